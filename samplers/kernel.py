@@ -1,0 +1,133 @@
+"""The contract of a transition kernel: pure `init` and `step`, everything it remembers in its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator
+from targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a batch of chains stands, with all that the next step would otherwise compute again.
+
+    Attributes:
+        theta: states ``(*batch, *event_shape)``.
+        log_prob: U(theta), ``(*batch)``; untempered, so that a swap moves it with theta.
+        grad: gradient of U, like `theta`; None for kernels that use no gradient.
+        aux: a kernel's own tensors: the position in a cycle, an auxiliary variable, replica labels, ...
+    """
+
+    theta: Tensor
+    log_prob: Tensor
+    grad: Tensor | None = None
+    aux: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SwapInfo:
+    """What one round of swaps did, for K replicas.
+
+    Attributes:
+        probability: probability with which each neighbouring pair would swap, ``(K - 1, *batch)``; the
+            plain Metropolis probability whatever rule is in force, as the communication barrier needs it.
+        attempted: whether the pair met in this round, ``(K - 1, *batch)``, bool.
+        accepted: whether it swapped, ``(K - 1, *batch)``, bool.
+        replica: which replica stands on each rung after the round, ``(K, *batch)``, int64.
+    """
+
+    probability: Tensor
+    attempted: Tensor
+    accepted: Tensor
+    replica: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What one step did, per chain; tensors only, nothing is kept.
+
+    Attributes:
+        acceptance: probability with which the proposal was accepted, ``(*batch)``; 1 where nothing is rejected.
+        jump: number of coordinates that changed (Hamming; Euclidean length on the reals), ``(*batch)``.
+        evaluations: evaluations of the target per chain in this step, all replicas counted.
+        swap: the swaps of a tempered kernel.
+    """
+
+    acceptance: Tensor
+    jump: Tensor
+    evaluations: int
+    swap: SwapInfo | None = None
+
+
+class Kernel:
+    """A Markov transition kernel for exp(beta * log_prob).
+
+    Attributes:
+        exact: whether the kernel provably leaves exp(beta * log_prob) invariant; the tests hold it to that.
+        axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K replicas.
+    """
+
+    exact: ClassVar[bool] | bool = False
+    axes: tuple[int, ...] = ()
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""
+        raise NotImplementedError(f"{type(self).__name__} defines no init")
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        """One transition of every chain. `beta` broadcasts over the batch axes of ``state.log_prob``."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step")
+
+    def draws(self, state: State) -> Tensor:
+        """The draws from the target itself, ``(*batch, *event_shape)``: all of them, or the cold replica's."""
+        return state.theta
+
+    @property
+    def untuned(self) -> tuple[str, ...]:
+        """Names of hyperparameters that were left to tuning (``auto``)."""
+        return ()
+
+    def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
+        """Hyperparameters from a pilot that is not recorded: numbers and nested lists, fit for JSON.
+
+        The key ``"evaluations"`` says what the pilot cost per chain; ``"report"`` holds what a reader may
+        want to know; all other keys are passed to `tuned`.
+        """
+        raise ValueError(f"{type(self).__name__} has nothing to tune")
+
+    def tuned(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+        """This kernel with the hyperparameters that `tune` found."""
+        raise ValueError(f"{type(self).__name__} has nothing to tune")
+
+
+def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
+    """A state from one evaluation of the target at `theta`."""
+    if gradient:
+        log_prob, grad = target.log_prob_and_grad(theta)
+        return State(theta, log_prob, grad)
+    return State(theta, target.log_prob(theta))
+
+
+def broadcast_event(values: Tensor, theta: Tensor) -> Tensor:
+    """`values` of shape ``(*batch)`` (or broadcasting to it) with trailing axes to match `theta`'s event."""
+    return values.reshape(values.shape + (1,) * (theta.dim() - values.dim()))
+
+
+def choose(mask: Tensor, new: State, old: State) -> State:
+    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere; `aux` is `new`'s."""
+    at_event = broadcast_event(mask, new.theta)
+    grad = None
+    if new.grad is not None and old.grad is not None:
+        grad = torch.where(at_event, new.grad, old.grad)
+    return State(
+        theta=torch.where(at_event, new.theta, old.theta),
+        log_prob=torch.where(mask, new.log_prob, old.log_prob),
+        grad=grad,
+        aux=new.aux,
+    )

@@ -1,0 +1,91 @@
+"""The one Metropolis-Hastings acceptance of the house, in log space, shared by every adjusted sampler."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import Info, Kernel, State, choose, evaluate
+from targets.randomness import Generator, uniform
+from targets.spaces import Discrete, Space
+from targets.target import Target
+
+
+class Proposal(Protocol):
+    """A law q(. | theta) that can be drawn from and evaluated by the same formula."""
+
+    needs_gradient: bool
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """A draw ``(*batch, *event_shape)`` from q(. | state) and its log probability ``(*batch)``."""
+        ...
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        """log q(destination | source), shape ``(*batch)``."""
+        ...
+
+
+def jump_length(space: Space, old: Tensor, new: Tensor) -> Tensor:
+    """Hamming distance on discrete spaces, Euclidean length on the reals, shape ``(*batch)``."""
+    if isinstance(space, Discrete):
+        return space.hamming(old, new)
+    return torch.linalg.vector_norm(new - old, dim=-1)
+
+
+class MetropolisHastings(Kernel):
+    """Metropolis-Hastings with a `proposal`, for exp(beta * log_prob); one target evaluation a step.
+
+    The log acceptance ratio is beta [U(y) - U(x)] + log q(x | y) - log q(y | x) (PT-DLP v2, Eq. 6). A
+    proposal whose log density is NaN is rejected, and the NaN stays visible in `Info.acceptance`.
+    """
+
+    exact = True
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.proposal = proposal
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return evaluate(target, theta, gradient=self.proposal.needs_gradient)
+
+    def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
+        """log min(1, ratio) of the move, shape ``(*batch)``; the enumeration tests read it here."""
+        forward = self.proposal.log_prob(space, source, destination.theta, beta)
+        return self._log_acceptance(space, source, destination, beta, forward)
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        reverse = self.proposal.log_prob(space, destination, source.theta, beta)
+        ratio = beta * (destination.log_prob - source.log_prob) + reverse - forward
+        return ratio.clamp(max=0.0)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        theta, forward = self.proposal.propose(target.space, state, beta, generator)
+        proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
+        acceptance = self._log_acceptance(target.space, state, proposed, beta, forward).exp()
+        accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
+        after = choose(accepted, proposed, state)
+        jump = jump_length(target.space, state.theta, after.theta)
+        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+
+
+class Unadjusted(Kernel):
+    """Takes every proposal: no acceptance, and so no exactness. One target evaluation a step."""
+
+    exact = False
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.proposal = proposal
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return evaluate(target, theta, gradient=self.proposal.needs_gradient)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        theta, _ = self.proposal.propose(target.space, state, beta, generator)
+        after = evaluate(target, theta, gradient=self.proposal.needs_gradient)
+        jump = jump_length(target.space, state.theta, theta)
+        return after, Info(acceptance=torch.ones_like(jump), jump=jump, evaluations=1)

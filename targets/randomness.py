@@ -1,0 +1,85 @@
+"""Random numbers that do not depend on what else is in the batch.
+
+Seeds are a batch axis, so several runs share one tensor operation. Each seed nevertheless owns its
+stream: seed 3 draws the same numbers alone, beside others, and in any order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def derive_seed(seed: int, purpose: str) -> int:
+    """A 63-bit seed for one `purpose` of a run (``"chain"``, ``"start"``, ``"reference"``, ...)."""
+    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+class Streams:
+    """One generator per seed, drawn from as if it were one generator.
+
+    Batches end in the axes ``(seeds, chains)``: ``batch = (*leading, seeds, chains)``, where the leading
+    axes hold, for instance, the replicas of a ladder.
+
+    Args:
+        seeds: the runs' seeds, in the order of the seed axis.
+        purpose: what the stream is for; streams of different purposes are independent.
+        device: where the numbers are drawn.
+    """
+
+    def __init__(self, seeds: Sequence[int], purpose: str, device: torch.device | str = "cpu") -> None:
+        self.device = torch.device(device)
+        self.generators = [
+            torch.Generator(self.device).manual_seed(derive_seed(seed, purpose)) for seed in seeds
+        ]
+
+    def _rows(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """A buffer of shape ``(seeds, *leading, chains, *event)`` and its view as ``(*batch, *event)``."""
+        *leading, seeds, chains = batch
+        if seeds != len(self.generators):
+            raise ValueError(f"the batch {tuple(batch)} has {seeds} seeds, the streams {len(self.generators)}")
+        rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
+        return rows, rows.movedim(0, len(leading))
+
+    def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """Uniform numbers on [0, 1) of shape ``(*batch, *event)``."""
+        rows, view = self._rows(batch, event, dtype)
+        for row, generator in zip(rows, self.generators, strict=True):
+            row.uniform_(generator=generator)
+        return view
+
+    def normal(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """Standard normal numbers of shape ``(*batch, *event)``."""
+        rows, view = self._rows(batch, event, dtype)
+        for row, generator in zip(rows, self.generators, strict=True):
+            row.normal_(generator=generator)
+        return view
+
+    def state_dict(self) -> dict[str, list[Tensor]]:
+        """Where every stream stands; `load_state_dict` continues from there."""
+        return {"generators": [generator.get_state() for generator in self.generators]}
+
+    def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
+        for generator, saved in zip(self.generators, state["generators"], strict=True):
+            generator.set_state(saved)
+
+
+Generator = torch.Generator | Streams
+
+
+def uniform(generator: Generator, batch: Sequence[int], event: Sequence[int] = (), *, like: Tensor) -> Tensor:
+    """Uniform numbers on [0, 1), shape ``(*batch, *event)``, with the dtype and device of `like`."""
+    if isinstance(generator, Streams):
+        return generator.uniform(batch, event, like.dtype)
+    return torch.rand((*batch, *event), generator=generator, dtype=like.dtype, device=like.device)
+
+
+def normal(generator: Generator, batch: Sequence[int], event: Sequence[int] = (), *, like: Tensor) -> Tensor:
+    """Standard normal numbers, shape ``(*batch, *event)``, with the dtype and device of `like`."""
+    if isinstance(generator, Streams):
+        return generator.normal(batch, event, like.dtype)
+    return torch.randn((*batch, *event), generator=generator, dtype=like.dtype, device=like.device)

@@ -1,0 +1,134 @@
+"""State spaces: binary, ordinal, categorical (one-hot) and real.
+
+A state is one floating-point tensor `theta` of shape ``(*batch, *space.event_shape)``; discrete states
+hold whole numbers, so that gradients and differences need no conversion. `batch` is any number of
+leading axes: replicas, seeds, chains.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, normal, uniform
+
+
+@dataclass(frozen=True)
+class Space:
+    """What every space has: `d` coordinates."""
+
+    d: int
+
+    def __post_init__(self) -> None:
+        if self.d < 1:
+            raise ValueError(f"a space needs at least one coordinate, d={self.d} was given")
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """Shape of one state."""
+        return (self.d,)
+
+    def batch_shape(self, theta: Tensor) -> torch.Size:
+        """The leading axes of `theta`: its shape without the event."""
+        return theta.shape[: theta.dim() - len(self.event_shape)]
+
+    def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
+        """Independent starting states ``(*shape, *event_shape)``: uniform, or standard normal on the reals."""
+        raise NotImplementedError  # pragma: no cover - every space defines it
+
+
+@dataclass(frozen=True)
+class Discrete(Space):
+    """A finite product space whose coordinates take the levels ``0 .. levels - 1``."""
+
+    levels: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels < 2:
+            raise ValueError(f"a discrete space needs at least two levels, levels={self.levels} was given")
+
+    @property
+    def size(self) -> int:
+        """Number of states, ``levels ** d``."""
+        return int(self.levels**self.d)
+
+    def to_levels(self, theta: Tensor) -> Tensor:
+        """Whole-number levels ``(*batch, d)`` (int64) of the states `theta`."""
+        return theta.long()
+
+    def from_levels(self, levels: Tensor, dtype: torch.dtype) -> Tensor:
+        """States of the given floating-point `dtype` from levels ``(*batch, d)``."""
+        return levels.to(dtype)
+
+    def index(self, theta: Tensor) -> Tensor:
+        """Place of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest."""
+        levels = self.to_levels(theta)
+        place = levels[..., 0]
+        for coordinate in range(1, self.d):
+            place = place * self.levels + levels[..., coordinate]
+        return place
+
+    def states(self, dtype: torch.dtype = torch.float64) -> Tensor:
+        """All states ``(size, *event_shape)``, the last coordinate running fastest.
+
+        Raises:
+            ValueError: if there are more than 2**22 of them.
+        """
+        if self.size > 2**22:
+            raise ValueError(f"{self.size} states are too many to enumerate; the limit is {2**22}")
+        levels = torch.tensor(list(itertools.product(range(self.levels), repeat=self.d)))
+        return self.from_levels(levels, dtype)
+
+    def hamming(self, a: Tensor, b: Tensor) -> Tensor:
+        """Number of coordinates in which two states differ, shape ``(*batch)``, in the states' dtype."""
+        return (a != b).sum(-1, dtype=a.dtype)
+
+    def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
+        draws = uniform(generator, shape, (self.d,), like=like)
+        return self.from_levels((draws * self.levels).long().clamp_(max=self.levels - 1), like.dtype)
+
+
+@dataclass(frozen=True)
+class Binary(Discrete):
+    """``{0, 1}^d``."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels != 2:
+            raise ValueError(f"a binary space has two levels, levels={self.levels} was given")
+
+
+@dataclass(frozen=True)
+class Ordinal(Discrete):
+    """``{0, .., levels - 1}^d`` where the distance between levels has a meaning."""
+
+
+@dataclass(frozen=True)
+class Categorical(Discrete):
+    """`d` one-hot vectors of length `levels`: states of shape ``(*batch, d, levels)``."""
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        return (self.d, self.levels)
+
+    def to_levels(self, theta: Tensor) -> Tensor:
+        return theta.argmax(-1)
+
+    def from_levels(self, levels: Tensor, dtype: torch.dtype) -> Tensor:
+        return torch.nn.functional.one_hot(levels, self.levels).to(dtype)
+
+    def hamming(self, a: Tensor, b: Tensor) -> Tensor:
+        return (a != b).any(-1).sum(-1, dtype=a.dtype)
+
+
+@dataclass(frozen=True)
+class Real(Space):
+    """``R^d``."""
+
+    def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
+        return normal(generator, shape, (self.d,), like=like)

@@ -1,0 +1,97 @@
+"""What a target is: an unnormalised log density on a space, and what some targets can do besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from targets.randomness import Generator
+from targets.spaces import Space
+
+
+class Target(nn.Module):
+    """An unnormalised log density, called U in the papers: pi(theta) is proportional to exp(U(theta)).
+
+    A subclass sets `space` and defines `log_prob`. It may define `log_prob_and_grad` where a closed form
+    exists; by default autograd does it in one forward and one backward pass.
+    """
+
+    space: Space
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""
+        raise NotImplementedError(f"{type(self).__name__} defines no log_prob")
+
+    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """U and its gradient: ``(*batch)`` and a tensor like `theta`, from one evaluation."""
+        with torch.enable_grad():
+            leaf = theta.detach().requires_grad_(True)
+            log_prob = self.log_prob(leaf)
+            (grad,) = torch.autograd.grad(log_prob.sum(), leaf)
+        return log_prob.detach(), grad
+
+    def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        """Independent starting states ``(*shape, *event_shape)``; uniform on discrete spaces."""
+        return self.space.initial(shape, generator, like=self.like())
+
+    def like(self) -> Tensor:
+        """An empty tensor with the dtype and device that states of this target have."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            if tensor.is_floating_point():
+                return tensor.new_empty(0)
+        return torch.empty(0)
+
+
+@runtime_checkable
+class Enumerable(Protocol):
+    """A target whose every state can be listed."""
+
+    def probabilities(self) -> Tensor:
+        """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""
+        ...
+
+
+@runtime_checkable
+class ExactlySampled(Protocol):
+    """A target from which independent exact draws can be had."""
+
+    def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        """Independent draws ``(*shape, *event_shape)``."""
+        ...
+
+
+@runtime_checkable
+class HasModes(Protocol):
+    """A target whose modes are known."""
+
+    modes: Tensor
+    """The modes as states ``(modes, *event_shape)``."""
+
+    def responsibilities(self, theta: Tensor) -> Tensor:
+        """p(mode | theta), shape ``(*batch, modes)``, summing to one over the last axis."""
+        ...
+
+
+@runtime_checkable
+class HasModeWeights(HasModes, Protocol):
+    """A target that also knows how much probability each mode holds."""
+
+    def mode_weights(self) -> Tensor:
+        """Expected responsibility of each mode under the target, shape ``(modes,)``, float64."""
+        ...
+
+
+@runtime_checkable
+class Minibatched(Protocol):
+    """A target whose log density can be estimated without bias from part of its data."""
+
+    def noisy_log_prob(self, theta: Tensor, generator: Generator) -> Tensor:
+        """An unbiased estimate of U(theta), shape ``(*batch)``; independent noise at every call."""
+        ...
+
+    def noise_variance(self, theta: Tensor) -> Tensor:
+        """Variance of `noisy_log_prob`, shape ``(*batch)``."""
+        ...
