@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -53,7 +55,7 @@ class Info:
     """What one step did, per chain; tensors only, nothing is kept.
 
     Attributes:
-        acceptance: probability with which the proposal was accepted, ``(*batch)``; 1 where nothing is rejected.
+        acceptance: probability that the proposal is accepted, ``(*batch)``; 1 if nothing is rejected.
         jump: number of coordinates that changed (Hamming; Euclidean length on the reals), ``(*batch)``.
         evaluations: evaluations of the target per chain in this step, all replicas counted.
         swap: the swaps of a tempered kernel.
@@ -65,28 +67,47 @@ class Info:
     swap: SwapInfo | None = None
 
 
-class Kernel:
+@runtime_checkable
+class Movable(Protocol):
+    """Anything with hyperparameters that can be brought to a dtype and device."""
+
+    def to(self, like: Tensor) -> Self:
+        """A copy with the dtype and device of `like`."""
+        ...
+
+
+class Kernel(ABC):
     """A Markov transition kernel for exp(beta * log_prob).
 
     Attributes:
         exact: whether the kernel provably leaves exp(beta * log_prob) invariant; the tests hold it to that.
-        axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K replicas.
+        axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
     """
 
-    exact: ClassVar[bool] | bool = False
+    exact: bool = False
     axes: tuple[int, ...] = ()
 
+    @abstractmethod
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""
-        raise NotImplementedError(f"{type(self).__name__} defines no init")
 
+    @abstractmethod
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         """One transition of every chain. `beta` broadcasts over the batch axes of ``state.log_prob``."""
-        raise NotImplementedError(f"{type(self).__name__} defines no step")
 
     def draws(self, state: State) -> Tensor:
-        """The draws from the target itself, ``(*batch, *event_shape)``: all of them, or the cold replica's."""
+        """The draws from the target itself, ``(*batch, *event_shape)``: the cold replica's in a ladder."""
         return state.theta
+
+    def to(self, like: Tensor) -> Self:
+        """A copy whose hyperparameters have the dtype and device of `like`, so that no step copies them."""
+        moved = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor):
+                setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
+            elif isinstance(value, Movable):
+                setattr(moved, name, value.to(like))
+        return moved
 
     @property
     def untuned(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def jump_length(space: Space, old: Tensor, new: Tensor) -> Tensor:
     """Hamming distance on discrete spaces, Euclidean length on the reals, shape ``(*batch)``."""
     if isinstance(space, Discrete):
         return space.hamming(old, new)
-    return torch.linalg.vector_norm(new - old, dim=-1)
+    return (new - old).square().sum(-1).sqrt()
 
 
 class MetropolisHastings(Kernel):

@@ -8,6 +8,7 @@ leading axes: replicas, seeds, chains.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from targets.randomness import Generator, normal, uniform
 
 
 @dataclass(frozen=True)
-class Space:
+class Space(ABC):
     """What every space has: `d` coordinates."""
 
     d: int
@@ -36,9 +37,9 @@ class Space:
         """The leading axes of `theta`: its shape without the event."""
         return theta.shape[: theta.dim() - len(self.event_shape)]
 
+    @abstractmethod
     def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
-        """Independent starting states ``(*shape, *event_shape)``: uniform, or standard normal on the reals."""
-        raise NotImplementedError  # pragma: no cover - every space defines it
+        """Independent starting states ``(*shape, *event_shape)``: uniform; standard normal on the reals."""
 
 
 @dataclass(frozen=True)

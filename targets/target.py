@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
@@ -12,7 +13,7 @@ from targets.randomness import Generator
 from targets.spaces import Space
 
 
-class Target(nn.Module):
+class Target(nn.Module, ABC):
     """An unnormalised log density, called U in the papers: pi(theta) is proportional to exp(U(theta)).
 
     A subclass sets `space` and defines `log_prob`. It may define `log_prob_and_grad` where a closed form
@@ -21,9 +22,9 @@ class Target(nn.Module):
 
     space: Space
 
+    @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
         """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""
-        raise NotImplementedError(f"{type(self).__name__} defines no log_prob")
 
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """U and its gradient: ``(*batch)`` and a tensor like `theta`, from one evaluation."""

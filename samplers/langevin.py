@@ -1,0 +1,118 @@
+"""The discrete Langevin proposal (DLP): every coordinate moves at once, led by one gradient.
+
+For each coordinate i independently (Zhang et al. 2022; PT-DLP v2, Eqs. 2-4),
+
+    q_i(y_i | x) is proportional to exp{ b beta dU_i(x) (y_i - x_i) - |y_i - x_i|^p / (2 alpha) }
+
+with step size alpha (in squared state units when p = 2), balancing constant b (1/2 in the papers) and
+norm p. On one-hot spaces |y_i - x_i|_p^p is 2 for any other level.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from samplers.kernel import State
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
+
+
+def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    """Levels ``(*batch, d)`` drawn in proportion to `weights` ``(*batch, d, levels)``, and the weights' sums.
+
+    Inverse of the cumulative sum, so one uniform number a coordinate. A draw never lands on weight zero.
+    """
+    cumulative = weights.cumsum(-1)
+    total = cumulative[..., -1:]
+    shape = weights.shape[:-2], weights.shape[-2:-1]
+    point = uniform(generator, *shape, like=weights).unsqueeze(-1) * total
+    # Rounding can put the point at the total itself, past the last level that has weight.
+    point = torch.minimum(point, torch.nextafter(total, torch.zeros_like(total)))
+    level = torch.searchsorted(cumulative, point.contiguous(), right=True)
+    return level.squeeze(-1), total.squeeze(-1)
+
+
+class LangevinProposal:
+    """The proposal q above on binary, ordinal and categorical spaces.
+
+    Args:
+        step_size: alpha, a tensor that broadcasts over the batch axes.
+        balancing: b, a number or a tensor that broadcasts over the batch axes.
+        norm: p, at least 1.
+    """
+
+    needs_gradient = True
+
+    def __init__(self, step_size: Tensor, balancing: Tensor | float = 0.5, norm: float = 2.0) -> None:
+        self.step_size = step_size
+        self.balancing = balancing
+        self.norm = norm
+
+    def to(self, like: Tensor) -> LangevinProposal:
+        """A copy whose hyperparameters have the dtype and device of `like`."""
+        balancing = self.balancing.to(like) if isinstance(self.balancing, Tensor) else self.balancing
+        return LangevinProposal(self.step_size.to(like), balancing, self.norm)
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        if isinstance(space, Binary):
+            flip_logit = self._flip_logits(state, beta)
+            batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
+            flip = uniform(generator, batch, event, like=state.theta) < flip_logit.sigmoid()
+            theta = torch.where(flip, 1.0 - state.theta, state.theta)
+            return theta, logsigmoid(torch.where(flip, flip_logit, -flip_logit)).sum(-1)
+        discrete = _discrete(space)
+        logits = self._logits(discrete, state, beta)
+        peak = logits.amax(-1, keepdim=True)
+        level, total = draw_level((logits - peak).exp_(), generator)
+        chosen = logits.gather(-1, level.unsqueeze(-1)).squeeze(-1)
+        log_prob = (chosen - peak.squeeze(-1) - total.log()).sum(-1)
+        return discrete.from_levels(level, state.theta.dtype), log_prob
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        if isinstance(space, Binary):
+            flip_logit = self._flip_logits(source, beta)
+            return logsigmoid(torch.where(destination != source.theta, flip_logit, -flip_logit)).sum(-1)
+        discrete = _discrete(space)
+        logits = self._logits(discrete, source, beta)
+        chosen = logits.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1)
+        return (chosen - logits.logsumexp(-1)).sum(-1)
+
+    def _drift(self, state: State, beta: Tensor) -> Tensor:
+        """b beta dU, like theta."""
+        assert state.grad is not None
+        scale = self.balancing * beta
+        return scale.reshape(scale.shape + (1,) * (state.grad.dim() - state.log_prob.dim())) * state.grad
+
+    def _penalty(self, state: State, trailing: int) -> Tensor:
+        """1 / (2 alpha) with `trailing` singleton axes behind the batch axes."""
+        penalty = 0.5 / self.step_size
+        return penalty.reshape(penalty.shape + (1,) * trailing)
+
+    def _flip_logits(self, state: State, beta: Tensor) -> Tensor:
+        """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2)."""
+        return self._drift(state, beta) * (1.0 - 2.0 * state.theta) - self._penalty(state, 1)
+
+    def _logits(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
+        """Unnormalised log q_i of every level, ``(*batch, d, levels)``."""
+        drift = self._drift(state, beta)
+        if isinstance(space, Categorical):
+            # exp{-2/(2 alpha)} for leaving, 1 for staying; the term of the current level cancels in q.
+            return drift + 2.0 * self._penalty(state, 2) * state.theta
+        level = torch.arange(space.levels, dtype=state.theta.dtype, device=state.theta.device)
+        offset = level - state.theta.unsqueeze(-1)
+        penalty = self._penalty(state, 2)
+        if self.norm == 2.0:
+            return torch.addcmul(drift.unsqueeze(-1), offset, penalty, value=-1.0).mul_(offset)
+        return drift.unsqueeze(-1) * offset - penalty * offset.abs().pow_(self.norm)
+
+
+def _discrete(space: Space) -> Discrete:
+    if isinstance(space, (Ordinal, Categorical)):
+        return space
+    raise ValueError(
+        f"the discrete Langevin proposal needs a binary, ordinal or categorical space, not {space}"
+    )

@@ -1,0 +1,187 @@
+"""Whether two neighbouring replicas swap: the rule of the house, and the printed and released ones.
+
+Every rule gives each replica (an occupant of a rung) an `energy` e, sometimes a `length` n and a
+`variance` v, all of which travel with it; a pair of rungs k, k+1 then swaps with probability
+rho * min(1, exp(r)),
+
+    r = sign (beta_k - beta_{k+1}) (e_{k+1} - e_k)
+        - (1/(2 alpha_k) - 1/(2 alpha_{k+1})) (n_{k+1} - n_k)
+        - (beta_k - beta_{k+1})^2 (v_k + v_{k+1}) / 2 .
+
+Only `metropolis` leaves the product of the tempered targets invariant (`experiments.md` I, rows 1-4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from targets.randomness import Generator
+from targets.target import Minibatched, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Occupants:
+    """What a rule says about each replica, every tensor of shape ``(K, *batch)``.
+
+    Attributes:
+        energy: e above.
+        length: n above, or None.
+        variance: v above, or None.
+    """
+
+    energy: Tensor
+    length: Tensor | None = None
+    variance: Tensor | None = None
+
+
+class SwapRule:
+    """The plain Metropolis rule (PT-DLP v2, Eq. 1): current states only. Exact.
+
+    Attributes:
+        exact: whether it leaves the product of the tempered targets invariant.
+        sign: +1, or -1 for the sign of v1, which suits exp(-U).
+        always: whether every pair swaps, as max{1, .} read literally says.
+        remembers: whether energies of the previous sweep, kept by rung, are added to the current ones.
+        evaluations: extra target evaluations per replica and round.
+    """
+
+    exact: ClassVar[bool] = True
+    sign: ClassVar[float] = 1.0
+    always: ClassVar[bool] = False
+    remembers: ClassVar[bool] = False
+    needs_step_size: ClassVar[bool] = False
+    evaluations: ClassVar[int] = 0
+
+    def occupants(
+        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
+    ) -> Occupants:
+        """What the rule looks at: `before` and `after` are the replicas around the local moves."""
+        return Occupants(after.log_prob)
+
+    def check(self, target: Target) -> None:
+        """Raises ValueError if the rule cannot be used with this target."""
+
+
+class History(SwapRule):
+    """PT-DLP v2, Eq. 5: the energies before and after the local move are added. Not exact (TV 0.08)."""
+
+    exact = False
+
+    def occupants(
+        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
+    ) -> Occupants:
+        return Occupants(before.log_prob + after.log_prob)
+
+
+class HistoryExact(SwapRule):
+    """The history rule that is reversible for unadjusted Langevin moves on a log-quadratic target.
+
+    `experiments.md` I, reading 4. With x before and y after the local move, a move's flow
+    pi_alpha(x) q(y | x) is proportional to exp{beta e - n / (2 alpha)} where e = U(x) + dU(x).(y - x) / 2
+    and n = |y - x|_p^p; the W term of the reading is dU(x).(y - x) + U(x) - U(y). Leaves the product of the
+    (biased) laws pi_alpha invariant, not of the targets.
+    """
+
+    exact = False
+    needs_step_size = True
+
+    def __init__(self, norm: float = 2.0) -> None:
+        self.norm = norm
+
+    def occupants(
+        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
+    ) -> Occupants:
+        assert before.grad is not None
+        event = tuple(range(before.log_prob.dim(), before.theta.dim()))
+        move = after.theta - before.theta
+        energy = before.log_prob + 0.5 * (before.grad * move).sum(event)
+        return Occupants(energy, length=move.abs().pow(self.norm).sum(event))
+
+
+class Corrected(SwapRule):
+    """PT-DLP v2, Eq. 7, with the right variance: four independent noisy energies enter, not one.
+
+    The printed exponent subtracts beta_delta^2 sigma^2; unbiasing E exp(r) takes half the variance of r,
+    which is 2 beta_delta^2 sigma^2 (`experiments.md` I, row 28). Heuristic all the same, because of the min.
+    """
+
+    exact = False
+    evaluations = 2
+
+    def occupants(
+        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
+    ) -> Occupants:
+        assert isinstance(target, Minibatched)
+        energy = target.noisy_log_prob(before.theta, generator) + target.noisy_log_prob(
+            after.theta, generator
+        )
+        variance = target.noise_variance(before.theta) + target.noise_variance(after.theta)
+        return Occupants(energy, variance=variance)
+
+    def check(self, target: Target) -> None:
+        if not isinstance(target, Minibatched):
+            raise ValueError(
+                "swap.rule=corrected needs a target with minibatch estimates (noisy_log_prob, "
+                f"noise_variance); {type(target).__name__} has none"
+            )
+
+
+class V1Literal(SwapRule):
+    """PT-DLP v1, Eq. 6 as printed: max{1, .} is at least one, so every pair swaps. Not exact (TV 0.26)."""
+
+    exact = False
+    sign = -1.0
+    always = True
+
+    def occupants(
+        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
+    ) -> Occupants:
+        return Occupants(before.log_prob + after.log_prob)
+
+
+class Released(SwapRule):
+    """The released code (`PTDLP/synthetic_problems/samplers.py:143-149`): v1's sign and stale energies.
+
+    The previous sweep's energies stay with their rungs while the replicas move on, and each pair
+    overwrites those of its rungs as the sweep goes along. Not exact (TV 0.37).
+    """
+
+    exact = False
+    sign = -1.0
+    remembers = True
+
+
+RULES: dict[str, type[SwapRule]] = {
+    "metropolis": SwapRule,
+    "history": History,
+    "history_exact": HistoryExact,
+    "corrected": Corrected,
+    "v1_literal": V1Literal,
+    "released": Released,
+}
+
+
+def log_ratio(
+    rule: SwapRule,
+    occupants: Occupants,
+    upper: int | slice,
+    lower: int | slice,
+    betas: Tensor,
+    inverse_step_sizes: Tensor | None,
+) -> Tensor:
+    """r above for the pairs of rungs `upper` (colder) and `lower` (hotter), shape ``(pairs, *batch)``."""
+    gap = betas[upper] - betas[lower]
+    ratio = rule.sign * gap * (occupants.energy[lower] - occupants.energy[upper])
+    if occupants.length is not None and inverse_step_sizes is not None:
+        tension = 0.5 * (inverse_step_sizes[upper] - inverse_step_sizes[lower])
+        ratio = ratio - tension * (occupants.length[lower] - occupants.length[upper])
+    if occupants.variance is not None:
+        ratio = ratio - 0.5 * gap.square() * (occupants.variance[lower] + occupants.variance[upper])
+    if rule.always:
+        return torch.zeros_like(ratio)
+    return ratio.clamp(max=0.0)

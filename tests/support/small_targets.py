@@ -1,0 +1,54 @@
+"""Small targets with random energies, for proofs by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets.target import Target
+
+SPACES: dict[str, Discrete] = {
+    "binary": Binary(3),
+    "ordinal": Ordinal(2, 5),
+    "categorical": Categorical(2, 3),
+}
+
+
+class Quadratic(Target):
+    """U = x'Wx + b'x on the flattened state: a rugged target with a gradient that is right everywhere."""
+
+    def __init__(self, space: Discrete, weight: Tensor, bias: Tensor) -> None:
+        super().__init__()
+        self.space = space
+        self.register_buffer("weight", weight)
+        self.register_buffer("bias", bias)
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        flat = theta.flatten(-len(self.space.event_shape))
+        return ((flat @ self.weight) * flat).sum(-1) + flat @ self.bias
+
+    def probabilities(self) -> Tensor:
+        return self.log_prob(self.space.states()).double().softmax(-1)
+
+    def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        cumulative = self.probabilities().cumsum(0)
+        draws = uniform(generator, shape, like=cumulative)
+        return self.space.states(self.bias.dtype)[
+            torch.searchsorted(cumulative, draws).clamp(max=len(cumulative) - 1)
+        ]
+
+
+def random_target(space: Discrete, seed: int = 0, roughness: float = 1.0) -> Quadratic:
+    """A target with normal couplings and biases, scaled so that ordinal levels do not blow it up."""
+    generator = torch.Generator().manual_seed(seed)
+    size = 1
+    for length in space.event_shape:
+        size *= length
+    scale = roughness / (space.levels - 1) if isinstance(space, Ordinal) else roughness
+    weight = torch.randn((size, size), generator=generator, dtype=torch.float64) * scale**2 / size**0.5
+    bias = torch.randn(size, generator=generator, dtype=torch.float64) * scale
+    return Quadratic(space, 0.5 * (weight + weight.T), bias)
