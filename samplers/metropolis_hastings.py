@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.langevin import LangevinProposal
+from samplers.tabulated_langevin import tabulated
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, Space
 from targets.target import Target
@@ -48,6 +50,11 @@ class MetropolisHastings(Kernel):
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
 
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        if not isinstance(self.proposal, LangevinProposal):
+            return self
+        return MetropolisHastings(tabulated(self.proposal, target, beta))
+
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)
 
@@ -80,6 +87,11 @@ class Unadjusted(Kernel):
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
+
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        if not isinstance(self.proposal, LangevinProposal):
+            return self
+        return Unadjusted(tabulated(self.proposal, target, beta))
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)

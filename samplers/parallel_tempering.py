@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -148,6 +149,11 @@ class ParallelTempering(Kernel):
             max_replicas=self.max_replicas,
             acceptance=self.acceptance,
         )
+
+    def prepared(self, target: Target, beta: Tensor) -> ParallelTempering:
+        prepared = copy.copy(self)
+        prepared.kernel = self.kernel.prepared(target, beta * self._ladder())
+        return prepared
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.swaps.rule.check(target)
