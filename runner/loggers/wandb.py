@@ -1,0 +1,154 @@
+"""The Weights & Biases mirror: one of its runs per run, the results on disk staying the truth.
+
+The mirror never stops a run: without a network, or without a key, it goes on offline with one sentence of
+warning, and `python -m runner.wandb_sync` rebuilds it later from what is on disk.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import wandb
+
+MODES = ("online", "offline", "disabled")
+REACH_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+class WandbLogger:
+    """Mirrors runs, several at once: a batch of seeds is as many runs.
+
+    Args:
+        mode: ``"online"``, ``"offline"`` (written under `directory` for a later ``wandb sync``) or
+            ``"disabled"``.
+        project: the W&B project.
+        entity: the W&B user or team; None for the default of the key.
+        group: groups the runs of an experiment; None for no group.
+        tags: tags of every run, besides its target, sampler and scale.
+        directory: where W&B keeps its own files, in the folder ``wandb``.
+
+    Raises:
+        ValueError: if the mode is unknown.
+    """
+
+    def __init__(
+        self,
+        mode: str = "online",
+        project: str = "rungwise",
+        entity: str | None = None,
+        group: str | None = None,
+        tags: Sequence[str] = (),
+        directory: str = "outputs",
+    ) -> None:
+        if mode not in MODES:
+            raise ValueError(f"logger.mode must be one of {', '.join(MODES)}, {mode!r} was given")
+        self.mode = usable_mode(mode)
+        self.project, self.entity, self.group = project, entity, group
+        self.tags = tuple(str(tag) for tag in tags)
+        self.directory = Path(directory)
+        self._runs: dict[str, Any] = {}
+
+    def start(self, run_id: str, config: Mapping[str, Any]) -> None:
+        """Opens the mirror of a run, or takes it up again; `config` is the run's resolved configuration."""
+        names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale")}
+        self._runs[run_id] = self._open(
+            run_id,
+            name=f"{names['target']}/{names['sampler']}/seed {config.get('seed')}",
+            config=dict(config),
+            job_type="run",
+            tags=[tag for tag in (*names.values(), *self.tags) if tag],
+        )
+
+    def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
+        """Writes the metrics `values` that a run had after `step` steps."""
+        self._runs[run_id].log(dict(values), step=step)
+
+    def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
+        """Writes a run's summary and closes its mirror."""
+        run = self._runs.pop(run_id)
+        run.summary.update(dict(summary))
+        run.finish(exit_code=1 if failed else 0, quiet=True)
+
+    def table(self, experiment: str, scale: str, folder: Path) -> None:
+        """Mirrors a rendered table: its rows and its figures, as one run of their own."""
+        run = self._open(f"table-{experiment}-{scale}", name=f"{experiment}, {scale}", job_type="table")
+        content: dict[str, Any] = {path.stem: wandb.Image(str(path)) for path in sorted(folder.glob("*.png"))}
+        if (folder / "table.csv").is_file():
+            content["table"] = wandb.Table(dataframe=_read_csv(folder / "table.csv"))
+        run.log(content)
+        run.finish(quiet=True)
+
+    def forget_offline(self, run_id: str) -> None:
+        """Removes what earlier offline mirrors of a run left on disk, so that one written now is the only one."""
+        for folder in self.directory.glob(f"wandb/offline-run-*-{run_id}"):
+            shutil.rmtree(folder)
+
+    def _open(self, run_id: str, **arguments: Any) -> Any:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        common: dict[str, Any] = {
+            "id": run_id,
+            "resume": "allow",
+            "reinit": "create_new",
+            "project": self.project,
+            "entity": self.entity,
+            "group": self.group,
+            "dir": str(self.directory),
+            "settings": wandb.Settings(
+                silent=True, console="off", disable_git=True, save_code=False, x_disable_stats=True
+            ),
+        }
+        try:
+            return wandb.init(mode=self.mode, **common, **arguments)  # type: ignore[arg-type]
+        except wandb.errors.Error as error:
+            if self.mode != "online":
+                raise
+            log.warning("W&B refused the run (%s); its mirror goes on offline.", _first_line(error))
+            self.mode = "offline"
+            return wandb.init(mode="offline", **common, **arguments)
+
+
+def usable_mode(mode: str) -> str:
+    """`mode`, or ``"offline"`` with one sentence of warning where online is asked for and cannot be had."""
+    if mode != "online":
+        return mode
+    url = wandb.setup().settings.base_url
+    if not reachable(url):
+        log.warning("W&B cannot be reached at %s; its mirror goes on offline.", url)
+        return "offline"
+    if not wandb.login(prompt=False, verify=False):
+        log.warning("W&B has no key here (`wandb login` sets one); its mirror goes on offline.")
+        return "offline"
+    return mode
+
+
+def reachable(url: str) -> bool:
+    """Whether a web server answers at `url`, whatever it says, directly or through the proxy that is set."""
+    try:
+        urllib.request.urlopen(url, timeout=REACH_SECONDS).close()
+    except urllib.error.HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _name(group: Any) -> str:
+    """The name of a configuration group, which is a mapping with a `name`, or the name itself."""
+    return str(group.get("name", "")) if isinstance(group, Mapping) else str(group or "")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _read_csv(path: Path) -> Any:
+    import pandas
+
+    return pandas.read_csv(path)
