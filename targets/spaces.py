@@ -7,7 +7,6 @@ leading axes: replicas, seeds, chains.
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,8 +81,13 @@ class Discrete(Space):
         """
         if self.size > 2**22:
             raise ValueError(f"{self.size} states are too many to enumerate; the limit is {2**22}")
-        levels = torch.tensor(list(itertools.product(range(self.levels), repeat=self.d)))
+        place_values = self.levels ** torch.arange(self.d - 1, -1, -1)
+        levels = torch.arange(self.size).unsqueeze(-1) // place_values % self.levels
         return self.from_levels(levels, dtype)
+
+    def contains(self, theta: Tensor) -> Tensor:
+        """Whether each `theta` is a state of this space, shape ``(*batch)``, bool."""
+        return ((theta == theta.round()) & (theta >= 0) & (theta < self.levels)).all(-1)
 
     def hamming(self, a: Tensor, b: Tensor) -> Tensor:
         """Number of coordinates in which two states differ, shape ``(*batch)``, in the states' dtype."""
@@ -122,6 +126,10 @@ class Categorical(Discrete):
 
     def from_levels(self, levels: Tensor, dtype: torch.dtype) -> Tensor:
         return torch.nn.functional.one_hot(levels, self.levels).to(dtype)
+
+    def contains(self, theta: Tensor) -> Tensor:
+        zero_or_one = ((theta == 0) | (theta == 1)).all(-1)
+        return (zero_or_one & (theta.sum(-1) == 1)).all(-1)
 
     def hamming(self, a: Tensor, b: Tensor) -> Tensor:
         return (a != b).any(-1).sum(-1, dtype=a.dtype)

@@ -1,0 +1,79 @@
+"""A target on a small discrete space whose energy and gradient are looked up in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, uniform
+from targets.spaces import Discrete
+from targets.target import Target
+
+
+class Tabulated(Target):
+    """U and its gradient as tables over ``space.states()``; exact probabilities and exact draws.
+
+    The tables of U and its gradient are floating-point buffers, float64 until ``.to(dtype)`` rounds them.
+    Probabilities are computed once from the float64 values that were given and stay float64 whatever
+    ``.to`` is asked for. Only states of the space are supported: a theta off the grid is read as some
+    state of it, or raises IndexError. `log_prob` is a look-up and cannot be differentiated.
+
+    Args:
+        space: the discrete space.
+        log_prob: U of every state, ``(size,)``; ``-inf`` where a state has probability zero.
+        grad: gradient of U at every state per unit of theta, ``(size, *event_shape)``.
+
+    Raises:
+        ValueError: if a table has the wrong shape, or `log_prob` holds NaN or ``+inf`` or only ``-inf``.
+    """
+
+    space: Discrete
+    _states: Tensor
+    _log_prob: Tensor
+    _grad: Tensor
+    _probability_bits: Tensor
+    _cumulative_bits: Tensor
+
+    def __init__(self, space: Discrete, log_prob: Tensor, grad: Tensor) -> None:
+        super().__init__()
+        self.space = space
+        log_prob, grad = log_prob.detach().double(), grad.detach().double()
+        if log_prob.shape != (space.size,):
+            raise ValueError(
+                f"log_prob must have the shape ({space.size},), {tuple(log_prob.shape)} was given"
+            )
+        if grad.shape != (space.size, *space.event_shape):
+            expected = (space.size, *space.event_shape)
+            raise ValueError(f"grad must have the shape {expected}, {tuple(grad.shape)} was given")
+        if log_prob.isnan().any() or log_prob.max().isinf():
+            raise ValueError(
+                "log_prob must be finite or -inf and somewhere finite, NaN or infinity was given"
+            )
+        probabilities = log_prob.softmax(0)
+        cumulative = probabilities.cumsum(0)
+        self.register_buffer("_states", space.states())
+        self.register_buffer("_log_prob", log_prob)
+        self.register_buffer("_grad", grad)
+        # Whole-number buffers move with .to(device) but are not rounded by .to(dtype).
+        self.register_buffer("_probability_bits", probabilities.view(torch.int64))
+        self.register_buffer("_cumulative_bits", (cumulative / cumulative[-1]).view(torch.int64))
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return self._log_prob[self.space.index(theta)]
+
+    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        place = self.space.index(theta)
+        return self._log_prob[place], self._grad[place]
+
+    def probabilities(self) -> Tensor:
+        """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""
+        return self._probability_bits.view(torch.float64)
+
+    def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        """Independent draws ``(*shape, *event_shape)`` by inversion of the float64 distribution function."""
+        cumulative = self._cumulative_bits.view(torch.float64)
+        draws = uniform(generator, shape, like=cumulative)
+        # The first entry above the draw belongs to a state of positive probability.
+        return self._states[torch.searchsorted(cumulative, draws.contiguous(), right=True)]
