@@ -155,12 +155,10 @@ def _after_swaps(
         pair = order[k], order[k + 1]
 
         def both(values: Tensor | None) -> Tensor | None:
-            parts = [of_replica(values, replica) for replica in pair]
-            known = [part for part in parts if part is not None]
-            if not known:
+            first, second = (of_replica(values, replica) for replica in pair)
+            if first is None or second is None:
                 return None
-            shape = torch.broadcast_shapes(*(part.shape for part in known))
-            return torch.cat([part.expand(shape) for part in known])
+            return torch.cat([first + torch.zeros_like(second), second + torch.zeros_like(first)])
 
         energy = both(table.energy)
         assert energy is not None

@@ -59,6 +59,8 @@ def transition_matrix(
     if isinstance(kernel, MetropolisHastings):
         forward = kernel.proposal.log_prob(space, source, arrival.theta, tempered)
         matrix = (forward + kernel.log_acceptance(space, source, arrival, tempered)).exp()
+        # Where no proposal leads, the ratio of the proposals is undefined and the probability zero.
+        matrix.masked_fill_(forward.isneginf(), 0.0)
         matrix.fill_diagonal_(0.0)
         return matrix + torch.diag(1.0 - matrix.sum(-1))
     raise ValueError(f"{type(kernel).__name__} gives no transition probabilities to enumerate")

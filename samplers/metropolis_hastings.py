@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, choose, evaluate
-from samplers.langevin import LangevinProposal
 from samplers.tabulated_langevin import tabulated
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, Space
@@ -51,9 +50,8 @@ class MetropolisHastings(Kernel):
         self.proposal = proposal
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        if not isinstance(self.proposal, LangevinProposal):
-            return self
-        return MetropolisHastings(tabulated(self.proposal, target, beta))
+        faster = tabulated(self.proposal, target, beta)
+        return self if faster is None else MetropolisHastings(faster)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)
@@ -89,9 +87,8 @@ class Unadjusted(Kernel):
         self.proposal = proposal
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        if not isinstance(self.proposal, LangevinProposal):
-            return self
-        return Unadjusted(tabulated(self.proposal, target, beta))
+        faster = tabulated(self.proposal, target, beta)
+        return self if faster is None else Unadjusted(faster)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)

@@ -84,16 +84,13 @@ def _rungs(proposal: LangevinProposal, beta: Tensor) -> torch.Size:
     return (beta * proposal.step_size * proposal.balancing).shape
 
 
-def tabulated(proposal: LangevinProposal, target: Target, beta: Tensor) -> LangevinProposal:
-    """`proposal` from tables where the target is small enough for them, else `proposal` itself."""
+def tabulated(proposal: object, target: Target, beta: Tensor) -> TabulatedLangevin | None:
+    """`proposal` from tables; None for other proposals or spaces and for tables too large."""
     space = target.space
-    if (
-        not isinstance(space, Ordinal)
-        or not isinstance(target, Enumerable)
-        or proposal.__class__ is not LangevinProposal
-    ):
-        return proposal
-    rungs = _rungs(proposal, beta).numel()
-    if rungs * space.size * space.d * space.levels > LARGEST_TABLE:
-        return proposal
+    if type(proposal) is not LangevinProposal:
+        return None
+    if not isinstance(space, Ordinal) or not isinstance(target, Enumerable):
+        return None
+    if _rungs(proposal, beta).numel() * space.size * space.d * space.levels > LARGEST_TABLE:
+        return None
     return TabulatedLangevin(proposal, target, beta)

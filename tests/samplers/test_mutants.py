@@ -1,0 +1,63 @@
+"""The checks that prove exactness must catch every known way of breaking it."""
+
+from __future__ import annotations
+
+import pytest
+
+from metrics.tempered_transition import product_law, tempering_matrix
+from metrics.transition_matrix import invariance_error, transition_matrix
+from samplers.dmala import DMALA
+from samplers.kernel import Kernel
+from samplers.parallel_tempering import ParallelTempering
+from samplers.swaps import Swaps
+from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
+from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
+from tests.support.small_targets import SPACES, random_target
+
+TARGET = random_target(SPACES["binary"], seed=3)
+DRAWS = 200_000
+
+
+def kernel_failures(kernel: Kernel) -> set[str]:
+    """The checks of `test_exactness` that the kernel fails."""
+    failures = set()
+    if max(invariance(kernel, TARGET, beta) for beta in (1.0, 0.5)) > 1e-12:
+        failures.add("invariance")
+    gap = largest_gap(sampled_rows(kernel, TARGET, 0.5, DRAWS), transition_matrix(kernel, TARGET, 0.5))
+    if gap > dkw_band(DRAWS, SPACES["binary"].size):
+        failures.add("sampled rows")
+    if cache_error(kernel, TARGET, 0.5) > 1e-12:
+        failures.add("cache")
+    return failures
+
+
+def swap_failures(swaps: Swaps) -> set[str]:
+    """The product-space check of `test_parallel_tempering`."""
+    ladder = [1.0, 0.4]
+    tempering = ParallelTempering(DMALA(1.0), ladder=ladder, step_size=1.0, swap=swaps)
+    error = invariance_error(tempering_matrix(tempering, TARGET), product_law(TARGET, ladder))
+    return {"product invariance"} if error > 1e-12 else set()
+
+
+def test_the_healthy_sampler_passes_every_check() -> None:
+    assert kernel_failures(DMALA(1.0)) == set()
+    assert swap_failures(Swaps(pairing="sequential")) == set()
+
+
+CAUGHT_BY = {
+    "acceptance without beta": "invariance",
+    "reverse proposal scaled twice": "invariance",
+    "missing reverse term": "invariance",
+    "stale cached gradient": "cache",
+    "reused uniform": "sampled rows",
+}
+
+
+@pytest.mark.parametrize("name", KERNEL_MUTANTS)
+def test_kernel_mutants_are_caught(name: str) -> None:
+    assert CAUGHT_BY[name] in kernel_failures(KERNEL_MUTANTS[name]())
+
+
+@pytest.mark.parametrize("name", SWAP_MUTANTS)
+def test_swap_mutants_are_caught(name: str) -> None:
+    assert swap_failures(SWAP_MUTANTS[name]()) == {"product invariance"}

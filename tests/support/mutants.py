@@ -1,0 +1,110 @@
+"""Deliberately broken samplers, each a mistake that somebody has made; the checks must catch every one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.langevin import LangevinProposal
+from samplers.metropolis_hastings import MetropolisHastings, jump_length
+from samplers.swap_rules import SwapRule
+from samplers.swaps import Swaps
+from targets.randomness import Generator, uniform
+from targets.spaces import Space
+from targets.target import Target
+
+
+def _proposal() -> LangevinProposal:
+    return LangevinProposal(torch.tensor(1.0, dtype=torch.float64))
+
+
+class AcceptanceWithoutBeta(MetropolisHastings):
+    """The released acceptance: U is not tempered (`experiments.md` I, row 5)."""
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        reverse = self.proposal.log_prob(space, destination, source.theta, beta)
+        return (destination.log_prob - source.log_prob + reverse - forward).clamp(max=0.0)
+
+
+class ReverseScaledTwice(MetropolisHastings):
+    """The released reverse proposal: its gradient carries beta / 2 and is scaled by it again (row 6)."""
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        assert destination.grad is not None
+        scaled = replace(destination, grad=0.5 * beta * destination.grad)
+        reverse = self.proposal.log_prob(space, scaled, source.theta, beta)
+        return (beta * (destination.log_prob - source.log_prob) + reverse - forward).clamp(max=0.0)
+
+
+class MissingReverse(MetropolisHastings):
+    """Metropolis without Hastings: the proposal is taken for symmetric."""
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        return (beta * (destination.log_prob - source.log_prob)).clamp(max=0.0)
+
+
+class StaleGradient(MetropolisHastings):
+    """An accepted move keeps the gradient of the state that it left."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        after, info = super().step(target, state, beta, generator)
+        return replace(after, grad=state.grad), info
+
+
+class ReusedUniform(MetropolisHastings):
+    """One uniform number decides both the first bit's flip and the acceptance."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        proposal = self.proposal
+        assert isinstance(proposal, LangevinProposal)
+        logit = proposal._flip_logits(state, beta)
+        draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
+        theta = torch.where(draws < logit.sigmoid(), 1.0 - state.theta, state.theta)
+        proposed = evaluate(target, theta, gradient=True)
+        acceptance = self.log_acceptance(target.space, state, proposed, beta).exp()
+        after = choose(draws[..., 0] < acceptance, proposed, state)
+        jump = jump_length(target.space, state.theta, after.theta)
+        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+
+
+class ReversedSwapSign(SwapRule):
+    """The Metropolis rule with the energies the wrong way round, claiming to be exact (row 2)."""
+
+    sign = -1.0
+
+
+class SwapWithoutGap(SwapRule):
+    """Swaps whatever the energies are, claiming to be exact (row 1)."""
+
+    always = True
+
+
+KERNEL_MUTANTS: dict[str, Callable[[], Kernel]] = {
+    "acceptance without beta": lambda: AcceptanceWithoutBeta(_proposal()),
+    "reverse proposal scaled twice": lambda: ReverseScaledTwice(_proposal()),
+    "missing reverse term": lambda: MissingReverse(_proposal()),
+    "stale cached gradient": lambda: StaleGradient(_proposal()),
+    "reused uniform": lambda: ReusedUniform(_proposal()),
+}
+
+
+def _swaps(rule: SwapRule) -> Swaps:
+    swaps = Swaps(pairing="sequential")
+    swaps.rule = rule
+    return swaps
+
+
+SWAP_MUTANTS: dict[str, Callable[[], Swaps]] = {
+    "reversed swap sign": lambda: _swaps(ReversedSwapSign()),
+    "swap without a criterion": lambda: _swaps(SwapWithoutGap()),
+}
