@@ -1,0 +1,91 @@
+"""Independent draws as kernels, for the reference rows of a table at the same number of draws.
+
+`ExactDraws` says how well a perfect sampler would score, `UniformDraws` how well one that ignores the
+target would. Neither is charged an evaluation: the log density is looked up only so that `State` holds
+what it promises.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.metropolis_hastings import jump_length
+from targets.randomness import Generator
+from targets.spaces import Discrete
+from targets.target import Enumerable, ExactlySampled, Target
+
+
+class ExactDraws(Kernel):
+    """An independent exact draw from the target at every step.
+
+    Exact at beta = 1 alone, which is all that it takes: the target's own sampler knows no temperature, so
+    `init` refuses other inverse temperatures and with them a ladder.
+    """
+
+    exact = True
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        _exactly_sampled(target)
+        if not bool((torch.as_tensor(beta) == 1).all()):
+            raise ValueError(
+                "exact_draws draws from the target at beta 1 only, other inverse temperatures were given"
+            )
+        return evaluate(target, theta, gradient=False)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        theta = _exactly_sampled(target).sample(state.log_prob.shape, generator).to(state.theta)
+        return _arrive(target, state, theta)
+
+    def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        """log P(source -> destination), shape ``(*batch)``: the target's own probability.
+
+        Raises:
+            ValueError: if the target's states cannot be listed.
+        """
+        if not isinstance(target, Enumerable) or not isinstance(target.space, Discrete):
+            raise ValueError(f"{type(target).__name__} gives no exact probabilities")
+        log_probabilities = target.probabilities().log()
+        return log_probabilities[target.space.index(destination)].to(source.log_prob)
+
+
+class UniformDraws(Kernel):
+    """An independent uniform state at every step, whatever the target; not exact."""
+
+    exact = False
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        _discrete(target)
+        return evaluate(target, theta, gradient=False)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        space = _discrete(target)
+        return _arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
+
+    def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        """log P(source -> destination), shape ``(*batch)``: the same for all states."""
+        space = _discrete(target)
+        return torch.full_like(source.log_prob, -space.d * math.log(space.levels))
+
+
+def _arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
+    after = evaluate(target, theta, gradient=False)
+    jump = jump_length(target.space, state.theta, theta)
+    return after, Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)
+
+
+def _exactly_sampled(target: Target) -> ExactlySampled:
+    if isinstance(target, ExactlySampled):
+        return target
+    raise ValueError(
+        f"exact_draws needs a target that can be sampled exactly, {type(target).__name__} cannot"
+    )
+
+
+def _discrete(target: Target) -> Discrete:
+    if isinstance(target.space, Discrete):
+        return target.space
+    raise ValueError(f"uniform_draws needs a binary, ordinal or categorical space, not {target.space}")
