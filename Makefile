@@ -57,11 +57,14 @@ pt-table4: ## Table 4 of the PT-DLP paper: mixtures of Gaussians
 pt-table5: ## Table 5 of the PT-DLP paper: mixtures of Student-t
 pt-figure2: ## Figure 2 of the PT-DLP paper: mode coverage
 
+# What concerns the launcher alone is not said to the table, which launches nothing.
+SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
+
 # The table is drawn of what is there, also when a run failed; the status is that of the first step that went wrong.
 $(EXPERIMENTS): pt-%: $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=pt_$* scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
 	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
-	$(BIN)/python -m runner.table pt_$* scale=$(SCALE) output_root='$(OUTPUT)' $(ARGS); \
+	$(BIN)/python -m runner.table pt_$* scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
 audit: $(NEEDS) ## the defects of papers and released code, each with its figure

@@ -74,7 +74,7 @@ class WandbLogger:
         """Writes a run's summary and closes its mirror."""
         run = self._runs.pop(run_id)
         run.summary.update(dict(summary))
-        run.finish(exit_code=1 if failed else 0, quiet=True)
+        run.finish(exit_code=1 if failed else 0)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
         """Mirrors a rendered table: its rows and its figures, as one run of their own."""
@@ -83,10 +83,10 @@ class WandbLogger:
         if (folder / "table.csv").is_file():
             content["table"] = wandb.Table(dataframe=_read_csv(folder / "table.csv"))
         run.log(content)
-        run.finish(quiet=True)
+        run.finish()
 
     def forget_offline(self, run_id: str) -> None:
-        """Removes what earlier offline mirrors of a run left on disk, so that one written now is the only one."""
+        """Removes a run's earlier offline mirrors from the disk, so that one written now is the only one."""
         for folder in self.directory.glob(f"wandb/offline-run-*-{run_id}"):
             shutil.rmtree(folder)
 
@@ -105,8 +105,8 @@ class WandbLogger:
             ),
         }
         try:
-            return wandb.init(mode=self.mode, **common, **arguments)  # type: ignore[arg-type]
-        except wandb.errors.Error as error:
+            return wandb.init(mode=self.mode, **common, **arguments)
+        except Exception as error:
             if self.mode != "online":
                 raise
             log.warning("W&B refused the run (%s); its mirror goes on offline.", _first_line(error))

@@ -1,0 +1,192 @@
+"""The W&B mirror, offline and without a network: what it writes is read back from its own files."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("wandb", reason="the extra wandb is not installed")
+
+from runner.loggers.wandb import WandbLogger, reachable
+
+CONFIG = {
+    "target": {"name": "mog", "components": 8},
+    "sampler": {"name": "dmala", "step_size": 25},
+    "scale": {"name": "smoke"},
+    "seed": 3,
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W&B keeps everything under the test's folder, says nothing, and has no key."""
+    for name in ("CONFIG", "CACHE", "DATA"):
+        monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / name.lower()))
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """The records of a .wandb file: LevelDB's log format after a header of seven bytes."""
+    content, position, parts = path.read_bytes(), 7, []
+    while position + 7 <= len(content):
+        left = 32768 - position % 32768
+        if left < 7:
+            position += left
+            continue
+        _, length, kind = struct.unpack("<IHB", content[position : position + 7])
+        parts.append(content[position + 7 : position + 7 + length])
+        position += 7 + length
+        if kind in (1, 4):
+            yield b"".join(parts)
+            parts = []
+
+
+def read_back(path: Path) -> dict[str, Any]:
+    """What a .wandb file holds: the run, its history rows by step, its summary, its exit code.
+
+    W&B's service writes the last record a moment after `finish` has returned.
+    """
+    deadline = time.monotonic() + 20
+    while "exit" not in (found := _read(path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from wandb.proto import wandb_internal_pb2
+
+    found: dict[str, Any] = {"history": {}, "summary": {}, "config": {}}
+    for chunk in chunks(path):
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(chunk)
+        kind = record.WhichOneof("record_type")
+        if kind == "run":
+            found["run"] = record.run
+            found["config"] |= {item.key: json.loads(item.value_json) for item in record.run.config.update}
+        elif kind == "history":
+            row = {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                for item in record.history.item
+            }
+            found["history"][row["_step"]] = row
+        elif kind == "summary":
+            found["summary"] |= {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                for item in record.summary.update
+            }
+        elif kind == "exit":
+            found["exit"] = record.exit.exit_code
+    return found
+
+
+def mirrors(directory: Path, run_id: str = "") -> list[Path]:
+    return sorted(directory.glob(f"wandb/offline-run-*-{run_id}*/run-*.wandb"))
+
+
+def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", project="p", group="pt_table1", tags=["t"], directory=str(tmp_path))
+    for seed, run_id in enumerate(("aaaa", "bbbb")):
+        logger.start(run_id, {**CONFIG, "seed": seed})
+    for step in (0, 10, 200):
+        logger.log("aaaa", step, {"kl": 1.0 / (1 + step)})
+        logger.log("bbbb", step, {"kl": 2.0})
+    for run_id in ("aaaa", "bbbb"):
+        logger.finish(run_id, {"status": "done", "metrics": {"kl": 0.5}})
+
+    assert len(mirrors(tmp_path)) == 2
+    first = read_back(mirrors(tmp_path, "aaaa")[0])
+    assert first["run"].run_id == "aaaa"
+    assert first["run"].run_group == "pt_table1"
+    assert first["run"].project == "p"
+    assert first["run"].display_name == "mog/dmala/seed 0"
+    assert set(first["run"].tags) == {"mog", "dmala", "smoke", "t"}
+    assert first["config"]["target"] == CONFIG["target"]
+    assert first["config"]["seed"] == 0
+    assert {step: row["kl"] for step, row in first["history"].items()} == {0: 1.0, 10: 1 / 11, 200: 1 / 201}
+    assert first["summary"]["status"] == "done"
+    assert first["exit"] == 0
+    assert {row["kl"] for row in read_back(mirrors(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
+
+
+def test_a_failed_run_is_marked_as_failed(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    logger.start("aaaa", CONFIG)
+    logger.finish("aaaa", {"status": "failed"}, failed=True)
+    assert read_back(mirrors(tmp_path)[0])["exit"] == 1
+
+
+def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "table.csv").write_text("row,kl\nDMALA,0.1\n")
+    pixels = pytest.importorskip("PIL.Image").new("RGB", (4, 4))
+    pixels.save(folder / "figure.png")
+    WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
+    row = read_back(mirrors(tmp_path, "table-pt_table1-smoke")[0])["history"][0]
+    assert row["figure"]["_type"] == "image-file" if "figure" in row else row["figure/_type"] == "image-file"
+    assert any(key.startswith("table") for key in row)
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"logger\.mode must be one of online, offline, disabled, 'of' was"):
+        WandbLogger(mode="of")
+
+
+def test_disabled_writes_nothing(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="disabled", directory=str(tmp_path))
+    logger.start("aaaa", CONFIG)
+    logger.log("aaaa", 1, {"kl": 1.0})
+    logger.finish("aaaa", {"status": "done"})
+    assert not (tmp_path / "wandb").exists()
+
+
+def test_online_without_a_network_goes_on_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: False)
+    with caplog.at_level(logging.WARNING):
+        logger = WandbLogger(mode="online", directory=str(tmp_path))
+    assert [record.message.count("goes on offline") for record in caplog.records] == [1]
+    logger.start("aaaa", CONFIG)
+    logger.finish("aaaa", {"status": "done"})
+    assert len(mirrors(tmp_path)) == 1
+
+
+def test_online_without_a_key_goes_on_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: True)
+    with caplog.at_level(logging.WARNING):
+        logger = WandbLogger(mode="online", directory=str(tmp_path))
+    assert logger.mode == "offline"
+    assert "no key" in caplog.text
+
+
+def test_a_closed_port_is_not_reachable() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert not reachable(f"http://127.0.0.1:{port}")
+    assert not reachable("not a url")
+
+
+def test_no_floor_imports_wandb_unless_asked() -> None:
+    code = "import sys, runner.__main__, runner.table, runner.wandb_sync; print('wandb' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert run.stdout.strip() == "False"

@@ -1,0 +1,215 @@
+"""The project's frame: make targets, packaging, documents, and that every documented command works."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FLOORS = ("runner", "metrics", "samplers", "targets")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+README = (ROOT / "README.md").read_text()
+
+# Distributions whose import has another name.
+IMPORTED_AS = {"hydra-core": "hydra", "arviz-stats": "arviz_stats", "pyyaml": "yaml"}
+
+
+def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs make in the project, without the variables of a make that started these tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    for name in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "INSTALL", "PYTHON"):
+        kept.pop(name, None)
+    given = [f"{name}={value}" for name, value in variables.items()]
+    return subprocess.run(["make", *arguments, *given], cwd=ROOT, env=kept, capture_output=True, text=True)
+
+
+def tracked() -> list[Path]:
+    """The files of the project: those git knows, or all that are not ignored by convention without git."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode:
+        pytest.skip("the project is not a git checkout here")
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def blocks(language: str) -> list[str]:
+    """The README's code blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def readme_commands() -> list[list[str]]:
+    """Every command of the README's shell blocks, as words, comments removed."""
+    lines = [line for block in blocks("bash") for line in block.splitlines() if line.strip()]
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^  ([a-z0-9-]+) {2,}", make("help").stdout, re.MULTILINE))
+
+
+def test_help_lists_every_target_and_variable() -> None:
+    said = make("help")
+    assert said.returncode == 0
+    assert make_targets() >= {
+        *("help", "test", "check", "audit", "exactness", "bench"),
+        *("pt-table1", "pt-table4", "pt-table5", "pt-figure2"),
+    }
+    for variable in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "PYTHON"):
+        assert variable in said.stdout
+    assert make().stdout == said.stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"SCALE": "big"}, "SCALE must be smoke, quick or paper, 'big' was given"),
+        ({"SCALE": "smoke quick"}, "SCALE must be smoke, quick or paper, 'smoke quick' was given"),
+        ({"LAUNCHER": "cloud"}, "LAUNCHER must be basic, joblib, ray or slurm, 'cloud' was given"),
+        ({"LAUNCHER": ""}, "LAUNCHER must be basic, joblib, ray or slurm, '' was given"),
+    ],
+)
+def test_a_bad_variable_is_refused_in_one_sentence(variables: dict[str, str], sentence: str) -> None:
+    said = make("pt-table1", **variables)
+    assert said.returncode == 2
+    assert sentence in said.stderr
+    assert len(said.stderr.splitlines()) == 1
+
+
+def test_a_machine_without_a_new_python_is_told_so(tmp_path: Path) -> None:
+    old = tmp_path / "python3.9"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    said = make("test", PYTHON=str(old), VENV=str(tmp_path / "venv"))
+    assert said.returncode == 2
+    assert "Python 3.11 or newer with its venv module is needed" in said.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib", "ray", "slurm"])
+def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None:
+    said = make(
+        "--dry-run", "pt-table1", LAUNCHER=launcher, SCALE="smoke", VENV=str(tmp_path), PYTHON="python3"
+    )
+    assert said.returncode == 0
+    assert f"-m runner -m +experiment=pt_table1 scale=smoke hydra/launcher={launcher} " in said.stdout
+    assert "-m runner.table pt_table1 scale=smoke" in said.stdout
+    assert (f"'.[{launcher}]'" in said.stdout) == (launcher != "basic")
+
+
+@pytest.mark.parametrize(
+    ("swept", "drawn", "status", "draws"),
+    [(0, 0, 0, True), (1, 0, 2, True), (0, 1, 2, True), (75, 0, 2, True), (2, 0, 2, False)],
+)
+def test_the_table_is_drawn_also_when_runs_failed(
+    tmp_path: Path, swept: int, drawn: int, status: int, draws: bool
+) -> None:
+    fake = tmp_path / "bin" / "python"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\necho "$@"\ncase "$*" in *runner.table*) exit {drawn};; esac\nexit {swept}\n')
+    fake.chmod(0o755)
+    said = make(
+        "pt-table1",
+        VENV=str(tmp_path),
+        INSTALL="no",
+        ARGS="task.steps=100 hydra.launcher.n_jobs=2",
+        OUTPUT=str(tmp_path),
+    )
+    assert said.returncode == status, said
+    assert ("runner.table" in said.stdout) == draws
+    if draws:
+        table = said.stdout.splitlines()[1]
+        assert table == f"-m runner.table pt_table1 scale=quick output_root={tmp_path} task.steps=100"
+
+
+def test_ci_runs_what_a_user_runs() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    lines = script.read_text().splitlines()
+    assert {"make check", "make test", "make pt-table1 SCALE=smoke"} <= set(lines)
+    assert "set -euo pipefail" in lines
+
+
+def test_floors_import_downwards_only() -> None:
+    pytest.importorskip("importlinter", reason="import-linter is not installed")
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout
+    assert "2 kept, 0 broken" in said.stdout
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Top-level names that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[<>=\[ ]", requirement)[0].lower() for requirement in requirements}
+    return {IMPORTED_AS.get(name, name) for name in names}
+
+
+def test_every_import_is_declared() -> None:
+    declared = distributions(PYPROJECT["project"]["dependencies"]) | {"wandb", "conf", *FLOORS}
+    used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
+    assert used - declared - set(sys.stdlib_module_names) == set()
+
+
+def test_every_launcher_and_the_mirror_has_its_extra() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    assert set(extras) == {"wandb", "joblib", "slurm", "ray", "dev", "all"}
+    bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
+    assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
+
+
+def test_no_file_names_a_registry_host() -> None:
+    hosts = ["py" + "pi.org", "python" + "hosted.org", "registry.npm" + "js.org", "deb.deb" + "ian.org"]
+    pattern = re.compile("|".join(map(re.escape, hosts)) + "|" + "--(extra-)?index-" + "url", re.IGNORECASE)
+    texts = {path: path.read_bytes().decode("utf-8", "ignore") for path in tracked()}
+    assert [str(path) for path, text in texts.items() if pattern.search(text)] == []
+
+
+def test_the_citation_is_valid_and_of_this_version() -> None:
+    citation: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["version"] == PYPROJECT["project"]["version"]
+    assert citation["license"] == PYPROJECT["project"]["license"] == "Apache-2.0"
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+
+
+def test_documents_link_to_files_that_exist() -> None:
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
+            assert (document.parent / link).exists(), f"{document.name} links to {link}"
+
+
+def test_the_two_commands_come_first() -> None:
+    assert [command[:2] for command in readme_commands()[:2]] == [["make", "pt-table1"], ["make", "test"]]
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    targets = make_targets()
+    for words in readme_commands():
+        if words[0] == "make":
+            assert words[1] in targets, words
+        else:
+            assert words[:2] == ["python", "-m"], words
+            assert importlib.util.find_spec(words[2]), words
