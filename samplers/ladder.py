@@ -22,10 +22,14 @@ from torch import Tensor
 from samplers.hyperparameters import is_number
 from samplers.kernel import Kernel
 from samplers.replica_count import optimal_replicas
-from samplers.step_size import Steppable, tune_step_size
+from samplers.step_size import Pilot, Steppable, tune_step_size
 from samplers.swaps import Swaps
 from targets.randomness import Generator
 from targets.target import Target
+
+
+ROUGH = Pilot(candidates=13, chains=8, steps=200)
+"""Step sizes of the pilot rounds need not be good, only sensible; those of the final ladder are tuned anew."""
 
 
 def check_ladder(ladder: Any) -> Tensor:
@@ -137,7 +141,7 @@ def tune_ladder(
     first, sizes, evaluations = betas, None, 0
     if isinstance(kernel, Steppable):
         if step_size is None:
-            sizes, _, spent = tune_step_size(kernel, target, betas, generator, wanted=acceptance)
+            sizes, _, spent = tune_step_size(kernel, target, betas, generator, wanted=acceptance, pilot=ROUGH)
             evaluations += spent * pilot_replicas
         else:
             sizes = step_size.expand(pilot_replicas)

@@ -15,11 +15,12 @@ from samplers.kernel import Info, Kernel, State
 from samplers.ladder import check_ladder, tune_ladder
 from samplers.metropolis_hastings import Unadjusted, jump_length
 from samplers.replica_count import FORMULAS
-from samplers.step_size import OPTIMAL_ACCEPTANCE, Steppable, tune_step_size
+from samplers.step_size import OPTIMAL_ACCEPTANCE, Pilot, Steppable, tune_step_size
 from samplers.swaps import Swaps
 from targets.randomness import Generator
 from targets.target import Target
 
+PER_RUNG = Pilot(candidates=25, chains=16, steps=300)
 REPLICA, TURN, MEMORY = "tempering.replica", "tempering.turn", "tempering.memory"
 
 
@@ -130,7 +131,9 @@ class ParallelTempering(Kernel):
             report = tuned.report()
         step_sizes: Any = self.step_size_given
         if "step_size" in self.untuned and isinstance(self.base, Steppable):
-            sizes, _, spent = tune_step_size(self.base, target, betas, generator, wanted=self.acceptance)
+            sizes, _, spent = tune_step_size(
+                self.base, target, betas, generator, wanted=self.acceptance, pilot=PER_RUNG
+            )
             step_sizes, evaluations = sizes.tolist(), evaluations + spent * len(betas)
         return {
             "ladder": betas.tolist(),
