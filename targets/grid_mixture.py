@@ -7,6 +7,7 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.functional import hardshrink
 
 from targets.spaces import Ordinal
 from targets.tabulated import Tabulated
@@ -109,7 +110,9 @@ def distances(theta: Tensor, centres: Tensor) -> Tensor:
 
     At a centre itself, where a distance has no gradient, autograd takes it to be 0.
     """
-    norms: Tensor = torch.linalg.vector_norm(grid_coordinates(theta).unsqueeze(-2) - centres, dim=-1)
+    offsets = grid_coordinates(theta).unsqueeze(-2) - centres
+    # Rounding leaves 1e-16 where a grid state is a centre, which would give a unit vector of no meaning.
+    norms: Tensor = torch.linalg.vector_norm(hardshrink(offsets, 1e-12), dim=-1)
     return norms
 
 

@@ -80,7 +80,7 @@ def signed_covariates(d: int, data: int, scale: float, data_seed: int) -> Tensor
     """Covariates times labels ``(data, d)``, float64, drawn from the model with all weights 1."""
     generator = torch.Generator().manual_seed(derive_seed(data_seed, "data"))
     like = torch.empty(0, dtype=torch.float64)
-    covariates = normal(generator, (data,), (d,), like=like) * (scale / d**0.5)
+    covariates = normal(generator, (data,), (d,), like=like) * (scale / math.sqrt(d))
     positive = uniform(generator, (data,), like=like) < covariates.sum(-1).sigmoid()
     labels = torch.where(positive, 1.0, -1.0).to(covariates)
     return covariates * labels.unsqueeze(-1)

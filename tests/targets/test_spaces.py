@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from targets.randomness import Streams
+from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
+
+DISCRETE = [Binary(1), Binary(4), Ordinal(1, 7), Ordinal(2, 5), Ordinal(3, 2), Categorical(3, 4)]
+names = pytest.mark.parametrize("space", DISCRETE, ids=repr)
+
+
+@names
+def test_states_are_all_tuples_of_levels_with_the_last_coordinate_fastest(space: Discrete) -> None:
+    levels = torch.tensor(list(itertools.product(range(space.levels), repeat=space.d)))
+    expected = levels.double()
+    if isinstance(space, Categorical):
+        expected = torch.eye(space.levels, dtype=torch.float64)[levels]
+    states = space.states()
+    assert states.shape == (space.size, *space.event_shape)
+    assert torch.equal(states, expected)
+
+
+@names
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_index_undoes_states_for_any_batch(space: Discrete, dtype: torch.dtype) -> None:
+    states = space.states(dtype)
+    order = torch.randperm(space.size, generator=torch.Generator().manual_seed(0))
+    assert states.dtype == dtype
+    assert torch.equal(space.index(states), torch.arange(space.size))
+    batch = states[order].reshape(1, space.size, 1, *space.event_shape)
+    assert torch.equal(space.index(batch), order.reshape(1, space.size, 1))
+    assert space.batch_shape(batch) == (1, space.size, 1)
+
+
+@names
+def test_levels_and_states_are_the_same_thing_written_twice(space: Discrete) -> None:
+    states = space.states()
+    levels = space.to_levels(states)
+    assert levels.dtype == torch.int64
+    assert levels.shape == (space.size, space.d)
+    assert torch.equal(space.from_levels(levels, torch.float64), states)
+
+
+@names
+def test_hamming_counts_coordinates_that_differ(space: Discrete) -> None:
+    states = space.states()
+    a, b = states.unsqueeze(0), states.unsqueeze(1)
+    tuples = list(itertools.product(range(space.levels), repeat=space.d))
+    brute = [[sum(x != y for x, y in zip(s, t, strict=True)) for s in tuples] for t in tuples]
+    assert torch.equal(space.hamming(a, b), torch.tensor(brute, dtype=torch.float64))
+
+
+@names
+def test_contains_accepts_every_state_and_nothing_off_the_grid(space: Discrete) -> None:
+    states = space.states()
+    assert space.contains(states).all()
+    assert not space.contains(states + 0.5).any()
+    assert not space.contains(states - space.levels).any()
+    assert not space.contains(states + space.levels).any()
+    assert not space.contains(torch.full_like(states, torch.nan)).any()
+
+
+def test_contains_refuses_vectors_that_are_not_one_hot() -> None:
+    space = Categorical(2, 3)
+    two = torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    none = torch.tensor([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    compensated = torch.tensor([[2.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+    assert space.contains(torch.stack([two, none, compensated])).tolist() == [False, False, False]
+
+
+@names
+def test_initial_states_are_uniform(space: Discrete) -> None:
+    """Every cell within 6 binomial standard deviations: false alarm about 64 states x 2e-9 < 1e-6."""
+    draws = 200_000
+    theta = space.initial((draws,), torch.Generator().manual_seed(1), like=torch.empty(0))
+    assert theta.dtype == torch.float32
+    assert theta.shape == (draws, *space.event_shape)
+    assert space.contains(theta).all()
+    counts = torch.bincount(space.index(theta), minlength=space.size).double()
+    expected = draws / space.size
+    deviation = (expected * (1 - 1 / space.size)) ** 0.5
+    assert (counts - expected).abs().max() < 6 * deviation
+
+
+def test_initial_states_on_the_reals_are_standard_normal() -> None:
+    """Mean and mean square of 4e5 numbers within 6 standard errors: false alarm below 1e-8."""
+    space = Real(4)
+    theta = space.initial((2, 50_000), Streams([3, 5], "start"), like=torch.empty(0, dtype=torch.float64))
+    assert theta.shape == (2, 50_000, 4)
+    assert abs(theta.mean().item()) < 6 / 4e5**0.5
+    assert abs(theta.square().mean().item() - 1) < 6 * (2 / 4e5) ** 0.5
+
+
+def test_sizes_that_make_no_space_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one coordinate, d=0 was given"):
+        Real(0)
+    with pytest.raises(ValueError, match="at least two levels, levels=1 was given"):
+        Ordinal(2, 1)
+    with pytest.raises(ValueError, match="two levels, levels=3 was given"):
+        Binary(2, 3)
+    with pytest.raises(ValueError, match="too many to enumerate"):
+        Binary(23).states()

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import pytest
+import torch
+
+from targets.mixture_of_gaussians import MixtureOfGaussians
+from targets.randomness import Streams
+from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets.tabulated import Tabulated
+
+SPACES = [Binary(3), Ordinal(2, 4), Categorical(2, 3)]
+spaces = pytest.mark.parametrize("space", SPACES, ids=repr)
+
+
+def random_target(space: Discrete) -> Tabulated:
+    generator = torch.Generator().manual_seed(4)
+    log_prob = torch.randn(space.size, generator=generator, dtype=torch.float64)
+    grad = torch.randn((space.size, *space.event_shape), generator=generator, dtype=torch.float64)
+    return Tabulated(space, 2 * log_prob, grad)
+
+
+@spaces
+def test_look_ups_return_the_table_for_any_batch(space: Discrete) -> None:
+    target = random_target(space)
+    log_prob = 2 * torch.randn(space.size, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    order = torch.randperm(space.size, generator=torch.Generator().manual_seed(5))
+    theta = space.states()[order].reshape(space.size, 1, *space.event_shape)
+    value, grad = target.log_prob_and_grad(theta)
+    assert torch.equal(value, log_prob[order].unsqueeze(-1))
+    assert torch.equal(target.log_prob(theta), value)
+    assert grad.shape == theta.shape
+    assert torch.equal(grad.squeeze(1)[order.argsort()], target.log_prob_and_grad(space.states())[1])
+
+
+@spaces
+def test_probabilities_are_the_normalised_exponentials(space: Discrete) -> None:
+    target = random_target(space)
+    weights = [math.exp(value) for value in target.log_prob(space.states()).tolist()]
+    expected = torch.tensor([weight / math.fsum(weights) for weight in weights], dtype=torch.float64)
+    assert torch.allclose(target.probabilities(), expected, rtol=1e-14, atol=0)
+    assert abs(math.fsum(target.probabilities().tolist()) - 1) < 1e-14
+
+
+def test_probabilities_stay_exact_in_single_precision() -> None:
+    target = MixtureOfGaussians(8)
+    exact, weights = target.probabilities().clone(), target.mode_weights().clone()
+    target.to(torch.float32)
+    assert target.log_prob(target.modes).dtype == torch.float32
+    assert target.sample((2,), torch.Generator()).dtype == torch.float32
+    assert target.responsibilities(target.modes).dtype == torch.float32
+    assert torch.equal(target.probabilities(), exact)
+    assert torch.equal(target.mode_weights(), weights)
+    assert target.probabilities().dtype == torch.float64
+
+
+@spaces
+def test_exact_draws_follow_the_probabilities(space: Discrete) -> None:
+    """Empirical against exact distribution function, DKW band at a false alarm of 1e-6."""
+    target = random_target(space)
+    draws = 400_000
+    theta = target.sample((2, draws // 2), Streams([0, 1], "reference"))
+    assert theta.shape == (2, draws // 2, *space.event_shape)
+    assert space.contains(theta).all()
+    frequencies = torch.bincount(space.index(theta).flatten(), minlength=space.size) / draws
+    band = math.sqrt(math.log(2 / 1e-6) / (2 * draws))
+    assert (frequencies.cumsum(0) - target.probabilities().cumsum(0)).abs().max() < band
+
+
+def test_exact_draws_on_the_grid_follow_the_probabilities() -> None:
+    """Summed by row and by column, DKW band at a false alarm of 1e-6 in all."""
+    target = MixtureOfGaussians(6).to(torch.float32)
+    draws = 400_000
+    place = target.space.index(target.sample((draws,), torch.Generator().manual_seed(2)))
+    frequencies = torch.bincount(place, minlength=101**2).double().reshape(101, 101) / draws
+    exact = target.probabilities().reshape(101, 101)
+    band = math.sqrt(math.log(2 * 2 / 1e-6) / (2 * draws))
+    for table in (frequencies - exact, (frequencies - exact).T):
+        assert table.flatten().cumsum(0).abs().max() < band
+
+
+def test_a_seed_draws_the_same_states_alone_and_beside_others() -> None:
+    target = random_target(Ordinal(2, 4))
+    together = target.sample((3, 50), Streams([4, 9, 2], "reference"))
+    alone = target.sample((1, 50), Streams([9], "reference"))
+    assert torch.equal(together[1], alone[0])
+
+
+def test_impossible_states_are_never_drawn() -> None:
+    log_prob = torch.tensor([-torch.inf, 0.0, -torch.inf, 1.0, -torch.inf])
+    target = Tabulated(Ordinal(1, 5), log_prob, torch.zeros(5, 1))
+    assert set(target.sample((20_000,), torch.Generator().manual_seed(0)).flatten().tolist()) == {1.0, 3.0}
+    assert target.probabilities()[[0, 2, 4]].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_copies_and_pickles_are_the_same_target() -> None:
+    target = MixtureOfGaussians(4, "released")
+    states = target.space.states()
+    for twin in (copy.deepcopy(target), pickle.loads(pickle.dumps(target))):
+        for mine, theirs in zip(
+            target.log_prob_and_grad(states), twin.log_prob_and_grad(states), strict=True
+        ):
+            assert torch.equal(mine, theirs)
+        assert torch.equal(twin.probabilities(), target.probabilities())
+
+
+def test_tables_of_the_wrong_shape_or_without_meaning_are_refused() -> None:
+    space = Binary(2)
+    zeros, grad = torch.zeros(4), torch.zeros(4, 2)
+    with pytest.raises(ValueError, match=r"log_prob must have the shape \(4,\), \(3,\) was given"):
+        Tabulated(space, zeros[:3], grad)
+    with pytest.raises(ValueError, match=r"grad must have the shape \(4, 2\), \(4,\) was given"):
+        Tabulated(space, zeros, zeros)
+    for bad in (torch.nan, torch.inf):
+        with pytest.raises(ValueError, match="log_prob must be finite or -inf"):
+            Tabulated(space, torch.tensor([0.0, 1.0, bad, 0.0]), grad)
+    with pytest.raises(ValueError, match="log_prob must be finite or -inf"):
+        Tabulated(space, torch.full((4,), -torch.inf), grad)
