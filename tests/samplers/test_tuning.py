@@ -1,0 +1,161 @@
+"""Step sizes and ladders from pilots, held against exact rejections by enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+
+from metrics.transition_matrix import tempered_probabilities
+from samplers.dmala import DMALA
+from samplers.dula import DULA
+from samplers.gibbs import Gibbs
+from samplers.ladder import equal_rejection_ladder, geometric_ladder, tune_ladder
+from samplers.parallel_tempering import ParallelTempering
+from samplers.replica_count import (
+    optimal_constrained,
+    optimal_replicas,
+    optimal_v1,
+    optimal_v2,
+    round_trip_time,
+)
+from samplers.step_size import first_crossing
+from targets.mixture_of_gaussians import MixtureOfGaussians
+from targets.randomness import Streams
+from targets.spaces import Ordinal
+from targets.target import Target
+from tests.support.small_targets import random_target
+
+RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
+
+
+def exact_rejections(target: Target, betas: list[float]) -> list[float]:
+    """1 - E min(1, exp(r)) between neighbours that are independent and at equilibrium."""
+    energies = target.log_prob(target.space.states())  # type: ignore[attr-defined]
+    rejections = []
+    for cold, hot in zip(betas, betas[1:], strict=False):
+        ratio = (cold - hot) * (energies.unsqueeze(0) - energies.unsqueeze(1))
+        joint = torch.outer(tempered_probabilities(target, cold), tempered_probabilities(target, hot))
+        rejections.append(float((joint * (1 - ratio.clamp(max=0).exp())).sum()))
+    return rejections
+
+
+def test_pilot_rejections_are_the_exact_ones() -> None:
+    tuned = tune_ladder(
+        Gibbs(), RUGGED, Streams([0], "tuning"), replicas=None, formula="constrained", limit=32,
+        step_size=None, acceptance=0.574, steps=2000, chains=64,
+    )  # fmt: skip
+    exact = exact_rejections(RUGGED, tuned.pilot_ladder)
+    np.testing.assert_allclose(tuned.rejections, exact, atol=0.02)
+    assert tuned.barrier[-1] == pytest.approx(sum(exact), abs=0.05)
+
+
+def test_the_tuned_ladder_has_equal_exact_rejections() -> None:
+    fine = geometric_ladder(40).tolist()
+    ladder = equal_rejection_ladder(fine, exact_rejections(RUGGED, fine), 5)
+    rejections = exact_rejections(RUGGED, ladder)
+    assert ladder[0] == 1.0
+    assert ladder[-1] == 0.0
+    assert max(rejections) - min(rejections) <= 0.03
+
+
+def test_a_ladder_of_equal_rejections_stays_as_it_is() -> None:
+    betas = [1.0, 0.5, 0.2, 0.0]
+    np.testing.assert_allclose(equal_rejection_ladder(betas, [0.3, 0.3, 0.3], 4), betas, atol=1e-9)
+
+
+def test_replicas_that_always_swap_still_give_a_ladder() -> None:
+    ladder = equal_rejection_ladder([1.0, 0.5, 0.0], [0.0, 0.0], 3)
+    assert ladder == sorted(ladder, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("barrier", "v1", "v2", "constrained"), [(1, 2.69, 3, 2.62), (5, 8.78, 11, 8.65), (10, 16.3, 21, 16.2)]
+)
+def test_replica_formulas_give_the_audits_figures(
+    barrier: float, v1: float, v2: float, constrained: float
+) -> None:
+    assert optimal_v1(barrier) == pytest.approx(v1, abs=0.05)
+    assert optimal_v2(barrier) == v2
+    assert optimal_constrained(barrier) == pytest.approx(constrained, abs=0.05)
+    assert optimal_replicas(barrier, "v2", limit=4) == min(v2, 4)
+
+
+@pytest.mark.parametrize("barrier", [0.3, 1.0, 5.0, 10.0])
+def test_the_constrained_formula_maximises_round_trips_per_chain(barrier: float) -> None:
+    def negative_rate(replicas: float) -> float:
+        swap = 1 - barrier / (replicas - 1)
+        return -1 / (replicas * (replicas - 1) / swap)
+
+    best = minimize_scalar(
+        negative_rate, bounds=(1 + barrier, 100), method="bounded", options={"xatol": 1e-9}
+    )
+    assert optimal_constrained(barrier) == pytest.approx(best.x, abs=1e-4)
+
+
+def test_round_trip_time_against_simulation() -> None:
+    """K = 6, s = 0.3: 100 rounds by the formula, 99.6 simulated, 116.7 by v1 (`experiments.md` I, row 10)."""
+    rungs, swap, walkers, rounds = 6, 0.3, 4000, 4000
+    generator = np.random.default_rng(0)
+    place = np.zeros(walkers, dtype=int)
+    upwards = np.ones(walkers, dtype=bool)
+    trips = np.zeros(walkers)
+    for _ in range(rounds):
+        draw = generator.random(walkers)
+        up, down = draw < swap, draw > 1 - swap
+        place = np.clip(place + up - down, 0, rungs - 1)
+        upwards_now = np.where(place == rungs - 1, False, upwards)
+        back = ~upwards_now & (place == 0)
+        trips += back
+        upwards = upwards_now | back
+    assert round_trip_time([swap] * (rungs - 1)) == pytest.approx(100.0)
+    # About 160,000 trips: the relative noise is below 0.3 per cent; v1's 116.7 is far outside.
+    assert walkers * rounds / trips.sum() == pytest.approx(100.0, rel=0.02)
+
+
+def test_first_crossing_reads_the_first_fall() -> None:
+    sizes = torch.tensor([1.0, 10.0, 100.0, 1000.0])
+    acceptance = torch.tensor([[0.9, 0.9], [0.6, 0.9], [0.2, 0.9], [0.8, 0.9]])
+    found = first_crossing(sizes, acceptance, 0.4)
+    assert found[0].item() == pytest.approx(10**1.5, rel=1e-6)
+    assert found[1].item() == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize("kernel", [DMALA(), DULA()], ids=["dmala", "dula"])
+def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: DMALA | DULA) -> None:
+    target = MixtureOfGaussians(components=8)
+    assert kernel.untuned == ("step_size",)
+    found = kernel.tune(target, Streams([0], "tuning"))
+    assert kernel.tuned(found).untuned == ()
+    adjusted = DMALA(found["step_size"])
+    generator = torch.Generator().manual_seed(1)
+    one = torch.ones((), dtype=torch.float64)
+    state = adjusted.init(target, target.sample((400,), generator), one)
+    total = 0.0
+    for _ in range(100):
+        state, info = adjusted.step(target, state, one, generator)
+        total += info.acceptance.mean().item() / 100
+    # 40,000 acceptances of correlated chains have a standard error below 0.004.
+    assert total == pytest.approx(0.574, abs=0.03)
+
+
+def test_tempering_tunes_its_ladder_and_each_rung() -> None:
+    target = MixtureOfGaussians(components=8).float()
+    sampler = ParallelTempering(DMALA())
+    assert sampler.untuned == ("ladder", "step_size")
+    found = sampler.tune(target, Streams([0], "tuning"))
+    tuned = sampler.tuned(found)
+    assert tuned.untuned == ()
+    assert tuned.axes == (len(found["ladder"]),)
+    assert found["report"]["barrier"] == pytest.approx(1.38, abs=0.05)
+    assert found["step_size"] == sorted(found["step_size"])
+    again = sampler.tune(target, Streams([0], "tuning"))
+    assert again == found
+
+
+def test_a_given_number_of_replicas_is_kept() -> None:
+    target = MixtureOfGaussians(components=8).float()
+    found = ParallelTempering(DMALA(20.0), replicas=5, step_size=20.0).tune(target, Streams([0], "tuning"))
+    assert len(found["ladder"]) == 5
+    assert found["step_size"] == 20.0
