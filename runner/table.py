@@ -1,0 +1,129 @@
+"""Renders an experiment's table and figures from the runs that are done.
+
+``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from omegaconf import DictConfig, OmegaConf
+
+import conf
+from runner.errors import UserError, unknown
+from runner.tables.shape import TableShape, table_shape
+
+RECORD = Path("outputs") / "record"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Where a table's files lie, and whether all its runs were in."""
+
+    folder: Path
+    complete: bool
+
+
+def experiment_shape(name: str) -> TableShape:
+    """The shape of the table of experiment `name`.
+
+    Raises:
+        UserError: if there is no such experiment, or it has no table.
+    """
+    folder = Path(conf.__path__[0]) / "experiment"
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in known:
+        raise unknown("experiment", name, known)
+    config = OmegaConf.load(folder / f"{name}.yaml")
+    assert isinstance(config, DictConfig)
+    if "table" not in config:
+        raise UserError(f"Experiment {name} has no table block.")
+    return table_shape(name, config.table)
+
+
+def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Rendered:
+    """Gathers the runs, prints the table and writes its files; `keep` also records it.
+
+    Raises:
+        UserError: for an unknown experiment, an override that does not fit, or a table that does not
+            match its sweep.
+    """
+    shape = experiment_shape(experiment)
+
+    from runner.atomic import write_text
+    from runner.store import Store
+    from runner.sweep import experiment_jobs
+    from runner.tables.budget import budget_sentence
+    from runner.tables.figures.draw import write_figures
+    from runner.tables.latex import latex
+    from runner.tables.layout import lay_out
+    from runner.tables.markdown import markdown
+    from runner.tables.published import published_numbers
+    from runner.tables.record import record
+    from runner.tables.results import gather
+    from runner.tables.summary import summarise
+    from runner.tables.terminal import show
+
+    published = published_numbers(shape)
+    jobs = experiment_jobs(experiment, list(overrides))
+    root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
+    results = gather(experiment, shape, jobs, Store(root))
+    summary = summarise(shape, results, published)
+    command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
+    page = lay_out(shape, summary, results, budget_sentence(results), command)
+
+    folder = root / "tables" / experiment / scale
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "table.csv", summary.frame(shape).to_csv(index=False))
+    write_text(folder / "table.md", markdown(page))
+    write_text(folder / "table.tex", latex(page))
+    write_figures(shape, results, folder)
+    show(page)
+    print(f"Written to {folder}")
+    if keep:
+        print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
+    return Rendered(folder, results.done == results.expected)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message[:1].upper()}{message[1:]}; {self.format_usage().strip()}.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
+    parser = _Parser(
+        prog="python -m runner.table",
+        usage="python -m runner.table EXPERIMENT [key=value ...] [--record]",
+        description="Renders an experiment's table and figures from the runs that are done.",
+    )
+    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--record", action="store_true", help="also keep the table in outputs/record")
+    try:
+        given = parser.parse_intermixed_args(arguments)
+        if not given.words or "=" in given.words[0]:
+            raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
+        experiment, *overrides = given.words
+        for override in overrides:
+            if "=" not in override:
+                raise UserError(f"An override has the form key=value, '{override}' was given.")
+        render(experiment, overrides, keep=given.record)
+    except UserError as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

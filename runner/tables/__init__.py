@@ -1,0 +1,1 @@
+"""Tables and figures: from the runs of an experiment to CSV, Markdown, LaTeX, PNG and PDF."""

@@ -1,0 +1,88 @@
+"""Draws the figures of an experiment and writes them as PNG and PDF, the same bytes from the same runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from runner.errors import unknown
+from runner.tables.figures import heat_map, intervals, lines
+from runner.tables.figures.panels import Draw, PanelData
+from runner.tables.figures.style import RC, row_styles
+from runner.tables.results import Results
+from runner.tables.shape import FigureShape, TableShape
+
+DPI = 200
+LEGEND_ENTRY = 1.2
+"""Width of an entry of the legend, in inches."""
+
+KINDS: dict[str, Draw] = {
+    "intervals": intervals.draw,
+    "against_columns": lines.against_columns,
+    "against_steps": lines.against_steps,
+    "heat_map": heat_map.draw,
+}
+
+
+def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Figure:
+    """One figure, its panels in lines of `figure.across`, one legend for all.
+
+    Raises:
+        UserError: if a panel's kind is unknown.
+    """
+    styles = row_styles(shape)
+    rows = [row for row in shape.rows if row.role in figure.roles]
+    down = math.ceil(len(figure.panels) / figure.across)
+    with pyplot.rc_context(RC):
+        page, grid = pyplot.subplots(
+            down,
+            figure.across,
+            figsize=(figure.width, figure.height * down),
+            squeeze=False,
+            layout="constrained",
+            sharey="row" if figure.share_y else "none",
+        )
+        for ax in grid.flat[len(figure.panels) :]:
+            ax.set_axis_off()
+        for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
+            if panel.kind not in KINDS:
+                raise unknown("panel kind", panel.kind, KINDS)
+            KINDS[panel.kind](ax, PanelData(shape, panel, rows, results, styles))
+            ax.set_title(panel.title)
+            if figure.share_y and place % figure.across:
+                ax.set_ylabel("")
+        for line in grid:
+            images = [image for ax in line for image in ax.images]
+            if images:
+                page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=heat_map.COLOUR_LABEL)
+        handles = [
+            Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.line, label=row.row)
+            for row in rows
+            if (style := styles[row.row]) and row.role in figure.legend
+        ]
+        if handles:
+            columns = min(len(handles), max(1, int(figure.width / LEGEND_ENTRY)))
+            page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+    return page
+
+
+def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Path]:
+    """Draws every figure of the table into `folder`; returns the files written."""
+    written = []
+    for figure in shape.figures:
+        page = draw_figure(figure, shape, results)
+        with pyplot.rc_context(RC):
+            for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
+                path = folder / f"{figure.name}.{suffix}"
+                page.savefig(path, dpi=DPI, metadata=metadata)
+                written.append(path)
+        pyplot.close(page)
+    return written

@@ -1,0 +1,50 @@
+"""Panel `intervals`: each row's mean and 95 % interval on a log axis, reference draws as vertical lines."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from runner.tables.figures.panels import PanelData, nothing_in
+from runner.tables.shape import Role
+
+
+def draw(ax: Axes, data: PanelData) -> None:
+    """Draws the panel's one column; rows without runs keep their empty line."""
+    (column,) = data.panel.columns
+    apart = [row for row in data.rows if row.role is not Role.draws]
+    drawn = False
+    for place, row in enumerate(apart):
+        span = data.interval(row.row, column)
+        if span is None or span.mean <= 0:
+            ax.annotate(
+                "no value",
+                (0.03, place),
+                xycoords=("axes fraction", "data"),
+                va="center",
+                size=6,
+                backgroundcolor="white",
+            )
+            continue
+        style = data.styles[row.row]
+        marker = style.marker if row.role is Role.sampler else "o"
+        ax.errorbar(
+            span.mean, place, xerr=span.margin, color=style.colour, marker=marker, markersize=3.5, capsize=2.5
+        )
+        drawn = True
+    for row in data.rows:
+        span = data.interval(row.row, column) if row.role is Role.draws else None
+        if span is not None and span.mean > 0:
+            ax.axvline(span.mean, color=data.styles[row.row].colour, linestyle=data.styles[row.row].line)
+            drawn = True
+    if not drawn:
+        nothing_in(ax)
+    samplers = sum(row.role is Role.sampler for row in apart)
+    if 0 < samplers < len(apart):
+        ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
+    ax.set_xscale("log", nonpositive="clip")
+    ax.xaxis.set_major_locator(LogLocator(numticks=6))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_yticks(range(len(apart)), [row.row for row in apart])
+    ax.set_ylim(len(apart) - 0.5, -0.5)
+    ax.set_xlabel(data.metric.name)

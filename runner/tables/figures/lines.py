@@ -1,0 +1,77 @@
+"""Panels `against_columns` and `against_steps`: a metric over the sweep, or along the run."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from runner.tables.figures.panels import PanelData, nothing_in
+from runner.tables.results import chosen
+from runner.tables.shape import Role
+from runner.tables.statistics import interval
+
+ALONG = {"step": "steps", "evaluations": "target evaluations per chain", "seconds": "seconds"}
+
+
+def against_columns(ax: Axes, data: PanelData) -> None:
+    """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`."""
+    drawn = False
+    for row in data.rows:
+        points = []
+        for label in data.panel.columns:
+            span = data.interval(row.row, label)
+            runs = data.results.at(row.row, label)
+            if span is not None and runs:
+                points.append((float(chosen(runs[0].config, data.panel.x)), span))
+        if not points:
+            continue
+        points.sort(key=lambda point: point[0])
+        style = data.styles[row.row]
+        ax.errorbar(
+            [x for x, _ in points],
+            [span.mean for _, span in points],
+            yerr=[span.margin or 0.0 for _, span in points],
+            color=style.colour,
+            marker=style.marker,
+            linestyle=style.line,
+            capsize=2,
+            zorder=1 if row.role is Role.draws else 2,
+        )
+        drawn = True
+        ax.set_xticks([x for x, _ in points])
+    if not drawn:
+        nothing_in(ax)
+    elif data.panel.log:
+        ax.set_yscale("log", nonpositive="clip")
+    ax.set_xlabel(data.panel.x_label or data.panel.x)
+    ax.set_ylabel(data.metric.name)
+
+
+def against_steps(ax: Axes, data: PanelData) -> None:
+    """The metric along the runs of one column, mean over seeds and 95 % band, on a logarithmic axis."""
+    (column,) = data.panel.columns
+    drawn = False
+    for row in data.rows:
+        course = data.results.courses(row.row, column, data.metric.metric)
+        course = course[np.isfinite(course["value"].astype(float))]
+        if course.empty:
+            continue
+        places, spans = [], []
+        for _, group in course.groupby("step"):
+            span = interval([float(value) for value in group["value"]])
+            if span is not None:
+                places.append(float(group[data.panel.x].mean()))
+                spans.append(span)
+        style = data.styles[row.row]
+        means = np.array([span.mean for span in spans])
+        margins = np.array([span.margin or 0.0 for span in spans])
+        ax.plot(places, means, color=style.colour, linestyle=style.line)
+        ax.fill_between(places, means - margins, means + margins, color=style.colour, alpha=0.2, linewidth=0)
+        drawn = True
+    if not drawn:
+        nothing_in(ax)
+    elif data.panel.log:
+        ax.set_yscale("log", nonpositive="clip")
+    ax.set_xscale("log")
+    ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
+    ax.set_ylabel(data.metric.name)

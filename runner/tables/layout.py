@@ -1,0 +1,221 @@
+"""The page: one block per metric, ours and published side by side, with its footnotes.
+
+The layout knows no markup; Markdown, LaTeX and the terminal draw the same blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from runner.tables.numerals import Numeral, as_printed, numeral
+from runner.tables.published import Published
+from runner.tables.results import Results
+from runner.tables.shape import ColumnShape, Direction, MetricShape, Orientation, Role, RowShape, TableShape
+from runner.tables.summary import Entry, Summary
+
+INEXACT, NOT_TOLD_APART, BEATS_BEST = "†", "~", "‡"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text with the marks of its footnotes."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    unit: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of the table. `seeds` is given where runs are missing; `published` where it is not ours."""
+
+    numeral: Numeral
+    bold: bool = False
+    marks: tuple[str, ...] = ()
+    seeds: int | None = None
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Neighbouring columns under one heading; `rule` draws a line before them."""
+
+    label: Label
+    heads: tuple[Label, ...]
+    rule: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a block; `rule` draws a line above it. None stands where no run is in."""
+
+    label: Label
+    cells: tuple[Cell | None, ...]
+    rule: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """All numbers of one metric."""
+
+    label: Label
+    direction: Direction
+    groups: tuple[Group, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A table ready to be drawn: its blocks, and the sentences around them."""
+
+    title: str
+    caption: str
+    blocks: tuple[Block, ...]
+    legend: tuple[str, ...]
+    footnotes: tuple[tuple[str, str], ...]
+    coverage: str
+    rest: str | None
+
+
+@dataclass
+class Footnotes:
+    """Letters for footnotes, in the order of their first use."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def marks(self, text: str | None) -> tuple[str, ...]:
+        """The letter of `text`; nothing for None."""
+        if text is None:
+            return ()
+        if text not in self.texts:
+            self.texts.append(text)
+        return (chr(ord("a") + self.texts.index(text)),)
+
+
+def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
+    """The page of a table; `command` is what a reader runs for the missing runs."""
+    footnotes = Footnotes()
+    blocks = tuple(_block(shape, metric, summary, footnotes) for metric in shape.metrics)
+    counts = results.counts
+    missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
+    coverage = f"{results.done} of {results.expected} runs are in" + (f" ({missing})." if missing else ".")
+    return Page(
+        title=shape.title,
+        caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
+        blocks=blocks,
+        legend=tuple(_legend(shape, summary)),
+        footnotes=tuple(zip("abcdefghijklmnopqrstuvwxyz", footnotes.texts, strict=False))
+        + tuple(("", note) for note in shape.notes),
+        coverage=coverage,
+        rest=command if results.done < results.expected else None,
+    )
+
+
+def _block(shape: TableShape, metric: MetricShape, summary: Summary, footnotes: Footnotes) -> Block:
+    label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
+    columns = [column for column in shape.columns if column.table]
+    down: Sequence[RowShape | ColumnShape] = shape.rows
+    across: Sequence[RowShape | ColumnShape] = columns
+    if shape.orientation is Orientation.columns_down:
+        down, across = across, down
+
+    def entry(one: RowShape | ColumnShape, other: RowShape | ColumnShape) -> Entry:
+        row, column = (one, other) if isinstance(one, RowShape) else (other, one)
+        assert isinstance(row, RowShape)
+        assert isinstance(column, ColumnShape)
+        return summary.at(metric.metric, row.row, column.label)
+
+    groups: list[Group] = []
+    versions: list[list[str]] = []
+    for position, item in enumerate(across):
+        printed = {
+            version: [entry(item, other).published.get(version) for other in down]
+            for version in metric.published
+        }
+        shown = {version: numbers for version, numbers in printed.items() if any(numbers)}
+        over = _label(item, summary, footnotes)
+        heads = [Label("ours" if shown else "")]
+        heads += [_version_head(version, metric, numbers, footnotes) for version, numbers in shown.items()]
+        groups.append(Group(over, tuple(heads), _starts_part(across, position)))
+        versions.append(list(shown))
+    lines = []
+    for position, item in enumerate(down):
+        cells: list[Cell | None] = []
+        for place, other in enumerate(across):
+            here = entry(item, other)
+            cells.append(_ours(here, metric))
+            for version in versions[place]:
+                number = here.published.get(version)
+                cells.append(Cell(as_printed(number.mean, number.sd), published=True) if number else None)
+        lines.append(Line(_label(item, summary, footnotes), tuple(cells), _starts_part(down, position)))
+    return Block(label, metric.direction, tuple(groups), tuple(lines))
+
+
+def _version_head(
+    version: str, metric: MetricShape, numbers: Sequence[Published | None], footnotes: Footnotes
+) -> Label:
+    """Heading of a published column: its version, its unit where it is not ours, its footnote."""
+    scales = {number.scale for number in numbers if number is not None}
+    unit = scales.pop() if len(scales) == 1 else None
+    differs = unit is not None and unit != metric.scale
+    return Label(version, footnotes.marks(metric.published_notes.get(version)), unit if differs else None)
+
+
+def _label(item: RowShape | ColumnShape, summary: Summary, footnotes: Footnotes) -> Label:
+    if isinstance(item, ColumnShape):
+        return Label(item.label)
+    inexact = any(entry.exact is False for entry in summary if entry.row == item.row)
+    return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
+
+
+def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool:
+    """Whether the role of the rows changes here."""
+    item = items[position]
+    before = items[position - 1] if position else item
+    return isinstance(item, RowShape) and isinstance(before, RowShape) and item.role is not before.role
+
+
+def _ours(entry: Entry, metric: MetricShape) -> Cell | None:
+    if entry.interval is None:
+        return None
+    marks = ((NOT_TOLD_APART,) if entry.indistinguishable else ()) + (
+        (BEATS_BEST,) if entry.beats_best else ()
+    )
+    return Cell(
+        numeral(entry.interval.mean, entry.interval.margin, metric.scale),
+        bold=entry.best,
+        marks=marks,
+        seeds=entry.interval.n if entry.interval.n < entry.expected else None,
+    )
+
+
+def _legend(shape: TableShape, summary: Summary) -> list[str]:
+    """The sentences that say how to read the numbers; only those that this table needs."""
+    entries = list(summary)
+    most = max((entry.expected for entry in entries), default=0)
+    seeds = "1 seed" if most == 1 else f"n = {most} seeds"
+    sentences = [f"Ours: mean ± half the width of the 95 % t interval over {seeds}."]
+    if any(entry.published for entry in entries):
+        named = ", ".join(
+            f"{label} is {version.paper}, {version.table}"
+            for label, version in (shape.published.versions.items() if shape.published else ())
+        )
+        sentences.append(f"Published: as printed ({named}), with the spread printed there.")
+    if any(entry.best for entry in entries):
+        sentences.append("Bold: the best mean among the samplers that are exact.")
+    if any(entry.indistinguishable for entry in entries):
+        sentences.append(
+            f"{NOT_TOLD_APART}: not told apart from the best (paired t-test over seeds, Holm-adjusted "
+            "p of at least 0.05)."
+        )
+    if any(entry.beats_best for entry in entries):
+        sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
+    if any(entry.exact is False for entry in entries):
+        sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
+    apart = [row.row for row in shape.rows if row.role is not Role.sampler]
+    if apart:
+        sentences.append(f"For reference, not competing: {'; '.join(apart)}.")
+    if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
+        sentences.append("n is given where fewer seeds than that are in.")
+    return sentences

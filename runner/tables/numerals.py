@@ -1,0 +1,52 @@
+"""How a number with its interval is written: as many digits as the interval supports."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A number ready for print.
+
+    Attributes:
+        mean: digits of the mean.
+        margin: digits of what follows the plus-minus sign; None where there is no interval.
+    """
+
+    mean: str
+    margin: str | None = None
+
+
+def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
+    """`mean` and `margin` in units of `scale`; the margin gets two significant digits.
+
+    Means below 0.001 or from 100,000 on are written with an exponent, whole numbers with commas.
+    """
+    value = mean / scale
+    if margin is None and value.is_integer():
+        return Numeral(f"{value:,.0f}")
+    if value != 0.0 and not 1e-3 <= abs(value) < 1e5:
+        return Numeral(f"{value:.2e}", None if margin is None else f"{margin / scale:.1e}")
+    if margin is None or margin == 0.0:
+        return Numeral(f"{value:.4g}")
+    width = margin / scale
+    decimals = 1 - math.floor(math.log10(width))
+    if decimals > MOST_DECIMALS:
+        return Numeral(f"{value:.{MOST_DECIMALS}f}", f"{width:.1e}")
+    decimals = max(decimals, 0)
+    return Numeral(f"{value:.{decimals}f}", f"{width:.{decimals}f}")
+
+
+def as_printed(mean: float, sd: float | None) -> Numeral:
+    """A published number, with the three decimals that papers print."""
+    return Numeral(f"{mean:.3f}", None if sd is None else f"{sd:.3f}")
+
+
+def power_of_ten(scale: float) -> int | None:
+    """The exponent of a unit such as 0.001; None where it is no power of ten."""
+    exponent = round(math.log10(scale))
+    return exponent if math.isclose(scale, 10.0**exponent, rel_tol=1e-12) else None

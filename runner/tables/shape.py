@@ -1,0 +1,201 @@
+"""The shape of a table, as the `table:` block of an experiment's YAML describes it.
+
+The dataclasses below are the block's schema: an unknown or missing key is refused by name. A new table is
+one new YAML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+
+from runner.errors import UserError
+
+
+class Direction(Enum):
+    """Which way a metric is better; `none` draws no comparison."""
+
+    min = "min"
+    max = "max"
+    none = "none"
+
+
+class Role(Enum):
+    """What a row is: a `sampler` competes; a `variant` and reference `draws` are set apart under a rule."""
+
+    sampler = "sampler"
+    variant = "variant"
+    draws = "draws"
+
+
+class Orientation(Enum):
+    """What runs down the page: the rows (samplers) or the columns (cells)."""
+
+    rows_down = "rows_down"
+    columns_down = "columns_down"
+
+
+@dataclass
+class RowShape:
+    """One row: `row` is its label in the experiment's sweep; `published` maps a version to the name there."""
+
+    row: str
+    role: Role = Role.sampler
+    note: str | None = None
+    published: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ColumnShape:
+    """One cell of the sweep: the runs whose configuration has the values `where`."""
+
+    label: str
+    where: dict[str, Any]
+    published: str | None = None
+    table: bool = True
+
+
+@dataclass
+class MetricShape:
+    """One block of the table: numbers in units of `scale`, and beside them the `published` metric."""
+
+    metric: str
+    name: str
+    direction: Direction
+    scale: float = 1.0
+    note: str | None = None
+    published: dict[str, str] = field(default_factory=dict)
+    published_notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class VersionShape:
+    """Where a version's numbers stand in the file of published results."""
+
+    paper: str
+    table: str
+
+
+@dataclass
+class PublishedShape:
+    """A file in conf/published and the versions of the table that it holds, by the label they get here."""
+
+    file: str
+    versions: dict[str, VersionShape]
+
+
+@dataclass
+class PanelShape:
+    """One panel of a figure.
+
+    Attributes:
+        kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
+            `against_steps` (metric along the run) or `heat_map` (visits of `row`, or the target itself).
+        log: whether the metric's axis is logarithmic (`intervals` always is).
+        columns: labels of the columns drawn.
+        x: key whose value places a column (`against_columns`), or `step` or `evaluations` (`against_steps`).
+    """
+
+    kind: str
+    title: str
+    columns: list[str]
+    metric: str | None = None
+    row: str | None = None
+    x: str = "step"
+    x_label: str | None = None
+    log: bool = False
+
+
+@dataclass
+class FigureShape:
+    """A figure: panels side by side, `across` to a line, written to `name`.png and `name`.pdf.
+
+    Attributes:
+        width: of the whole figure, in inches.
+        height: of one line of panels, in inches.
+        roles: the rows that it shows.
+        legend: the rows that its legend names.
+        share_y: whether the panels of a line share their vertical axis.
+    """
+
+    name: str
+    panels: list[PanelShape]
+    across: int = 4
+    width: float = 7.2
+    height: float = 2.3
+    roles: list[Role] = field(default_factory=lambda: list(Role))
+    legend: list[Role] = field(default_factory=lambda: list(Role))
+    share_y: bool = True
+
+
+@dataclass
+class TableShape:
+    """The whole `table:` block."""
+
+    title: str
+    caption: str
+    rows: list[RowShape]
+    columns: list[ColumnShape]
+    metrics: list[MetricShape]
+    orientation: Orientation = Orientation.rows_down
+    published: PublishedShape | None = None
+    figures: list[FigureShape] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def row(self, name: str) -> RowShape:
+        """The row with this label."""
+        return next(row for row in self.rows if row.row == name)
+
+    def column(self, label: str) -> ColumnShape:
+        """The column with this label."""
+        return next(column for column in self.columns if column.label == label)
+
+    def metric(self, name: str) -> MetricShape:
+        """The metric with this name."""
+        return next(metric for metric in self.metrics if metric.metric == name)
+
+    @property
+    def versions(self) -> list[str]:
+        """Labels of the published versions."""
+        return list(self.published.versions) if self.published else []
+
+
+def table_shape(experiment: str, block: DictConfig) -> TableShape:
+    """The checked shape that the `table:` block of `experiment` describes.
+
+    Raises:
+        UserError: if a key is unknown or missing, or names a row, column, metric or version it lacks.
+    """
+    try:
+        shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(TableShape), block))
+    except (ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException) as error:
+        sentence = str(error).splitlines()[0]
+        raise UserError(f"Experiment {experiment}: table.{error.full_key}: {sentence}.") from error
+    assert isinstance(shape, TableShape)
+    _check_references(experiment, shape)
+    return shape
+
+
+def _check_references(experiment: str, shape: TableShape) -> None:
+    rows = [row.row for row in shape.rows]
+    columns = [column.label for column in shape.columns]
+    metrics = [metric.metric for metric in shape.metrics]
+    for what, names in (("rows", rows), ("columns", columns), ("metrics", metrics)):
+        for name in names:
+            if names.count(name) > 1:
+                raise UserError(f"Experiment {experiment}: table.{what} names '{name}' more than once.")
+    beside: list[RowShape | MetricShape] = [*shape.rows, *shape.metrics]
+    named = [("version", version, shape.versions) for item in beside for version in item.published]
+    for figure in shape.figures:
+        for panel in figure.panels:
+            named += [("column", label, columns) for label in panel.columns]
+            named += [("row", panel.row, rows)] if panel.row is not None else []
+            named += [("metric", panel.metric, metrics)] if panel.metric is not None else []
+    for what, name, allowed in named:
+        if name not in allowed:
+            listed = ", ".join(allowed) or "none"
+            raise UserError(f"Experiment {experiment}: table names the {what} '{name}', it has: {listed}.")

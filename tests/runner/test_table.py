@@ -1,0 +1,416 @@
+"""Tables from run folders on disk: what is counted, compared, printed, drawn and refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from omegaconf import DictConfig, OmegaConf
+
+from runner import table as command
+from runner.errors import UserError
+from runner.store import COLUMNS, Store
+from runner.tables.budget import budget_sentence, cost
+from runner.tables.figures.draw import write_figures
+from runner.tables.latex import latex
+from runner.tables.layout import Page, lay_out
+from runner.tables.markdown import markdown
+from runner.tables.published import published_numbers
+from runner.tables.record import record
+from runner.tables.results import Results, gather
+from runner.tables.shape import TableShape, table_shape
+from runner.tables.statistics import holm, interval, paired_p_value
+from runner.tables.summary import Summary, summarise
+from runner.tables.terminal import show
+
+EXPERIMENTS = ("pt_table1", "pt_table4", "pt_table5", "pt_figure2")
+
+BLOCK = """
+title: A small table
+caption: For the tests.
+published:
+  file: pt_dlp.csv
+  versions:
+    v1: {paper: pt-v1, table: Table 1}
+    v2: {paper: pt-v2, table: Table 1}
+rows:
+  - {row: A, published: {v1: DMALA, v2: DMALA}}
+  - {row: B, published: {v1: PTDLP, v2: PT-DMALA}, note: What B is.}
+  - {row: C}
+  - {row: fixed, role: variant}
+  - {row: exact draws, role: draws}
+columns:
+  - {label: eight, where: {target: mog, target.components: 8}, published: MoG c=8}
+  - {label: sixteen, where: {target: mog, target.components: 16}, published: MoG c=16}
+metrics:
+  - metric: mmd_exact
+    name: MMD²
+    direction: min
+    scale: 1.0e-3
+    published: {v1: MMD, v2: MMD}
+    published_notes: {v1: Two unrelated feature maps.}
+  - {metric: emc, name: EMC, direction: max}
+figures:
+  - name: figure
+    across: 3
+    panels:
+      - {kind: intervals, title: eight, columns: [eight], metric: mmd_exact}
+      - {kind: against_columns, title: EMC, columns: [eight, sixteen], metric: emc, x: target.components}
+      - {kind: against_steps, title: course, columns: [eight], metric: emc}
+  - name: heat_maps
+    across: 2
+    roles: []
+    panels:
+      - {kind: heat_map, title: target, columns: [eight]}
+      - {kind: heat_map, title: A, row: A, columns: [eight]}
+"""
+
+VALUES: dict[str, list[float]] = {
+    "A": [2.0e-3, 2.4e-3, 2.1e-3],
+    "B": [0.5e-3, 0.6e-3, 0.4e-3],
+    "C": [0.1e-3, 0.1e-3, 0.2e-3],
+    "fixed": [0.3e-3, 0.2e-3, 0.4e-3],
+    "exact draws": [0.05e-3, 0.06e-3, 0.04e-3],
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    row: str
+    config: DictConfig
+    run_ids: Mapping[int, str]
+
+
+def job(row: str, components: int, seeds: int = 3) -> Job:
+    config = OmegaConf.create(
+        {
+            "target": {
+                "name": "mog",
+                "_target_": "targets.mixture_of_gaussians.MixtureOfGaussians",
+                "components": components,
+            },
+            "sampler": {"name": row},
+            "task": {"name": "sample", "steps": 50, "chains": 4, "burn_in": 10, "start": "uniform"},
+            "scale": {"name": "smoke"},
+        }
+    )
+    run_ids = {seed: f"{row}-{components}-{seed}".replace(" ", "-") for seed in range(seeds)}
+    return Job(row, config, run_ids)
+
+
+def finish(store: Store, run_id: str, seed: int, metrics: dict[str, Any], *, exact: bool = True) -> None:
+    """Writes a finished run in the store's format."""
+    folder = store.run(run_id)
+    folder.prepare()
+    summary = {
+        "status": "done",
+        "run_id": run_id,
+        "seed": seed,
+        "metrics": metrics,
+        "seconds": 2.0,
+        "steps": 50,
+    }
+    summary |= {
+        "evaluations": 50,
+        "exact": exact,
+        "tuning": {"seconds": 1.5},
+        "target": "mog",
+        "sampler": "a",
+    }
+    fixed = {"schema": 1, "experiment": "e", "run_id": run_id, "target": "mog", "sampler": "a", "seed": seed}
+    rows = [
+        dict.fromkeys(COLUMNS)
+        | fixed
+        | {
+            "step": step,
+            "seconds": 0.1,
+            "evaluations": step,
+            "metric": "emc",
+            "value": step / 50 + 0.01 * seed,
+        }
+        for step in (1, 10, 50)
+    ]
+    folder.finish(rows, summary, {"git": {"commit": "abc", "dirty": False}, "device": {"type": "cpu"}})
+
+
+@pytest.fixture
+def shape() -> TableShape:
+    return table_shape("small", OmegaConf.create(BLOCK))
+
+
+@pytest.fixture
+def jobs() -> list[Job]:
+    return [job(row, components) for row in VALUES for components in (8, 16)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, jobs: list[Job]) -> Store:
+    """All runs of `eight` are done; of `sixteen` only A, and of it seed 2 failed. C is not exact."""
+    store = Store(tmp_path / "outputs")
+    for one in jobs:
+        for seed, run_id in one.run_ids.items():
+            if one.config.target.components == 16 and (one.row != "A" or seed == 2):
+                continue
+            value = VALUES[one.row][seed]
+            metrics = {"mmd_exact": value, "emc": 1 - 10 * value}
+            finish(store, run_id, seed, metrics, exact=one.row != "C")
+    failed = store.run("A-16-2")
+    failed.prepare()
+    failed.fail({"error": "no luck"})
+    return store
+
+
+@pytest.fixture
+def results(shape: TableShape, jobs: list[Job], store: Store) -> Results:
+    return gather("small", shape, jobs, store)
+
+
+@pytest.fixture
+def summary(shape: TableShape, results: Results) -> Summary:
+    return summarise(shape, results, published_numbers(shape))
+
+
+@pytest.fixture
+def page(shape: TableShape, summary: Summary, results: Results) -> Page:
+    return lay_out(shape, summary, results, budget_sentence(results), "python -m runner -m +experiment=small")
+
+
+def test_every_run_of_the_store_counts_and_none_is_hidden(results: Results) -> None:
+    assert (results.done, results.expected) == (17, 30)
+    assert results.counts == {"done": 17, "failed": 1, "missing": 12}
+    assert results.values("A", "sixteen", "mmd_exact") == {0: 2.0e-3, 1: 2.4e-3}
+    assert results.values("B", "sixteen", "mmd_exact") == {}
+
+
+def test_the_best_is_the_best_exact_sampler_and_the_others_are_tested_against_it(summary: Summary) -> None:
+    """C is better but not exact, fixed and the exact draws are better but do not compete."""
+    entries = {row: summary.at("mmd_exact", row, "eight") for row in VALUES}
+    assert [row for row, entry in entries.items() if entry.best] == ["B"]
+    series = {row: dict(enumerate(values)) for row, values in VALUES.items()}
+    expected = holm([paired_p_value(series["A"], series["B"]), paired_p_value(series["C"], series["B"])])
+    assert [entries["A"].p_value, entries["C"].p_value] == pytest.approx(expected)
+    assert [entries[row].p_value for row in ("B", "fixed", "exact draws")] == [None] * 3
+    assert [row for row, entry in entries.items() if entry.beats_best] == ["fixed"]
+    assert entries["A"].interval == interval(VALUES["A"])
+
+
+def test_a_metric_that_is_to_be_large_has_its_best_at_the_top(summary: Summary) -> None:
+    assert summary.at("emc", "B", "eight").best
+    assert summary.at("emc", "fixed", "eight").beats_best
+
+
+def test_the_frame_is_in_raw_units_beside_the_published_numbers(summary: Summary, shape: TableShape) -> None:
+    frame = summary.frame(shape).set_index(["metric", "row", "cell"])
+    b = frame.loc["mmd_exact", "B", "eight"]
+    assert b["mean"] == pytest.approx(0.5e-3)
+    assert b["published_v1"] == pytest.approx(1.996)
+    assert b["published_v2"] == pytest.approx(0.534e-3)
+    assert b["published_v2_sd"] == pytest.approx(0.015e-3)
+    assert (b["n"], b["runs"], b["runs_expected"], bool(b["exact"])) == (3, 3, 3, True)
+    missing = frame.loc["mmd_exact", "B", "sixteen"]
+    assert (missing["n"], missing["runs"], missing["runs_expected"]) == (0, 0, 3)
+    assert pd.isna(missing["mean"])
+    assert len(frame) == 2 * 5 * 2
+
+
+def test_a_run_without_a_finite_value_is_left_out_and_said(
+    shape: TableShape, jobs: list[Job], store: Store
+) -> None:
+    path = store.run("B-8-1").path / "summary.json"
+    content = json.loads(path.read_text())
+    content["metrics"]["mmd_exact"] = None
+    path.write_text(json.dumps(content))
+    entry = summarise(shape, gather("small", shape, jobs, store), published_numbers(shape)).at(
+        "mmd_exact", "B", "eight"
+    )
+    assert entry.interval is not None
+    assert (entry.interval.n, entry.runs, entry.expected) == (2, 3, 3)
+
+
+def test_markdown(page: Page) -> None:
+    text = markdown(page)
+    assert "**MMD², unit 10⁻³, lower is better**" in text
+    header, _, *lines = (
+        text.split("**MMD², unit 10⁻³, lower is better**\n\n")[1].split("\n\n")[0].splitlines()
+    )
+    assert header == "|  | eight | v1ᵃ, unit 1 | v2 | sixteen | v1ᵃ, unit 1 | v2 |"
+    cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in lines}
+    assert cells["A"][:3] == ["2.17 ± 0.52", "2.077 ± 0.022", "1.214 ± 0.058"]
+    assert cells["A"][3].endswith("(n=2)")
+    assert cells["Bᵇ"][0] == "**0.50 ± 0.25**"
+    assert cells["Bᵇ"][3] == "-"
+    assert "C†" in cells
+    assert cells["fixed"][0].endswith("‡")
+    assert "17 of 30 runs are in (1 failed, 12 missing)." in text
+    assert "`python -m runner -m +experiment=small`" in text
+    assert "- ᵃ Two unrelated feature maps." in text
+    assert len({line.count("|") for line in [header, *lines]}) == 1
+
+
+def test_latex_is_balanced_and_escaped(page: Page) -> None:
+    text = latex(page)
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+    assert r"$\mathbf{0.50 \pm 0.25}$" in text
+    assert r"C$^{\dagger}$" in text
+    assert "%" not in text.replace(r"\%", "").replace("{!}{%", "").replace(r"% needs", "")
+    for block in text.split(r"\begin{tabular}")[1:]:
+        columns = block[: block.index("\n")].strip("{}").replace("|", "")
+        rows = [line for line in block.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+        assert {line.count("&") + 1 for line in rows} == {len(columns)}
+    for opening, closing in ("{}", "[]"):
+        assert text.count(opening) == text.count(closing)
+
+
+def test_terminal_folds_nothing(page: Page) -> None:
+    out = io.StringIO()
+    show(page, out)
+    (line,) = (line for line in out.getvalue().splitlines() if line.startswith("A ") and "2.17" in line)
+    assert "2.077" in line
+    assert "(n=2)" in line
+
+
+def test_a_table_without_runs_is_a_table_of_dashes(
+    shape: TableShape, jobs: list[Job], tmp_path: Path
+) -> None:
+    results = gather("small", shape, jobs, Store(tmp_path / "nothing"))
+    page = lay_out(shape, summarise(shape, results, published_numbers(shape)), results, "", "again")
+    assert "0 of 30 runs are in (30 missing)." in markdown(page)
+    assert "| C | - | - | - | - | - | - |" in markdown(page)
+    assert write_figures(shape, results, tmp_path)
+    with pytest.raises(UserError, match="nothing to record"):
+        record("small", "smoke", results, tmp_path, tmp_path / "record")
+
+
+def test_figures_are_the_same_bytes_from_the_same_runs(
+    shape: TableShape, results: Results, store: Store, tmp_path: Path
+) -> None:
+    visits = np.zeros(101 * 101, dtype=np.int64)
+    visits[5000] = 7
+    np.savez(store.run("A-8-0").path / "visits.npz", visits=visits)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        written = write_figures(shape, results, folder)
+        assert [path.name for path in written] == [
+            "figure.png", "figure.pdf", "heat_maps.png", "heat_maps.pdf",
+        ]  # fmt: skip
+    for path in folders[0].iterdir():
+        assert path.read_bytes() == (folders[1] / path.name).read_bytes(), path.name
+
+
+def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_path: Path) -> None:
+    rendered = tmp_path / "rendered"
+    rendered.mkdir()
+    for name in ("table.md", "figure.png", "scratch.tmp"):
+        (rendered / name).write_text(name)
+    folder = record("small", "smoke", results, rendered, tmp_path / "record")
+    assert sorted(path.name for path in folder.iterdir()) == ["figure.png", "manifest.json", "table.md"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert folder.name == "small_smoke"
+    assert manifest["runs"] == {
+        "done": 17,
+        "expected": 30,
+        "by_status": {"done": 17, "failed": 1, "missing": 12},
+    }
+    assert manifest["git"] == [{"commit": "abc", "dirty": False}]
+    assert manifest["budget"] == {"steps": 50, "chains": 4, "burn_in": 10, "start": "uniform"}
+    assert manifest["seconds"]["sampling"] == pytest.approx(17 * 2.0)
+    assert manifest["seconds"]["tuning"] == pytest.approx(6 * 1.5)
+
+
+def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> None:
+    twice = Results(results.runs + results.runs)
+    assert cost(twice)["seconds"] == cost(results)["seconds"]
+    assert (twice.done, twice.expected) == (results.done, results.expected)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_the_sweep_of_each_experiment_fits_its_table(experiment: str, tmp_path: Path) -> None:
+    """Every job has a row and one column; every row and column has jobs; published names are all found."""
+    from runner.sweep import experiment_jobs
+
+    shape = command.experiment_shape(experiment)
+    jobs = experiment_jobs(experiment, ["scale=smoke", f"output_root={tmp_path}"])
+    results = gather(experiment, shape, jobs, Store(tmp_path))
+    assert {run.row for run in results.runs} == {row.row for row in shape.rows}
+    assert {run.column for run in results.runs} == {column.label for column in shape.columns}
+    assert len({(run.row, run.column, run.seed) for run in results.runs}) == len(results.runs)
+    published = published_numbers(shape)
+    for metric in shape.metrics:
+        for version in metric.published:
+            for column in shape.columns:
+                found = [row for row in shape.rows if published.find(version, metric, column, row)]
+                assert len(found) == 4, (metric.metric, version, column.label)
+
+
+def test_the_published_file_holds_every_number_of_the_three_tables() -> None:
+    tables = {name: published_numbers(command.experiment_shape(name)) for name in EXPERIMENTS[:3]}
+    assert {name: len(numbers) for name, numbers in tables.items()} == {
+        "pt_table1": 64, "pt_table4": 64, "pt_table5": 64,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("title: A small table", "titel: A small table"), "titel"),
+        (("direction: min", "direction: down"), "down"),
+        (("row: A, columns: [eight]", "row: D, columns: [eight]"), "the row 'D'"),
+        (("columns: [eight, sixteen]", "columns: [eight, ten]"), "the column 'ten'"),
+        (("metric: emc, x:", "metric: mce, x:"), "the metric 'mce'"),
+        (("{v1: PTDLP,", "{v3: PTDLP,"), "the version 'v3'"),
+        (("{row: C}", "{row: B}"), "names 'B' more than once"),
+        (("    name: MMD²\n", ""), "name"),
+    ],
+)
+def test_a_block_with_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> None:
+    assert edit[0] in BLOCK
+    with pytest.raises(UserError, match=sentence) as error:
+        table_shape("small", OmegaConf.create(BLOCK.replace(*edit)))
+    assert "\n" not in str(error.value)
+
+
+def test_jobs_that_fit_no_row_or_no_single_column_are_refused(shape: TableShape, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(UserError, match="row 'D' is not among"):
+        gather("small", shape, [job("D", 8)], store)
+    with pytest.raises(UserError, match=r"target=mog, target.components=4 fits no column"):
+        gather("small", shape, [job("A", 4)], store)
+    shape.columns[1].where = {"target": "mog"}
+    with pytest.raises(UserError, match="fits the columns eight and sixteen"):
+        gather("small", shape, [job("A", 8)], store)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["pt_tabel1"], "did you mean 'pt_table1'"),
+        ([], "An experiment comes first"),
+        (["scale=smoke"], "An experiment comes first"),
+        (["pt_table1", "quick"], "key=value, 'quick' was given"),
+        (["pt_table1", "--recrod"], "--recrod"),
+    ],
+)
+def test_mistakes_on_the_command_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["pt_table4", "scale=smoke", f"output_root={tmp_path}"]) == 0
+    folder = tmp_path / "tables" / "pt_table4" / "smoke"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
+    ]  # fmt: skip
+    assert "0 of 96 runs are in (96 missing)." in capsys.readouterr().out

@@ -1,0 +1,35 @@
+"""Numbers are printed with the digits that their interval supports."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.tables.numerals import Numeral, as_printed, numeral, power_of_ten
+
+
+@pytest.mark.parametrize(
+    ("mean", "margin", "scale", "written"),
+    [
+        (0.0012144, 0.0000582, 1e-3, Numeral("1.214", "0.058")),
+        (371.04, 30.2, 1.0, Numeral("371", "30")),
+        (2000.0, None, 1.0, Numeral("2,000")),
+        (0.123456, None, 1.0, Numeral("0.1235")),
+        (0.99999992, 3.1e-8, 1.0, Numeral("1.000000", "3.1e-08")),
+        (3.2e-7, 1e-8, 1.0, Numeral("3.20e-07", "1.0e-08")),
+        (0.0, None, 1.0, Numeral("0")),
+        (-0.5, 0.25, 1.0, Numeral("-0.50", "0.25")),
+    ],
+)
+def test_digits(mean: float, margin: float | None, scale: float, written: Numeral) -> None:
+    assert numeral(mean, margin, scale) == written
+
+
+def test_published_numbers_keep_their_three_decimals() -> None:
+    assert as_printed(2.03, 0.012) == Numeral("2.030", "0.012")
+    assert as_printed(2.03, None) == Numeral("2.030")
+
+
+def test_units_that_are_powers_of_ten() -> None:
+    assert power_of_ten(1e-3) == -3
+    assert power_of_ten(1.0) == 0
+    assert power_of_ten(0.5) is None

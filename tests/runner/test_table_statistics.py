@@ -1,0 +1,114 @@
+"""Table statistics against brute force: quadrature of Student's density, Holm as a closed test, coverage."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from runner.tables.statistics import holm, interval, paired_p_value
+
+
+def student_density(t: np.ndarray, freedom: int) -> np.ndarray:
+    log_constant = (
+        math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+    )
+    return np.exp(log_constant - (freedom + 1) / 2 * np.log1p(t * t / freedom))
+
+
+def student_mass(edge: float, freedom: int) -> float:
+    """P(|T| <= edge), by Simpson's rule on 20,001 points."""
+    t = np.linspace(-edge, edge, 20_001)
+    weights = np.full(t.size, 2.0)
+    weights[1::2] = 4.0
+    weights[[0, -1]] = 1.0
+    return float((weights * student_density(t, freedom)).sum() * (t[1] - t[0]) / 3)
+
+
+def closed_test(p_values: list[float]) -> list[float]:
+    """Holm's adjusted p-values as the closed test over all subsets with Bonferroni's local test."""
+    places = range(len(p_values))
+    subsets = [s for size in range(1, len(p_values) + 1) for s in itertools.combinations(places, size)]
+    return [
+        max(min(1.0, len(s) * min(p_values[j] for j in s)) for s in subsets if place in s) for place in places
+    ]
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_interval_holds_95_percent_of_students_law(n: int) -> None:
+    values = np.random.default_rng(n).normal(3.0, 2.0, n)
+    found = interval(list(values))
+    mean = sum(values) / n
+    sd = math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1))
+    assert found is not None
+    assert found.margin is not None
+    assert found.mean == pytest.approx(mean, rel=1e-12)
+    assert found.sd == pytest.approx(sd, rel=1e-12)
+    assert found.lo == pytest.approx(2 * mean - found.hi, rel=1e-12)
+    assert student_mass(found.margin / (sd / math.sqrt(n)), n - 1) == pytest.approx(0.95, abs=1e-7)
+
+
+def test_interval_covers_the_mean_as_often_as_it_says() -> None:
+    """20,000 sets of 5 values: binomial, sd 0.0015; five of them either way is a false alarm of 6e-7."""
+    draws = np.random.default_rng(0).normal(size=(20_000, 5))
+    covered = 0
+    for values in draws[:20_000]:
+        found = interval(values)
+        assert found is not None
+        covered += found.lo <= 0.0 <= found.hi
+    assert abs(covered / 20_000 - 0.95) < 5 * math.sqrt(0.95 * 0.05 / 20_000)
+
+
+@pytest.mark.parametrize("n", [2, 4, 10])
+def test_paired_p_value_is_the_tail_of_students_law(n: int) -> None:
+    generator = np.random.default_rng(n)
+    a = dict(enumerate(generator.normal(size=n)))
+    b = {seed: value + 0.4 + 0.3 * generator.normal() for seed, value in a.items()}
+    differences = [a[seed] - b[seed] for seed in a]
+    mean = sum(differences) / n
+    sd = math.sqrt(sum((value - mean) ** 2 for value in differences) / (n - 1))
+    tail = 1 - student_mass(abs(mean) / (sd / math.sqrt(n)), n - 1)
+    assert paired_p_value(a, b) == pytest.approx(tail, abs=1e-6)
+
+
+def test_paired_p_value_pairs_by_seed_and_not_by_position() -> None:
+    a = {0: 1.0, 1: 2.0, 2: 3.5}
+    b = {2: 3.0, 1: 1.9, 0: 0.7, 9: 1000.0}
+    assert paired_p_value(a, b) == paired_p_value(a, {0: 0.7, 1: 1.9, 2: 3.0})
+    assert paired_p_value(a, b) != paired_p_value(a, {0: 3.0, 1: 1.9, 2: 0.7})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_is_the_closed_test(seed: int) -> None:
+    p_values = list(np.random.default_rng(seed).uniform(0, 0.4, 1 + seed % 5))
+    assert holm(p_values) == pytest.approx(closed_test(p_values), rel=1e-12)
+
+
+def test_holm_with_ties_and_nothing() -> None:
+    assert holm([0.02, 0.02, 0.5]) == pytest.approx([0.06, 0.06, 0.5])
+    assert holm([]) == []
+
+
+def test_holm_counts_a_missing_test_in_the_family() -> None:
+    assert holm([0.01, None, 0.2]) == [pytest.approx(0.03), None, pytest.approx(0.4)]
+
+
+def test_where_the_data_say_nothing_there_is_none_and_never_nan() -> None:
+    assert interval([]) is None
+    one = interval([0.7])
+    assert one is not None
+    assert (one.mean, one.sd, one.lo, one.hi, one.margin, one.n) == (0.7, None, None, None, None, 1)
+    same = interval([0.1 + 0.2, 0.3, 0.3])
+    assert same is not None
+    assert (same.sd, same.lo, same.hi, same.n) == (0.0, None, None, 3)
+    assert paired_p_value({0: 1.0}, {0: 2.0}) is None
+    assert paired_p_value({0: 1.0, 1: 2.0}, {2: 1.0, 3: 2.0}) is None
+    assert paired_p_value({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.9, 2: 2.9}) is None
+    assert paired_p_value({0: 1.0, 1: 2.0}, {0: 1.0, 1: 2.0}) is None
+
+
+def test_a_value_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ValueError, match="values must be finite, nan was given"):
+        interval([1.0, math.nan])
