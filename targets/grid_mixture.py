@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import hardshrink
 
 from targets.spaces import Ordinal
-from targets.tabulated import Tabulated
+from targets.tabulated import Tabulated, look_up
 
 LEVELS = 101
 SPACING = 3 / 100
@@ -98,7 +98,7 @@ class GridMixture(Tabulated):
 
     def responsibilities(self, theta: Tensor) -> Tensor:
         """p(mode | theta) under equal weights, shape ``(*batch, modes)``, summing to one over the modes."""
-        return self._responsibilities[self.space.index(theta)]
+        return look_up(self._responsibilities, self.space.index(theta))
 
     def mode_weights(self) -> Tensor:
         """Expected responsibility of each mode under the target, shape ``(modes,)``, float64."""

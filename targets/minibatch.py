@@ -10,7 +10,7 @@ from torch.nn.functional import logsigmoid
 
 from targets.randomness import Generator, derive_seed, normal, uniform
 from targets.spaces import Binary
-from targets.tabulated import Tabulated
+from targets.tabulated import Tabulated, look_up
 
 
 class MinibatchLogistic(Tabulated):
@@ -73,7 +73,7 @@ class MinibatchLogistic(Tabulated):
 
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob` at theta in closed form, shape ``(*batch)``."""
-        return self._noise_variance[self.space.index(theta)]
+        return look_up(self._noise_variance, self.space.index(theta))
 
 
 def signed_covariates(d: int, data: int, scale: float, data_seed: int) -> Tensor:
