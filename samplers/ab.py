@@ -16,8 +16,11 @@ from samplers.step_size import OPTIMAL_ACCEPTANCE, Pilot, tune_step_size
 from targets.randomness import Generator
 from targets.target import Target
 
-BALANCING_CANDIDATES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""What a pilot chooses the balancing constant from: locally balanced (1/2) to globally balanced (1)."""
+BALANCING_CANDIDATES = (0.5, 0.6, 0.75, 0.9)
+"""What a pilot chooses the balancing constant from, between locally (1/2) and globally balanced (1)."""
+
+STEP_SIZE_PILOT = Pilot(chains=16)
+"""How large the pilot is that tunes sigma^2 for each balancing constant."""
 
 JUMP_PILOT = Pilot(chains=128, steps=400)
 """How large the pilot is that compares balancing constants."""
@@ -86,7 +89,12 @@ class AB(MetropolisHastings):
         evaluations = 0
         if self.step_size is None:
             step_sizes, _, evaluations = tune_step_size(
-                balanced, target, torch.ones(len(balancings)), generator, wanted=self.acceptance
+                balanced,
+                target,
+                torch.ones(len(balancings)),
+                generator,
+                wanted=self.acceptance,
+                pilot=STEP_SIZE_PILOT,
             )
         else:
             step_sizes = self.step_size.expand(len(balancings))

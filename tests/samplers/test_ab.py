@@ -47,6 +47,13 @@ def test_with_balancing_one_half_it_is_dmala(space: Discrete) -> None:
         assert torch.equal(ab, transition_matrix(DMALA(step_size), target, 0.7))
 
 
+def test_a_rung_is_the_same_kernel_at_its_own_step_size() -> None:
+    target = random_target(SPACES["ordinal"], seed=1)
+    rung = AB(balancing=0.7).with_step_size(torch.tensor(3.0, dtype=torch.float64))
+    alone = transition_matrix(AB(3.0, 0.7), target, 0.7)
+    assert torch.equal(transition_matrix(rung, target, 0.7), alone)
+
+
 def test_the_published_setting_can_be_had() -> None:
     kernel = AB(step_size=0.1**2, balancing=0.5)
     assert kernel.untuned == ()

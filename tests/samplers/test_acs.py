@@ -183,10 +183,11 @@ def somewhere(target: Target) -> State:
 
 
 def test_the_floor_is_the_best_tried_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = random_target(Binary(3))
-    tried = script(monkeypatch, lambda a, b: 0.9 if a < 1 else 0.49 if a < 1.2 else 0.0)
+    """The acceptance is nearest to 0.5 at the largest candidate of the tenth round, and 0.9 in all others."""
+    target, count = random_target(Binary(3)), iter(range(1, 101))
+    tried = script(monkeypatch, lambda a, b: 0.49 if next(count) == 40 else 0.9)
     found = acs_tuning.find_floor(target, Binary(3), somewhere(target), AIMS, torch.Generator())
-    assert 1 <= found.step_size < 1.2
+    assert found.step_size == tried[9][3] < tried[-1][0]
     assert found.acceptance == 0.49
     assert found.evaluations == 4 * len(tried) == 100
     assert tried[0] == pytest.approx([0.05 * (1 + 0.25 * i / 3) for i in range(4)])
