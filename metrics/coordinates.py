@@ -1,0 +1,50 @@
+"""Where the levels of a discrete space lie, for kernels between states.
+
+A state is the list of its coordinates' places, so a Gaussian kernel on states is a product of one kernel
+per coordinate, and a random feature map a product of one wave per coordinate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from samplers.hyperparameters import positive
+from targets.spaces import Discrete, Ordinal
+
+GRID_BANDWIDTH = 0.25
+
+
+def places(space: Discrete, extent: float = 3.0) -> Tensor:
+    """The place of each level of one coordinate, ``(levels, axes)``, float64.
+
+    Ordinal levels are spread evenly over [-extent / 2, extent / 2]; with extent 3 and 101 levels that is
+    u = 3 i / 100 - 1.5, the coordinate of the mixtures. Binary levels lie at 0 and 1, categorical ones at
+    the corners of their one-hot vectors.
+    """
+    if isinstance(space, Ordinal):
+        width = _positive("extent", extent)
+        return torch.linspace(-width / 2, width / 2, space.levels, dtype=torch.float64).unsqueeze(-1)
+    levels = torch.arange(space.levels).unsqueeze(-1)
+    return space.from_levels(levels, torch.float64).squeeze(1).reshape(space.levels, -1)
+
+
+def bandwidth(space: Discrete, given: float | None = None) -> float:
+    """The Gaussian kernel's sigma: as given, else 0.25 on ordinal spaces (in units of u).
+
+    On binary and one-hot spaces the default is the root mean square distance of two uniform states:
+    sqrt(d / 2) and sqrt(2 d (1 - 1 / levels)).
+    """
+    if given is not None:
+        return _positive("bandwidth", given)
+    if isinstance(space, Ordinal):
+        return GRID_BANDWIDTH
+    return math.sqrt(space.d * float(torch.cdist(places(space), places(space)).square().mean()))
+
+
+def _positive(option: str, value: float) -> float:
+    checked = positive(option, value)
+    assert checked is not None
+    return float(checked)

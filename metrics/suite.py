@@ -1,0 +1,134 @@
+"""All metrics of a run: built together, updated together, saved together.
+
+What the runner does with the configuration group `metric` (every key but the reserved ``_optional_`` is a
+metric; ``_optional_`` lists those that may be left out where a target or a kernel cannot serve them, and
+only `conf/metric/standard.yaml` sets it):
+
+    chosen = OmegaConf.to_container(config.metric, resolve=True)
+    optional = chosen.pop("_optional_", [])
+    factories = {name: hydra.utils.instantiate(options, _partial_=True) for name, options in chosen.items()}
+    context = Context(target, kernel, seeds=S, chains=C, device=device, seed_values=(3, 4, ...))
+    suite = MetricSuite(context, factories, optional=optional)   # UnmetNeed: one sentence for the user
+
+    suite.update(step, kernel.draws(state), info)                # after every step behind the burn-in
+    suite.result()                                               # name -> (seeds,), float64
+    suite.state_dict(), suite.load_state_dict(saved)             # torch.save, torch.load(weights_only=True)
+
+`step` is the number of the step in the run, a Python int that rises by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric, Statistic, UnmetNeed
+from samplers.kernel import Info
+
+
+class MetricSuite:
+    """The metrics of one run.
+
+    Args:
+        context: the run; its statistics belong to this suite alone.
+        factories: what builds each metric, by its name in the configuration.
+        optional: names of metrics that are left out where their needs are unmet; True for all of them.
+
+    Attributes:
+        metrics: the metrics by name.
+        left_out: the optional metrics that were left out, with the reason.
+
+    Raises:
+        UnmetNeed: if the target or the kernel cannot serve a metric that is not optional.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        factories: Mapping[str, Callable[[Context], Metric]],
+        optional: bool | Collection[str] = False,
+    ) -> None:
+        self.context = context
+        self.metrics: dict[str, Metric] = {}
+        self.left_out: dict[str, str] = {}
+        self.updates = 0
+        may_be_left_out = set(factories if optional is True else optional or ())
+        for name, build in factories.items():
+            before = set(context.statistics)
+            try:
+                self.metrics[name] = build(context)
+            except UnmetNeed as unmet:
+                if name not in may_be_left_out:
+                    raise
+                self.left_out[name] = str(unmet)
+                for key in set(context.statistics) - before:
+                    del context.statistics[key]
+
+    @torch.no_grad()
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        """Takes in step number `step`: each shared statistic once, then each metric.
+
+        Args:
+            theta: the draws, ``(seeds, chains, *event_shape)``.
+            info: what the step did.
+        """
+        for part in self._parts().values():
+            part.update(step, theta, info)
+        self.updates += 1
+
+    @torch.no_grad()
+    def result(self) -> dict[str, Tensor]:
+        """Each value's name and its value per seed, ``(seeds,)``, float64.
+
+        Raises:
+            ValueError: before the first update, if two metrics give a value of the same name, or if a value
+                does not have one number per seed.
+        """
+        if self.updates == 0:
+            raise ValueError("the metrics have seen no draws: no step was taken after the burn-in")
+        values: dict[str, Tensor] = {}
+        for name, metric in self.metrics.items():
+            for key, value in metric.result().items():
+                if key in values:
+                    raise ValueError(f"the metric {name} gives a value named {key}, as another metric does")
+                if value.shape != (self.context.seeds,):
+                    raise ValueError(
+                        f"the metric {name} must give one number per seed ({self.context.seeds}), "
+                        f"{key} has the shape {tuple(value.shape)}"
+                    )
+                values[key] = value.double()
+        return values
+
+    def merge(self, other: MetricSuite) -> None:
+        """Adds what a suite of the same metrics saw in a later stretch of the same chains."""
+        theirs = other._parts()
+        for key, part in self._parts().items():
+            part.merge(theirs[key])
+        self.updates += other.updates
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that was measured so far, in plain tensors, numbers and lists."""
+        return {
+            "updates": self.updates,
+            "parts": {key: part.state_dict() for key, part in self._parts().items()},
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`, with the same bits as without the interruption.
+
+        Raises:
+            ValueError: if it was saved by other metrics.
+        """
+        parts = self._parts()
+        if set(state["parts"]) != set(parts):
+            raise ValueError(f"the checkpoint measures {sorted(state['parts'])}, this run {sorted(parts)}")
+        for key, part in parts.items():
+            part.load_state_dict(state["parts"][key])
+        self.updates = int(state["updates"])
+
+    def _parts(self) -> dict[str, Statistic]:
+        """Shared statistics in the order in which they were built, then the metrics."""
+        return {**self.context.statistics, **self.metrics}

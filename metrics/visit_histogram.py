@@ -1,0 +1,43 @@
+"""How often each state of an enumerable space was visited."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context
+from metrics.sums import Sums
+from samplers.kernel import Info
+from targets.spaces import Discrete
+
+
+class VisitHistogram(Sums):
+    """Counts of visits, ``(seeds, size)``, int64 and so exact however long the run; in place.
+
+    Raises:
+        ValueError: if the target's space is not discrete.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        space = context.target.space
+        if not isinstance(space, Discrete):
+            raise ValueError(f"a visit histogram needs a discrete space, not {space}")
+        self.space = space
+        self.counts = self.zeros("counts", context.seeds, space.size, dtype=torch.int64)
+        self._first_cell = torch.arange(context.seeds, device=context.device).unsqueeze(-1) * space.size
+        self._one = torch.ones(1, dtype=torch.int64, device=context.device)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        cells = (self.space.index(theta) + self._first_cell).flatten()
+        self.counts.view(-1).scatter_add_(0, cells, self._one.expand(cells.shape))
+        self.steps += 1
+
+    @property
+    def draws(self) -> int:
+        """Number of draws N of each seed."""
+        return self.steps * self.context.chains
+
+    def frequencies(self) -> Tensor:
+        """Visits over draws, ``(seeds, size)``, float64."""
+        return self.counts.double() / self.draws

@@ -1,0 +1,91 @@
+"""The configuration group `metric` composes, builds, and says which metrics are optional."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import hydra
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from metrics.metric import Metric
+from metrics.suite import MetricSuite
+from tests.support.measuring import context
+from tests.support.targets import Bare, corners
+
+GROUP = Path(__file__).parents[2] / "conf" / "metric"
+NAMES = sorted(path.stem for path in GROUP.glob("*.yaml") if path.stem != "standard")
+
+
+@pytest.fixture(scope="module")
+def config_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A primary configuration that holds nothing but this group."""
+    folder = tmp_path_factory.mktemp("conf")
+    (folder / "config.yaml").write_text("defaults:\n  - metric: [standard]\n  - _self_\n")
+    (folder / "metric").symlink_to(GROUP)
+    return folder
+
+
+def chosen(config_dir: Path, *overrides: str) -> dict[str, Any]:
+    with initialize_config_dir(str(config_dir), version_base="1.3"):
+        return OmegaConf.to_container(compose("config", overrides=list(overrides)).metric, resolve=True)
+
+
+def suite_of(metric: dict[str, Any], run) -> MetricSuite:
+    """What the runner does (`metrics.suite`)."""
+    optional = metric.pop("_optional_", [])
+    factories = {name: hydra.utils.instantiate(options, _partial_=True) for name, options in metric.items()}
+    return MetricSuite(run, factories, optional=optional)
+
+
+def test_every_file_holds_the_one_metric_that_it_is_named_after() -> None:
+    for name in NAMES:
+        content = yaml.safe_load((GROUP / f"{name}.yaml").read_text())
+        assert list(content) == [name]
+        metric = hydra.utils.get_class(content[name]["_target_"])
+        assert issubclass(metric, Metric)
+        assert metric.name == name
+
+
+def test_standard_is_all_of_them_and_all_are_optional(config_dir: Path) -> None:
+    metric = chosen(config_dir)
+    assert sorted(metric.pop("_optional_")) == NAMES
+    assert sorted(metric) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("override", "names"),
+    [
+        ("metric=kl", ["kl"]),
+        ("metric=[kl]", ["kl"]),
+        ("metric=[kl,tv]", ["kl", "tv"]),
+        ("metric=[tv,swap_rate,ess]", ["ess", "swap_rate", "tv"]),
+    ],
+)
+def test_metrics_are_chosen_by_name(config_dir: Path, override: str, names: list[str]) -> None:
+    metric = chosen(config_dir, override)
+    assert sorted(metric) == names
+
+
+def test_options_reach_the_constructor(config_dir: Path) -> None:
+    metric = chosen(config_dir, "metric=[mmd]", "+metric.mmd.features=7")
+    suite = suite_of(metric, context(corners()))
+    assert suite.metrics["mmd"].features.waves.shape[-1] == 7
+
+
+def test_the_standard_metrics_fit_any_target_and_kernel(config_dir: Path) -> None:
+    everything = suite_of(chosen(config_dir), context(corners(), replicas=3))
+    assert sorted(everything.metrics) == NAMES
+    bare = suite_of(chosen(config_dir), context(Bare()))
+    assert sorted(bare.metrics) == ["acceptance", "ess", "jump", "rhat"]
+    assert set(bare.left_out) == set(NAMES) - set(bare.metrics)
+
+
+def test_a_metric_beside_standard_is_not_optional(config_dir: Path, tmp_path: Path) -> None:
+    metric = chosen(config_dir)
+    metric["mine"] = {"_target_": "metrics.emc.EMC"}
+    with pytest.raises(ValueError, match="emc needs a target with known modes; Bare has none"):
+        suite_of(metric, context(Bare()))

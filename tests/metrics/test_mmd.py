@@ -1,0 +1,188 @@
+"""MMD by shared random features and in closed form, against sums over all pairs of points."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.coordinates import bandwidth, places
+from metrics.metric import UnmetNeed
+from metrics.mmd import MMD, FeatureMap
+from metrics.mmd_exact import MMDExact
+from targets.bernoulli4 import Bernoulli4
+from targets.mixture_of_gaussians import MixtureOfGaussians
+from targets.spaces import Binary, Categorical, Ordinal
+from targets.target import Target
+from tests.support.measuring import context, counted, measure, random_draws
+from tests.support.small_targets import random_target
+from tests.support.targets import Bare, corners
+
+TARGETS = {
+    "ordinal": corners(),
+    "bernoulli4": Bernoulli4(),
+    "categorical": random_target(Categorical(2, 3)),
+    "ordinal, three coordinates": random_target(Ordinal(3, 4)),
+}
+
+
+def points(target: Target, theta: Tensor) -> Tensor:
+    """States as points of the kernel: u on ordinal spaces, the state itself elsewhere, ``(n, axes)``."""
+    flat = theta.double().reshape(-1, math.prod(target.space.event_shape))
+    return 3 * flat / (target.space.levels - 1) - 1.5 if isinstance(target.space, Ordinal) else flat
+
+
+def all_pairs(target: Target, draws: Tensor, sigma: float) -> float:
+    """MMD^2 of draws and target: each draw has weight 1 / n, each state its probability, all pairs summed."""
+    where = torch.cat([points(target, draws), points(target, target.space.states())])
+    weights = torch.cat([torch.full((len(where) - target.space.size,), 1.0), -target.probabilities()])
+    weights[: -target.space.size] /= len(where) - target.space.size
+    squares = (where.unsqueeze(1) - where).square().sum(-1)
+    return float((weights.unsqueeze(1) * torch.exp(-squares / (2 * sigma**2)) * weights).sum())
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("sigma", [None, 0.7])
+def test_closed_form_equals_all_pairs(target: Target, sigma: float | None) -> None:
+    draws = random_draws(target, steps=9, seeds=2, chains=5)
+    metric = partial(MMDExact, bandwidth=sigma)
+    values = measure(context(target, 2, 5), [metric], draws).result()["mmd_exact"]
+    for seed in range(2):
+        expected = all_pairs(target, draws[:, seed], bandwidth(target.space, sigma))
+        assert values[seed].item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_closed_form_equals_all_pairs_on_the_grid_of_the_papers() -> None:
+    target = MixtureOfGaussians(4)
+    draws = random_draws(target, steps=2, seeds=1, chains=10)
+    value = measure(context(target, 1, 10), [MMDExact], draws).result()["mmd_exact"].item()
+    states, pi = points(target, target.space.states()), target.probabilities()
+    sample = points(target, draws)
+    inner = torch.exp(-(sample.unsqueeze(1) - sample).square().sum(-1) / (2 * 0.25**2)).mean()
+    cross = (torch.exp(-torch.cdist(sample, states).square() / (2 * 0.25**2)) @ pi).mean()
+    own = sum(
+        float(weights @ torch.exp(-torch.cdist(part, states).square() / (2 * 0.25**2)) @ pi)
+        for part, weights in zip(states.split(500), pi.split(500), strict=True)
+    )
+    assert value == pytest.approx(float(inner - 2 * cross) + own, abs=1e-10)
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_features_equal_their_definition(target: Target) -> None:
+    """phi(u) = sqrt(2 / D) cos(W u + b) draw by draw, with the W and b of the same generator."""
+    draws, sigma = random_draws(target, steps=9, seeds=2, chains=5), bandwidth(target.space)
+    run = context(target, 2, 5)
+    values = measure(run, [partial(MMD, features=50)], draws).result()["mmd"]
+    generator, axes = run.generator("mmd"), math.prod(target.space.event_shape)
+    frequency = torch.randn((50, axes), generator=generator, dtype=torch.float64) / sigma
+    phase = 2 * math.pi * torch.rand(50, generator=generator, dtype=torch.float64)
+
+    def phi(u: Tensor) -> Tensor:
+        return math.sqrt(2 / 50) * torch.cos(u @ frequency.T + phase)
+
+    expected = target.probabilities() @ phi(points(target, target.space.states()))
+    for seed in range(2):
+        gap = phi(points(target, draws[:, seed])).mean(0) - expected
+        assert values[seed].item() == pytest.approx(gap.square().sum().item(), abs=1e-12)
+
+
+def test_features_in_parts_equal_features_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = TARGETS["ordinal, three coordinates"]
+    draws = random_draws(target, steps=3, seeds=1, chains=5)
+    whole = measure(context(target, 1, 5), [MMD], draws).result()["mmd"]
+    monkeypatch.setattr("metrics.mmd.CELLS", 16 * 7)
+    parts = measure(context(target, 1, 5), [MMD], draws).result()["mmd"]
+    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
+
+
+def test_many_features_tend_to_the_closed_form() -> None:
+    target = corners()
+    draws = random_draws(target, steps=4, seeds=3, chains=5)
+    result = measure(context(target, 3, 5), [partial(MMD, features=200_000), MMDExact], draws).result()
+    # The relative error has standard deviation of at most sqrt(2 / 200000) = 0.3 %; 2 % is 6 of them.
+    torch.testing.assert_close(result["mmd"], result["mmd_exact"], rtol=0.02, atol=0)
+
+
+def test_both_are_zero_on_the_target_itself() -> None:
+    target = corners()
+    target.table.copy_(torch.arange(1, 26).double().log())  # probabilities n / 325
+    counts = torch.arange(1, 26).unsqueeze(0)
+    result = counted(context(target, 1, 325), [MMD, MMDExact], counts).result()
+    assert result["mmd"].item() < 1e-28
+    assert 0.0 <= result["mmd_exact"].item() < 1e-28
+
+
+def test_exact_draws_score_the_floor() -> None:
+    """E MMD^2 = (1 - p'Kp) / N; the mean of 400 seeds has a relative error near 1/400 ** 0.5 * 1.0."""
+    target, draws = corners(), 1000
+    pi = target.probabilities()
+    seen = torch.multinomial(
+        pi.expand(400, -1), draws, replacement=True, generator=torch.Generator().manual_seed(1)
+    )
+    counts = torch.stack([torch.bincount(row, minlength=25) for row in seen])
+    mean = counted(context(target, 400, draws), [MMDExact], counts).result()["mmd_exact"].mean()
+    where = points(target, target.space.states())
+    own = pi @ torch.exp(-torch.cdist(where, where).square() / (2 * 0.25**2)) @ pi
+    assert mean.item() == pytest.approx((1 - own.item()) / draws, rel=0.25)
+
+
+def test_permutation_null_of_the_features_is_calibrated() -> None:
+    """Two samples of one law, 6,000 repeats: the level-5 % permutation test rejects 5 % +- 1.5 %.
+
+    The band is 5.3 standard deviations wide on each side: false alarm 1e-7. With shifted laws it must reject.
+    """
+    space, each, repeats = Ordinal(2, 11), 20, 6000
+    generator = torch.Generator().manual_seed(3)
+    features = FeatureMap(space, places(space), 64, 0.25, generator)
+    phi = torch.stack([features.mean(one) for one in torch.eye(space.size, dtype=torch.float64)])
+    gram = phi @ phi.T
+    signs = torch.cat([torch.ones(each), -torch.ones(each)]).double() / each
+    shuffled = torch.stack([signs[torch.randperm(2 * each, generator=generator)] for _ in range(99)])
+    signs = torch.cat([signs.unsqueeze(0), shuffled])
+
+    def rejection_rate(first: Tensor, second: Tensor) -> float:
+        pooled = torch.cat([first, second], dim=1)
+        rejected = 0
+        for part in pooled.split(500):
+            grams = gram[part.unsqueeze(2), part.unsqueeze(1)]
+            statistics = ((signs @ grams) * signs).sum(-1)
+            # Equal up to rounding counts as equal: permutations within a sample change nothing.
+            larger = (statistics[:, 1:] >= statistics[:, :1] - 1e-12).sum(1)
+            rejected += int((larger + 1 <= 5).sum())
+        return rejected / len(pooled)
+
+    pi = torch.rand(space.size, generator=generator)
+    first, second = (torch.multinomial(pi.expand(repeats, -1), each, True, generator=generator) for _ in "ab")
+    assert abs(rejection_rate(first, second) - 0.05) <= 0.015
+    shifted = (second + 11 * 4) % space.size
+    assert rejection_rate(first[:500] % 33, shifted[:500]) > 0.5
+
+
+def test_the_grid_coordinate_is_the_mixtures() -> None:
+    u = places(Ordinal(2, 101)).squeeze(-1)
+    torch.testing.assert_close(u, 3 * torch.arange(101, dtype=torch.float64) / 100 - 1.5)
+    assert bandwidth(Ordinal(2, 101)) == 0.25
+    assert bandwidth(Binary(4)) == pytest.approx(math.sqrt(2))
+    assert bandwidth(Categorical(3, 4)) == pytest.approx(math.sqrt(2 * 3 * 3 / 4))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": 0}, "metric.mmd.features must be a whole number of at least 1, 0 was given"),
+        ({"bandwidth": -1.0}, "bandwidth must be a positive number, -1.0 was given"),
+        ({"extent": 0.0}, "extent must be a positive number, 0.0 was given"),
+    ],
+)
+def test_bad_options_are_refused(options, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MMD(context(corners()), **options)
+
+
+def test_needs_are_named() -> None:
+    for metric in (MMD, MMDExact):
+        with pytest.raises(UnmetNeed, match=f"{metric.name} needs a target whose states can be listed"):
+            metric(context(Bare()))

@@ -1,0 +1,91 @@
+"""The thinned series keeps what its rule says, in bounded memory, however it is fed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.metric import Context
+from metrics.thinned_series import LogProbSeries, ModeSeries, ThinnedSeries
+from tests.support.measuring import context, random_draws, silent
+from tests.support.targets import corners
+
+
+class StepSeries(ThinnedSeries):
+    """Records the step that it is told of through theta."""
+
+    def __init__(self, run: Context, capacity: int) -> None:
+        super().__init__(run, torch.float64)
+        self.capacity = capacity
+
+    def value(self, theta: Tensor) -> Tensor:
+        return theta.squeeze(-1)
+
+
+def fed(steps: range, capacity: int = 8) -> StepSeries:
+    series = StepSeries(context(corners(), 2, 3), capacity)
+    for step in steps:
+        series.update(step, torch.full((2, 3, 1), float(step)), silent(2, 3))
+    return series
+
+
+@pytest.mark.parametrize("last", [1, 7, 8, 9, 16, 17, 18, 100, 1000])
+@pytest.mark.parametrize("first", [1, 401])
+def test_kept_are_the_multiples_of_the_smallest_stride_that_fits(first: int, last: int) -> None:
+    steps = range(first, first + last)
+    series = fed(steps)
+    stride = 1
+    while len([step for step in steps if step % stride == 0]) > 8:
+        stride *= 2
+    assert series.steps == [step for step in steps if step % stride == 0]
+    assert series.stride == stride
+    assert torch.equal(series.rows, torch.tensor(series.steps).double().reshape(-1, 1, 1).expand(-1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("cut", "length"), [(1, 12), (5, 12), (9, 12), (1, 100), (8, 100), (9, 100), (40, 100), (99, 100)]
+)
+def test_merge_equals_one_pass(cut: int, length: int) -> None:
+    whole, first, second = fed(range(1, length)), fed(range(1, cut)), fed(range(cut, length))
+    first.merge(second)
+    assert (first.steps, first.stride) == (whole.steps, whole.stride)
+    assert torch.equal(first.rows, whole.rows)
+
+
+@pytest.mark.parametrize(("chains", "rows"), [(1, 2048), (64, 2048), (100, 1310), (1000, 130), (5000, 128)])
+def test_memory_is_bounded(chains: int, rows: int) -> None:
+    assert LogProbSeries(context(corners(), 1, chains)).capacity == rows
+
+
+def test_energies_and_modes_are_those_of_the_kept_draws() -> None:
+    target = corners()
+    run = context(target, 2, 3)
+    energies, modes = run.statistic(LogProbSeries), run.statistic(ModeSeries)
+    draws = random_draws(target, 3000, 2, 3)
+    for step, theta in enumerate(draws, start=1):
+        energies.update(step, theta, silent(2, 3))
+        modes.update(step, theta, silent(2, 3))
+    assert energies.steps == list(range(2, 3001, 2))
+    kept = draws[1::2]
+    assert torch.equal(energies.rows, target.log_prob(kept))
+    assert torch.equal(modes.rows.long(), target.responsibilities(kept).argmax(-1))
+
+
+def test_the_energy_is_evaluated_at_kept_steps_only() -> None:
+    target = corners()
+    calls = []
+    original = target.log_prob
+    target.log_prob = lambda theta: calls.append(1) or original(theta)  # type: ignore[method-assign]
+    series = LogProbSeries(context(target, 1, 100_000))
+    draws = random_draws(target, 1, 1, 100_000)[0]
+    for step in range(1, 1025):
+        series.update(step, draws, silent(1, 1))
+    assert series.stride == 8
+    assert len(calls) == 128 + 64 * 3
+
+
+def test_a_series_of_another_run_is_refused() -> None:
+    series, other = fed(range(1, 5)), StepSeries(context(corners(), 2, 4), 8)
+    with pytest.raises(ValueError, match=r"at most 8 rows of the shape \(2, 4\), \(4, 2, 3\) was saved"):
+        other.load_state_dict(series.state_dict())

@@ -1,0 +1,89 @@
+"""Feeding metrics with draws made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric
+from metrics.suite import MetricSuite
+from metrics.visit_histogram import VisitHistogram
+from samplers.kernel import Info, Kernel, State, SwapInfo
+from targets.randomness import Generator
+from targets.target import Target
+
+
+class Ladder(Kernel):
+    """A kernel that says it has replicas and does nothing."""
+
+    def __init__(self, replicas: int = 0) -> None:
+        self.axes = (replicas,) if replicas else ()
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return State(theta, target.log_prob(theta))
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        return state, Info(torch.ones_like(state.log_prob), torch.zeros_like(state.log_prob), 0)
+
+
+def context(target: Target, seeds: int = 1, chains: int = 1, replicas: int = 0, **more: Any) -> Context:
+    """A context on the CPU."""
+    return Context(target, Ladder(replicas), seeds, chains, torch.device("cpu"), **more)
+
+
+def silent(seeds: int, chains: int) -> Info:
+    """The report of a step that accepted everything and moved nothing."""
+    return Info(torch.ones(seeds, chains), torch.zeros(seeds, chains), 1)
+
+
+def noisy_infos(steps: int, seeds: int, chains: int, replicas: int = 4) -> list[Info]:
+    """Reports with random acceptances, jumps and swaps; labels follow from the swaps (odd-even)."""
+    generator = torch.Generator().manual_seed(11)
+    label = torch.arange(replicas).reshape(-1, 1, 1).expand(replicas, seeds, chains).clone()
+    infos = []
+    for step in range(steps):
+        probability = torch.rand(replicas - 1, seeds, chains, generator=generator)
+        attempted = torch.zeros(replicas - 1, seeds, chains, dtype=torch.bool)
+        attempted[step % 2 :: 2] = True
+        accepted = attempted & (torch.rand(probability.shape, generator=generator) < 0.8)
+        for pair in range(step % 2, replicas - 1, 2):
+            label[pair : pair + 2] = torch.where(
+                accepted[pair], label[pair : pair + 2].flip(0), label[pair : pair + 2]
+            )
+        acceptance, jump = torch.rand(2, seeds, chains, generator=generator)
+        infos.append(Info(acceptance, jump, 1, SwapInfo(probability, attempted, accepted, label.clone())))
+    return infos
+
+
+def measure(
+    run: Context,
+    metrics: Sequence[Callable[[Context], Metric]],
+    draws: Tensor,
+    infos: Sequence[Info] | None = None,
+    first_step: int = 1,
+) -> MetricSuite:
+    """A suite that has seen the `draws` ``(steps, seeds, chains, *event_shape)``."""
+    suite = MetricSuite(run, {str(place): metric for place, metric in enumerate(metrics)})
+    for place, theta in enumerate(draws):
+        info = infos[place] if infos else silent(run.seeds, run.chains)
+        suite.update(first_step + place, theta, info)
+    return suite
+
+
+def counted(run: Context, metrics: Sequence[Callable[[Context], Metric]], counts: Tensor) -> MetricSuite:
+    """A suite whose visit histogram holds the `counts` ``(seeds, size)``, as if drawn in one step."""
+    draws = int(counts[0].sum())
+    assert run.chains == draws, "one step has as many draws as chains"
+    suite = MetricSuite(run, {str(place): metric for place, metric in enumerate(metrics)})
+    visits = run.statistic(VisitHistogram)
+    visits.counts.copy_(counts)
+    visits.steps = suite.updates = 1
+    return suite
+
+
+def random_draws(target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:
+    """Uniform states ``(steps, seeds, chains, *event_shape)``."""
+    return target.initial((steps, seeds, chains), torch.Generator().manual_seed(seed))
