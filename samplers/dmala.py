@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import AUTO, positive, within
+from samplers.kernel import State
 from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.step_size import OPTIMAL_ACCEPTANCE, tune_step_size
@@ -45,6 +46,11 @@ class DMALA(MetropolisHastings):
     def _step_size_or_one(self) -> Tensor:
         # An untuned kernel is never stepped; it needs a proposal all the same to be built.
         return self.step_size if self.step_size is not None else torch.ones((), dtype=torch.float64)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        if self.untuned:
+            raise ValueError("step_size of DMALA must be tuned before a run, 'auto' was given")
+        return super().init(target, theta, beta)
 
     def with_step_size(self, step_size: Tensor) -> MetropolisHastings:
         """The same kernel at a step size that broadcasts over the batch axes."""

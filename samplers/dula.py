@@ -10,6 +10,7 @@ from torch import Tensor
 
 from samplers.dmala import DMALA
 from samplers.hyperparameters import AUTO, positive
+from samplers.kernel import State
 from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import Unadjusted
 from samplers.step_size import OPTIMAL_ACCEPTANCE
@@ -42,6 +43,11 @@ class DULA(Unadjusted):
         self.adjusted = DMALA(AUTO, balancing, norm, acceptance)
         alpha = self.step_size if self.step_size is not None else torch.ones((), dtype=torch.float64)
         super().__init__(LangevinProposal(alpha, self.adjusted.balancing, self.adjusted.norm))
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        if self.untuned:
+            raise ValueError("step_size of DULA must be tuned before a run, 'auto' was given")
+        return super().init(target, theta, beta)
 
     def with_step_size(self, step_size: Tensor) -> Unadjusted:
         """The same kernel at a step size that broadcasts over the batch axes."""

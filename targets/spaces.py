@@ -125,7 +125,9 @@ class Categorical(Discrete):
         return theta.argmax(-1)
 
     def from_levels(self, levels: Tensor, dtype: torch.dtype) -> Tensor:
-        return torch.nn.functional.one_hot(levels, self.levels).to(dtype)
+        # one_hot of torch.nn.functional checks its input on the host.
+        zeros = torch.zeros((*levels.shape, self.levels), dtype=dtype, device=levels.device)
+        return zeros.scatter_(-1, levels.unsqueeze(-1), 1.0)
 
     def contains(self, theta: Tensor) -> Tensor:
         zero_or_one = ((theta == 0) | (theta == 1)).all(-1)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from metrics.transition_matrix import stationary, total_variation, transition_matrix
 from samplers.ab import AB
@@ -120,3 +121,25 @@ def test_one_evaluation_of_the_target_a_step(name: str) -> None:
     expected = 5 if isinstance(kernel, Gibbs) else 1
     assert info.evaluations == expected
     assert calls["states"] == expected * 4
+
+
+class NoHostSync(TorchDispatchMode):
+    """Raises where a tensor's value is asked for by the host: on a GPU that would stop the queue."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        if func is torch.ops.aten._local_scalar_dense.default:
+            raise AssertionError("a step synchronises with the host")
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_step_never_leaves_the_device(name: str, space: str) -> None:
+    target = random_target(SPACES[space], seed=3)
+    beta = torch.ones((), dtype=torch.float64)
+    generator = torch.Generator().manual_seed(0)
+    kernel = SAMPLERS[name](1.0)
+    state = kernel.init(target, target.initial((4,), generator), beta)
+    with NoHostSync():
+        for _ in range(5):
+            state, _ = kernel.step(target, state, beta, generator)

@@ -1,0 +1,81 @@
+"""`python -m runner.bench`: speed and memory of the suite, measured in one run and written down.
+
+Ratios compare two things measured one after the other on the same machine; seconds depend on the machine.
+Writes ``bench.md``, ``bench.csv`` and ``scaling.png`` to ``<output_root>/bench``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import platform
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from runner.bench import command_line, memory, tempering_round
+from runner.bench.scaling_figure import draw, worst_exponent
+
+
+def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str, str, str]]:
+    """What was measured, the figure, what it should be, and whether it is."""
+    found: list[tuple[str, str, str, str]] = []
+
+    def add(name: str, value: str, wanted: str, good: bool) -> None:
+        found.append((name, value, wanted, "yes" if good else "NO"))
+        console.print(f"  {name}: {value} (wanted: {wanted})", highlight=False)
+
+    for chains in (100, 1000):
+        result = tempering_round.compare(chains)
+        name = f"PT-DMALA round, 5 replicas x {chains} chains"
+        times = f"{1e3 * result.plain:.2f} ms against {1e3 * result.suite:.2f} ms"
+        add(f"{name}, faster than the plain loop by", f"{result.ratio:.1f} ({times})", ">= 10", result.ratio >= 10)
+        add(f"{name}, without tables", f"{result.ratio_without_tables:.1f}", "-", True)
+        add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
+    grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
+    times = tempering_round.scaling(**grid)
+    draw(times, folder)
+    for axis, exponent in worst_exponent(times).items():
+        add(f"largest growth exponent with {axis}", f"{exponent:.2f}", "<= 1 (1.1 with noise)", exponent <= 1.1)
+    timed = command_line.measure(runs=3 if short else 10)
+    add("python -m runner --help", f"{timed.help:.2f} s", "<= 2 s", timed.help <= 2)
+    refused = timed.refusal_status == 2
+    add("a mistyped override is refused", f"{timed.refusal:.2f} s, status {timed.refusal_status}", "2", refused)
+    add("one run of a sweep, from the shell", f"{timed.first_run:.2f} s", "-", True)
+    add("a sweep's overhead per further run", f"{timed.overhead:.3f} s", "<= 0.3 s", timed.overhead <= 0.3)
+    few, many = (1_000, 4_000) if short else (10_000, 100_000)
+    growth = memory.peak_megabytes(many) - memory.peak_megabytes(few)
+    add(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", "<= 20 MB", growth <= 20)
+    return found
+
+
+def main() -> int:
+    """Runs the bench; status 0 whatever it finds, since speed is reported and never asserted."""
+    parser = argparse.ArgumentParser(prog="python -m runner.bench", description=__doc__)
+    parser.add_argument("--output-root", default="outputs", help="where results go (default: outputs)")
+    parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")
+    options = parser.parse_args()
+    folder = Path(options.output_root) / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    console = Console()
+    machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads"
+    console.print(f"Bench on {machine}, torch {torch.__version__}", highlight=False)
+    found = rows(console, folder, short=options.short)
+    header = ("measured", "value", "wanted", "met")
+    with (folder / "bench.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([header, *found])
+    lines = [f"Bench on {machine}, torch {torch.__version__}.", "", f"| {' | '.join(header)} |", "|---" * 4 + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in found]
+    (folder / "bench.md").write_text("\n".join(lines) + "\n")
+    table = Table(*header)
+    for row in found:
+        table.add_row(*row)
+    console.print(table)
+    console.print(f"Written to {folder}: bench.md, bench.csv, scaling.png", highlight=False)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,46 @@
+"""Seconds a round against replicas and chains: a figure, and how steeply they grow."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+MARKERS = "osD^vP"
+
+
+def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
+    """The largest log-log slope over a whole line of measurements, by axis: 1 is linear growth."""
+    worst = {"replicas": -math.inf, "chains": -math.inf}
+    for name, axis in (("replicas", 0), ("chains", 1)):
+        for fixed in {key[1 - axis] for key in times}:
+            line = sorted((key[axis], value) for key, value in times.items() if key[1 - axis] == fixed)
+            for (n, first), (m, second) in pairwise(line):
+                if second > 1e-3:  # below a millisecond the clock of a busy machine decides
+                    worst[name] = max(worst[name], math.log(second / first) / math.log(m / n))
+    return worst
+
+
+def draw(times: dict[tuple[int, int], float], folder: Path) -> None:
+    """Writes ``scaling.png``: two panels, time against replicas and against chains, with a linear guide."""
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
+    for panel, axis, name, other in ((panels[0], 0, "replicas", "chains"), (panels[1], 1, "chains", "replicas")):
+        for place, fixed in enumerate(sorted({key[1 - axis] for key in times})):
+            line = sorted((key[axis], 1e3 * value) for key, value in times.items() if key[1 - axis] == fixed)
+            colour, marker = OKABE_ITO[place % 6], MARKERS[place % 6]
+            panel.plot(*zip(*line, strict=True), color=colour, marker=marker, label=f"{fixed:,} {other}")
+        start, end = line[0][0], line[-1][0]
+        guide = [line[-1][1] * start / end, line[-1][1]]
+        panel.plot([start, end], guide, color="0.6", linestyle=":", label="linear")
+        panel.set(xscale="log", yscale="log", xlabel=f"{name} (number)")
+        panel.grid(alpha=0.3, which="both")
+        panel.legend(fontsize=8, frameon=False)
+    panels[0].set_ylabel("time of one PT-DMALA round (ms)")
+    figure.savefig(folder / "scaling.png", dpi=200)
+    plt.close(figure)
