@@ -1,0 +1,208 @@
+"""From a configuration to a problem that can be run: target, kernel, task and metrics, all of them checked."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor
+
+from metrics.metric import Context, UnmetNeed
+from metrics.suite import MetricSuite
+from runner.construct import check_arguments, construct, locate
+from runner.devices import device_type, floating_point
+from runner.errors import UserError, one_sentence
+from runner.tasks.settings import SampleSettings, sample_settings
+from samplers.kernel import Kernel
+from samplers.parallel_tempering import ParallelTempering
+from targets.randomness import Streams
+from targets.spaces import Space
+from targets.target import Target
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`."""
+
+    config: DictConfig
+    target: Target
+    kernel: Kernel
+    settings: SampleSettings
+    device: torch.device
+
+    def with_kernel(self, kernel: Kernel) -> Problem:
+        """The same problem with another kernel, brought to the target's dtype and device."""
+        return replace(self, kernel=kernel.to(self.target.like()))
+
+    def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
+        """The metrics of a batch of runs with these seeds, before any draw.
+
+        Raises:
+            UserError: if a metric cannot be built, or the target or the kernel cannot serve it.
+        """
+        chosen = node(self.config, "metric")
+        optional = chosen.pop("_optional_", None) or []
+        factories = {name: partial(_metric, options, name) for name, options in chosen.items()}
+        context = Context(
+            self.target,
+            self.kernel,
+            seeds=len(seeds),
+            chains=chains or self.settings.chains,
+            device=self.device,
+            seed_values=tuple(seeds),
+        )
+        try:
+            return MetricSuite(context, factories, optional=optional)
+        except UnmetNeed as unmet:
+            raise UserError(f"metric: {one_sentence(unmet)}.") from unmet
+
+    def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
+        """Starting states ``(*shape, seeds, chains, *event_shape)``, as ``task.start`` says.
+
+        Uniform starts are drawn on the CPU, so that they are the same wherever the run is computed.
+        """
+        full = (*shape, len(seeds), self.settings.chains)
+        like = self.target.like()
+        if self.settings.start == "one_mode":
+            mode: Tensor = self.target.modes[0].to(like)  # type: ignore[assignment, union-attr]
+            return mode.expand(*full, *self.target.space.event_shape).clone()
+        if self.device.type == "cpu":
+            return self.target.initial(full, Streams(seeds, "start", "cpu"))
+        there = copy.deepcopy(self.target).to("cpu")
+        return there.initial(full, Streams(seeds, "start", "cpu")).to(like)
+
+
+def node(config: DictConfig, key: str) -> dict[str, Any]:
+    """The resolved node at `key` as plain dictionaries and lists."""
+    found = OmegaConf.to_container(config[key], resolve=True)
+    if not isinstance(found, dict):
+        raise UserError(f"{key} must be a group of keys, {found!r} was given.")
+    return {str(name): value for name, value in found.items()}
+
+
+def build(config: DictConfig) -> Problem:
+    """The problem that `config` describes.
+
+    Raises:
+        UserError: for a class that cannot be imported or built, or a setting that is not allowed.
+    """
+    device = torch.device(device_type(config.device))
+    dtype = floating_point(config.dtype)
+    target = build_target(config).to(device=device, dtype=dtype)
+    target.requires_grad_(False)
+    kernel = build_kernel(config)
+    settings = sample_settings(config, target)
+    return Problem(config, target, kernel.to(target.like()), settings, device)
+
+
+def build_target(config: DictConfig) -> Target:
+    """The target of `config`, on the CPU.
+
+    Raises:
+        UserError: if it cannot be built or is no `Target`.
+    """
+    described = node(config, "target")
+    target = construct(described, "target")
+    if not isinstance(target, Target):
+        raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
+    if not isinstance(getattr(target, "space", None), Space):
+        raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
+    return target
+
+
+def build_kernel(config: DictConfig) -> Kernel:
+    """The kernel of `config`, untuned where it leaves hyperparameters to tuning.
+
+    Raises:
+        UserError: if it cannot be built or is no `Kernel`.
+    """
+    described = node(config, "sampler")
+    kernel = construct(described, "sampler")
+    if not isinstance(kernel, Kernel):
+        raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
+    return kernel
+
+
+def check(problem: Problem) -> None:
+    """Tries what can be tried before any work: two initial states, the kernel's `init`, the metrics.
+
+    Raises:
+        UserError: if the log density has the wrong shape or is not finite there, or target, kernel and
+            metrics do not fit together.
+    """
+    check_target(problem)
+    small = replace(problem, settings=replace(problem.settings, chains=2))
+    kernel = problem.kernel
+    if not kernel.untuned:
+        theta = small.start(kernel.axes, [0])
+        try:
+            kernel.init(problem.target, theta, beta(problem))
+        except ValueError as error:
+            raise UserError(f"sampler: {one_sentence(error)}.") from error
+    elif isinstance(kernel, ParallelTempering):
+        # Tuning gives it its replicas; the metrics ask for two.
+        kernel = copy.copy(kernel)
+        kernel.axes = (2,)
+    replace(small, kernel=kernel).suite([0])
+
+
+def check_target(problem: Problem) -> None:
+    """Refuses a target whose log density is of the wrong shape or not finite at two initial states.
+
+    Raises:
+        UserError: naming the target, what it gave and what was expected.
+    """
+    name, target = problem.config.target._target_, problem.target
+    small = replace(problem, settings=replace(problem.settings, chains=2))
+    try:
+        theta = small.start((), [0])
+        log_prob = target.log_prob(theta)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(
+            f"The target {name} cannot be evaluated: {type(error).__name__}: {one_sentence(error)}"
+        ) from error
+    if theta.shape != (1, 2, *target.space.event_shape):
+        raise UserError(
+            f"The target {name} gave initial states of shape {tuple(theta.shape)}, "
+            f"{(1, 2, *target.space.event_shape)} was expected."
+        )
+    if not isinstance(log_prob, Tensor) or log_prob.shape != (1, 2):
+        got = tuple(log_prob.shape) if isinstance(log_prob, Tensor) else type(log_prob).__name__
+        raise UserError(f"The target {name} gave log densities of shape {got}, (1, 2) was expected.")
+    if not bool(log_prob.isfinite().all()):
+        raise UserError(
+            f"The target {name} gave the log density {log_prob.flatten().tolist()} at its initial states, "
+            "finite numbers were expected."
+        )
+    if log_prob.dtype != theta.dtype:
+        raise UserError(
+            f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."
+        )
+
+
+def beta(problem: Problem) -> Tensor:
+    """The inverse temperature 1 of the target itself, a scalar."""
+    return torch.ones((), dtype=problem.target.like().dtype, device=problem.device)
+
+
+def _metric(options: Any, name: str, context: Context) -> Any:
+    """The metric `name` as its configuration node describes it."""
+    key = f"metric.{name}"
+    if not isinstance(options, dict):
+        raise UserError(f"{key} must be a group of keys with a _target_, {options!r} was given.")
+    cls = locate(options.get("_target_"), f"{key}._target_")
+    given = {argument: value for argument, value in options.items() if argument not in ("_target_", "name")}
+    check_arguments(cls, given, key, str(options["_target_"]), 1)
+    try:
+        return cls(context, **given)
+    except (UnmetNeed, UserError):
+        raise
+    except ValueError as error:
+        raise UserError(f"{key}: {one_sentence(error)}.") from error

@@ -1,0 +1,123 @@
+"""The command line. Names are checked before torch is imported; whatever is wrong is one sentence.
+
+Exit status: 0 when all is well, 1 when a run failed, 2 for a mistake in what was asked for, 75 when the
+process was told to stop and has saved its state.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from hydra._internal.utils import get_args_parser
+
+from runner.compose import CONFIG, initialise
+from runner.errors import UserError
+from runner.interrupt import Interrupted, listen
+
+MANY_LINES = 5
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command `argv` and returns its exit status."""
+    return reported(lambda: _main(argv))
+
+
+def reported(command: Callable[[], int]) -> int:
+    """The exit status of `command`; what the user can mend is printed as one sentence."""
+    try:
+        return command()
+    except UserError as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
+    except Interrupted as stopped:
+        print(f"Stopped by {stopped}; repeat the command to continue.", file=sys.stderr)
+        return stopped.status
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def _main(argv: Sequence[str]) -> int:
+    args = _parser().parse_args(argv)
+    lines = _with_config_dir(args)
+    if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
+        return _hydra(lines, args)
+
+    from runner.overrides import is_hydra, parse
+    from runner.sweep import requested
+
+    request = requested(lines, multirun=args.multirun)
+    if args.help or args.cfg:
+        own = [override.input_line or "" for override in parse(lines) if is_hydra(override)]
+        return _hydra([*own, *(lines if args.multirun else request.plans[0].overrides)], args)
+
+    listen()
+    from runner.launch import run_one, run_sweep
+
+    return run_sweep(request) if args.multirun else run_one(request)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message[0].upper()}{message[1:]}; see python -m runner --help.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Hydra's parser, whose complaints are one sentence."""
+    parser = get_args_parser()
+    parser.__class__ = _Parser
+    return parser
+
+
+def _with_config_dir(args: argparse.Namespace) -> list[str]:
+    """The overrides, with --config-dir as what it is: one more place on Hydra's search path.
+
+    Raises:
+        UserError: if the folder is not there, or another primary configuration is asked for.
+    """
+    if args.config_name is not None or args.config_path is not None:
+        raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
+    lines = list(args.overrides)
+    if args.config_dir is None:
+        return lines
+    folder = Path(args.config_dir).absolute()
+    if not folder.is_dir():
+        raise UserError(f"--config-dir must be a folder, '{args.config_dir}' was given.")
+    args.config_dir = None
+    key = "hydra.searchpath="
+    given = [line for line in lines if line.startswith(key)]
+    others = [line for line in lines if not line.startswith(key)]
+    paths = [line.removeprefix(key).strip("[]") for line in given]
+    return [f"{key}[{','.join([*filter(None, paths), f'file://{folder}'])}]", *others]
+
+
+def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
+    """Leaves to Hydra what Hydra does: help, the configuration, information about itself."""
+    from hydra import main as hydra_main
+
+    initialise()
+    flags = [sys.argv[0]]
+    for name in ("help", "hydra_help", "resolve", "shell_completion"):
+        flags += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
+    for name in ("cfg", "package", "info", "experimental_rerun"):
+        value = getattr(args, name)
+        flags += [f"--{name.replace('_', '-')}", value] if value is not None else []
+    before, sys.argv = sys.argv, [*flags, *lines]
+    try:
+        hydra_main(version_base="1.3", config_path="pkg://conf", config_name=CONFIG)(_nothing)()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+def _nothing(config: object) -> None:
+    """Hydra wants a task function, also where it calls none."""

@@ -1,0 +1,95 @@
+"""Hydra's part: where configurations are found, how they are composed, and its complaints in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hydra import compose as hydra_compose
+from hydra import initialize_config_module
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runner.errors import UserError, one_sentence
+
+CONFIG = "config"
+
+HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
+"""Overrides of Hydra itself that decide what a configuration is, and so belong to a command that repeats a run."""
+
+
+def share(fraction: float, whole: Any) -> Any:
+    """The resolver ``${share:0.2,${task.steps}}``: a fraction of a whole number, rounded.
+
+    What is no number passes through: the check of the settings names the key that it came from.
+    """
+    number = isinstance(whole, (int, float)) and not isinstance(whole, bool)
+    return max(0, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
+
+
+def register_resolvers() -> None:
+    """Makes our resolvers known to OmegaConf in this process."""
+    OmegaConf.register_new_resolver("share", share, replace=True)
+
+
+register_resolvers()
+
+
+def initialise() -> None:
+    """Starts Hydra on the package `conf`, unless it runs already."""
+    if not GlobalHydra.instance().is_initialized():
+        initialize_config_module("conf", job_name="runner", version_base="1.3")
+
+
+def loader() -> ConfigLoader:
+    """What finds configurations."""
+    initialise()
+    return GlobalHydra.instance().config_loader()
+
+
+@contextmanager
+def one_sentence_errors() -> Iterator[None]:
+    """Turns whatever Hydra and OmegaConf refuse into a `UserError`."""
+    try:
+        yield
+    except OverrideParseException as error:
+        lines = one_sentence(error).split(" See ", 1)[0]
+        raise UserError(f"Cannot read the override '{error.override}': {lines.rstrip('.')}.") from error
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(sentence(error)) from error
+
+
+def sentence(error: BaseException) -> str:
+    """The first line of what Hydra says, and of its cause, where it says nothing itself."""
+    parts = [
+        str(each).strip().splitlines()[0] for each in (error, error.__cause__) if each and str(each).strip()
+    ]
+    return ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts)) + "."
+
+
+def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+    """The configuration that `overrides` describe.
+
+    Raises:
+        UserError: if Hydra refuses them.
+    """
+    initialise()
+    with one_sentence_errors():
+        return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
+
+
+def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False) -> list[str]:
+    """Names in a configuration group, of options or (`groups`) of the groups inside it.
+
+    Args:
+        group: such as ``target`` or ``hydra/launcher``; empty for the top.
+        hydra_overrides: those that change where configurations are looked for.
+    """
+    kind = ObjectType.GROUP if groups else ObjectType.CONFIG
+    with one_sentence_errors():
+        return loader().get_group_options(group, kind, config_name=CONFIG, overrides=list(hydra_overrides))

@@ -1,0 +1,47 @@
+"""What can go wrong in a way that the user can mend, said in one sentence."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """A mistake in what was asked for; its message is one sentence and the exit status 2."""
+
+    status = 2
+
+
+class RunError(UserError):
+    """A run that began well and could not go on; the exit status is 1."""
+
+    status = 1
+
+
+def one_sentence(error: BaseException) -> str:
+    """The message of `error` on one line, or its type where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def warn(sentence: str) -> None:
+    """Tells the user of something that the run survives."""
+    print(f"warning: {sentence}", file=sys.stderr)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in alphabetical order, with commas."""
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """``did you mean 'x'?`` with the closest of `allowed`, preceded by a semicolon; or nothing."""
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def unknown(what: str, name: str, allowed: Iterable[str]) -> UserError:
+    """``Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli4, mog, mos.``"""
+    names = list(allowed)
+    hint = nearest(name, names)
+    return UserError(f"Unknown {what} '{name}'{hint or '.'} Allowed: {listed(names)}.")

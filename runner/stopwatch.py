@@ -1,0 +1,48 @@
+"""How long the sampler itself took: the steps, without metrics, files and progress."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+
+class Stopwatch:
+    """Adds up the time between `start` and `stop`.
+
+    On the CPU by the clock; on CUDA by events on the stream, read at `lap` alone, so that no step waits.
+
+    Args:
+        device: where the steps are computed.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.cuda = device.type == "cuda"
+        self._begun = 0.0
+        self._seconds = 0.0
+        self._events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+
+    def start(self) -> None:
+        """Before a step."""
+        if self.cuda:
+            pair = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            pair[0].record()
+            self._events.append(pair)
+        else:
+            self._begun = time.perf_counter()
+
+    def stop(self) -> None:
+        """After a step."""
+        if self.cuda:
+            self._events[-1][1].record()
+        else:
+            self._seconds += time.perf_counter() - self._begun
+
+    def lap(self) -> float:
+        """Seconds since the last lap; on CUDA this waits for the device."""
+        if self.cuda:
+            torch.cuda.synchronize()
+            self._seconds = sum(begun.elapsed_time(ended) for begun, ended in self._events) / 1000
+            self._events.clear()
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
