@@ -17,8 +17,8 @@ class Tabulated(Target):
 
     The tables of U and its gradient are floating-point buffers, float64 until ``.to(dtype)`` rounds them.
     Probabilities are computed once from the float64 values that were given and stay float64 whatever
-    ``.to`` is asked for. Only states of the space are supported, and a theta off the
-    grid is not detected; `space.contains` tells. `log_prob` is a look-up and cannot be differentiated.
+    ``.to`` is asked for. Only states of the space are supported, and a theta off the grid is not detected;
+    `space.contains` tells. `log_prob` is a look-up and cannot be differentiated.
 
     Args:
         space: the discrete space.

@@ -89,11 +89,15 @@ def test_a_seed_draws_the_same_states_alone_and_beside_others() -> None:
     assert torch.equal(together[1], alone[0])
 
 
-def test_impossible_states_are_never_drawn() -> None:
+def test_impossible_states_are_never_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     log_prob = torch.tensor([-torch.inf, 0.0, -torch.inf, 1.0, -torch.inf])
     target = Tabulated(Ordinal(1, 5), log_prob, torch.zeros(5, 1))
     assert set(target.sample((20_000,), torch.Generator().manual_seed(0)).flatten().tolist()) == {1.0, 3.0}
     assert target.probabilities()[[0, 2, 4]].tolist() == [0.0, 0.0, 0.0]
+    # The least draw, the one where the two possible states meet, and the greatest.
+    edges = torch.tensor([0.0, target.probabilities()[1], 1 - 2**-53], dtype=torch.float64)
+    monkeypatch.setattr("targets.tabulated.uniform", lambda *_, **__: edges)
+    assert target.sample((3,), torch.Generator()).flatten().tolist() == [1.0, 3.0, 3.0]
 
 
 def test_copies_and_pickles_are_the_same_target() -> None:
