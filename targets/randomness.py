@@ -41,7 +41,9 @@ class Streams:
         """A buffer of shape ``(seeds, *leading, chains, *event)`` and its view as ``(*batch, *event)``."""
         *leading, seeds, chains = batch
         if seeds != len(self.generators):
-            raise ValueError(f"the batch {tuple(batch)} has {seeds} seeds, the streams {len(self.generators)}")
+            raise ValueError(
+                f"the batch {tuple(batch)} has {seeds} seeds, the streams {len(self.generators)}"
+            )
         rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
         return rows, rows.movedim(0, len(leading))
 
