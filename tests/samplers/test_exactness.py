@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from metrics.transition_matrix import stationary, total_variation, transition_matrix
 from samplers.ab import AB
@@ -17,6 +16,7 @@ from samplers.gibbs import Gibbs
 from samplers.kernel import Kernel
 from samplers.random_walk import RandomWalk
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
+from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
 
 STEP_SIZES = (0.2, 1.0, 10.0)
@@ -121,15 +121,6 @@ def test_one_evaluation_of_the_target_a_step(name: str) -> None:
     expected = 5 if isinstance(kernel, Gibbs) else 1
     assert info.evaluations == expected
     assert calls["states"] == expected * 4
-
-
-class NoHostSync(TorchDispatchMode):
-    """Raises where a tensor's value is asked for by the host: on a GPU that would stop the queue."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        if func is torch.ops.aten._local_scalar_dense.default:
-            raise AssertionError("a step synchronises with the host")
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -21,8 +21,9 @@ from samplers.parallel_tempering import ParallelTempering
 from samplers.swap_pairings import PAIRINGS
 from samplers.swaps import Swaps
 from targets.randomness import Streams
-from targets.spaces import Binary
+from targets.spaces import Binary, Ordinal
 from tests.support.checks import dkw_band, largest_gap
+from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)
@@ -209,3 +210,29 @@ def test_the_corrected_rule_needs_a_minibatch_target() -> None:
     sampler = ParallelTempering(DMALA(1.0), ladder=[1.0, 0.5], step_size=1.0, swap=Swaps("corrected"))
     with pytest.raises(ValueError, match="minibatch"):
         sampler.init(TARGET, torch.zeros((2, 1, 1, 3), dtype=torch.float64), ONE)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+@pytest.mark.parametrize("rule", ["metropolis", "history", "v1_literal", "released"])
+def test_a_round_never_leaves_the_device(rule: str, pairing: str) -> None:
+    if rule == "released" and pairing != "sequential":
+        pytest.skip("the released rule is sequential")
+    sampler = tempering(DMALA(1.0), 3, Swaps(rule, pairing))
+    generator = Streams([0, 1], "chain")
+    state = sampler.init(TARGET, TARGET.initial((3, 2, 4), generator), ONE)
+    with NoHostSync():
+        for _ in range(5):
+            state, _ = sampler.step(TARGET, state, ONE, generator)
+
+
+def test_prepared_tempering_takes_the_same_steps() -> None:
+    target = random_target(Ordinal(2, 5), seed=3)
+    sampler = tempering(DMALA(1.0), 3, Swaps("metropolis", "sequential"))
+    ends = []
+    for kernel in (sampler, sampler.prepared(target, ONE)):
+        generator = Streams([0, 1], "chain")
+        state = kernel.init(target, target.initial((3, 2, 50), generator), ONE)
+        for _ in range(20):
+            state, _ = kernel.step(target, state, ONE, generator)
+        ends.append(state.theta)
+    assert torch.equal(*ends)
