@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from typing import NoReturn
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from runner.command import reported
 from runner.errors import UserError, unknown
 from runner.tables.shape import TableShape, table_shape
 
@@ -101,6 +101,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
+    return reported(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     parser = _Parser(
         prog="python -m runner.table",
         usage="python -m runner.table EXPERIMENT [key=value ...] [--record]",
@@ -108,20 +112,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--record", action="store_true", help="also keep the table in outputs/record")
-    try:
-        given = parser.parse_intermixed_args(arguments)
-        if not given.words or "=" in given.words[0]:
-            raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
-        experiment, *overrides = given.words
-        for override in overrides:
-            if "=" not in override:
-                raise UserError(f"An override has the form key=value, '{override}' was given.")
-        render(experiment, overrides, keep=given.record)
-    except UserError as error:
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        return error.status
+    given = parser.parse_intermixed_args(arguments)
+    if not given.words or "=" in given.words[0]:
+        raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
+    experiment, *overrides = given.words
+    render(experiment, overrides, keep=given.record)
     return 0
 
 

@@ -38,9 +38,9 @@ def cost(results: Results) -> dict[str, Any]:
     tunings = {}
     for run in done:
         assert run.summary is not None
-        tuning = run.summary.get("tuning") or {}
-        if tuning.get("seconds"):
-            tunings[run.row, run.column] = float(tuning["seconds"])
+        tuning = run.summary.get("tuning")
+        if tuning is not None:
+            tunings[tuning["artefact"]] = float(tuning["seconds"])
     return {
         "runs": {"done": results.done, "expected": results.expected, "by_status": dict(results.counts)},
         "seconds": {

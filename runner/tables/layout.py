@@ -165,7 +165,8 @@ def _version_head(
 def _label(item: RowShape | ColumnShape, summary: Summary, footnotes: Footnotes) -> Label:
     if isinstance(item, ColumnShape):
         return Label(item.label)
-    inexact = any(entry.exact is False for entry in summary if entry.row == item.row)
+    apart = item.role is Role.draws
+    inexact = not apart and any(entry.exact is False for entry in summary if entry.row == item.row)
     return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
 
 
@@ -211,7 +212,7 @@ def _legend(shape: TableShape, summary: Summary) -> list[str]:
         )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
-    if any(entry.exact is False for entry in entries):
+    if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
         sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
     apart = [row.row for row in shape.rows if row.role is not Role.sampler]
     if apart:

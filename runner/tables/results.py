@@ -54,10 +54,15 @@ class Run:
     folder: RunFolder
 
     def value(self, metric: str) -> float | None:
-        """Final value of `metric`, or the run's `evaluations` or `seconds`; None where it is not finite."""
+        """Final value of `metric`; None where the run has none, or it is not finite.
+
+        Besides what was measured there are the run's `seconds` and `tuning_evaluations`, 0 where nothing
+        was tuned.
+        """
         if self.summary is None:
             return None
-        own = {name: self.summary.get(name) for name in ("evaluations", "seconds")}
+        tuning = self.summary["tuning"] or {"evaluations": 0}
+        own = {"seconds": self.summary["seconds"], "tuning_evaluations": tuning["evaluations"]}
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and math.isfinite(value) else None
 

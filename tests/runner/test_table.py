@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
+import conf
 from runner import table as command
 from runner.errors import UserError
 from runner.store import COLUMNS, Store
@@ -97,7 +99,14 @@ def job(row: str, components: int, seeds: int = 3) -> Job:
                 "components": components,
             },
             "sampler": {"name": row},
-            "task": {"name": "sample", "steps": 50, "chains": 4, "burn_in": 10, "start": "uniform"},
+            "task": {
+                "name": "sample",
+                "steps": 50,
+                "chains": 4,
+                "burn_in": 10,
+                "start": "uniform",
+                "record": 0,
+            },
             "scale": {"name": "smoke"},
         }
     )
@@ -120,7 +129,7 @@ def finish(store: Store, run_id: str, seed: int, metrics: dict[str, Any], *, exa
     summary |= {
         "evaluations": 50,
         "exact": exact,
-        "tuning": {"seconds": 1.5},
+        "tuning": {"seconds": 1.5, "evaluations": 40, "artefact": run_id[:-2]},
         "target": "mog",
         "sampler": "a",
     }
@@ -159,7 +168,7 @@ def store(tmp_path: Path, jobs: list[Job]) -> Store:
             if one.config.target.components == 16 and (one.row != "A" or seed == 2):
                 continue
             value = VALUES[one.row][seed]
-            metrics = {"mmd_exact": value, "emc": 1 - 10 * value}
+            metrics = {"mmd_exact": value, "emc": 1 - 10 * value, "evaluations": 50.0}
             finish(store, run_id, seed, metrics, exact=one.row != "C")
     failed = store.run("A-16-2")
     failed.prepare()
@@ -331,17 +340,32 @@ def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> N
     assert (twice.done, twice.expected) == (results.done, results.expected)
 
 
+def expanded(experiment: str) -> list[Job]:
+    """The jobs of an experiment as its YAML says: grid x rows, lists being products. No Hydra, for speed."""
+    sweep = OmegaConf.to_container(OmegaConf.load(f"{conf.__path__[0]}/experiment/{experiment}.yaml").sweep)
+    jobs = []
+    for row in sweep["rows"]:
+        keys = {**sweep["overrides"], **sweep["grid"], **row}
+        label = keys.pop("row")
+        values = [value if isinstance(value, list) else [value] for value in keys.values()]
+        for point in itertools.product(*values):
+            chosen = dict(zip(keys, point, strict=True))
+            config = job(label, 8).config
+            config.target.name, config.sampler.name = chosen.pop("target"), chosen.pop("sampler")
+            for key, value in chosen.items():
+                OmegaConf.update(config, key, value)
+            jobs.append(Job(label, config, {0: str(len(jobs))}))
+    return jobs
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_sweep_of_each_experiment_fits_its_table(experiment: str, tmp_path: Path) -> None:
     """Every job has a row and one column; every row and column has jobs; published names are all found."""
-    from runner.sweep import experiment_jobs
-
     shape = command.experiment_shape(experiment)
-    jobs = experiment_jobs(experiment, ["scale=smoke", f"output_root={tmp_path}"])
-    results = gather(experiment, shape, jobs, Store(tmp_path))
+    results = gather(experiment, shape, expanded(experiment), Store(tmp_path))
     assert {run.row for run in results.runs} == {row.row for row in shape.rows}
     assert {run.column for run in results.runs} == {column.label for column in shape.columns}
-    assert len({(run.row, run.column, run.seed) for run in results.runs}) == len(results.runs)
+    assert len({(run.row, run.column) for run in results.runs}) == len(results.runs)
     published = published_numbers(shape)
     for metric in shape.metrics:
         for version in metric.published:
@@ -408,9 +432,20 @@ def test_mistakes_on_the_command_line(
 
 
 def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["pt_table4", "scale=smoke", f"output_root={tmp_path}"]) == 0
+    """Through Hydra and the sweep; a key of the grid that the user gives replaces it there."""
+    assert command.main(["pt_table4", "scale=smoke", "target.components=2", f"output_root={tmp_path}"]) == 0
     folder = tmp_path / "tables" / "pt_table4" / "smoke"
     assert sorted(path.name for path in folder.iterdir()) == [
         "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
     ]  # fmt: skip
-    assert "0 of 96 runs are in (96 missing)." in capsys.readouterr().out
+    assert "0 of 12 runs are in (12 missing)." in capsys.readouterr().out
+
+
+def test_what_a_run_cost_can_stand_in_a_table(results: Results) -> None:
+    run = results.at("A", "eight")[0]
+    assert (run.value("evaluations"), run.value("seconds"), run.value("tuning_evaluations")) == (
+        50.0,
+        2.0,
+        40.0,
+    )
+    assert run.value("rhat") is None

@@ -10,10 +10,10 @@ from omegaconf import DictConfig
 from runner.build import build_target
 from runner.tables.figures.panels import PanelData, nothing_in
 from runner.tables.results import Run
+from runner.visits import kept_visits
 from targets.spaces import Discrete
 from targets.target import Enumerable
 
-VISITS = "visits.npz"
 COLOUR_LABEL = "probability of a cell"
 
 
@@ -31,10 +31,9 @@ def visited(runs: list[Run], levels: int) -> np.ndarray | None:
     """Share of all recorded draws in each cell, pooled over seeds; None where no run kept its visits."""
     total = np.zeros(levels * levels)
     for run in runs:
-        path = run.folder.path / VISITS
-        if run.summary is not None and path.is_file():
-            with np.load(path) as kept:
-                total += kept["visits"]
+        counts = kept_visits(run.folder.path) if run.summary is not None else None
+        if counts is not None:
+            total += counts
     return (total / total.sum()).reshape(levels, levels) if total.any() else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from runner.tables.figures.panels import PanelData, nothing_in
 from runner.tables.shape import Role
@@ -43,8 +43,18 @@ def draw(ax: Axes, data: PanelData) -> None:
     if 0 < samplers < len(apart):
         ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
     ax.set_xscale("log", nonpositive="clip")
-    ax.xaxis.set_major_locator(LogLocator(numticks=6))
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    _label_ticks(ax)
     ax.set_yticks(range(len(apart)), [row.row for row in apart])
     ax.set_ylim(len(apart) - 0.5, -0.5)
     ax.set_xlabel(data.metric.name)
+
+
+def _label_ticks(ax: Axes) -> None:
+    """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
+    low, high = ax.get_xlim()
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if high / low < 100:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        ax.xaxis.set_major_locator(LogLocator(numticks=6))

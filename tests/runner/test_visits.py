@@ -1,0 +1,53 @@
+"""The visits that a run keeps are the counts of its draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from metrics.metric import Context
+from metrics.suite import MetricSuite
+from metrics.tv import TV
+from runner.visits import FILE, LARGEST_SPACE, kept_visits, visits_of
+from samplers.kernel import Info
+from samplers.random_walk import RandomWalk
+from targets.bernoulli4 import Bernoulli4
+
+
+def suite_of(draws: torch.Tensor) -> MetricSuite:
+    """A suite that has seen `draws`, ``(steps, seeds, chains, d)``."""
+    _, seeds, chains, _ = draws.shape
+    context = Context(Bernoulli4(), RandomWalk(), seeds=seeds, chains=chains, device=torch.device("cpu"))
+    suite = MetricSuite(context, {"tv": TV})
+    nothing = torch.zeros(seeds, chains)
+    for step, theta in enumerate(draws, start=1):
+        suite.update(step, theta, Info(acceptance=nothing, jump=nothing, evaluations=1))
+    return suite
+
+
+def test_each_run_keeps_its_own_counts(tmp_path: Path) -> None:
+    draws = torch.randint(0, 2, (5, 2, 3, 4), generator=torch.Generator().manual_seed(0)).float()
+    suite = suite_of(draws)
+    for place in range(2):
+        content = visits_of(suite, place)
+        assert content is not None
+        assert content == visits_of(suite, place)
+        (tmp_path / FILE).write_bytes(content)
+        cells = (draws[:, place].reshape(-1, 4) @ torch.tensor([8.0, 4.0, 2.0, 1.0])).long()
+        found = kept_visits(tmp_path)
+        assert found is not None
+        np.testing.assert_array_equal(found, np.bincount(cells.numpy(), minlength=16))
+
+
+def test_nothing_is_kept_where_nothing_counts(tmp_path: Path) -> None:
+    context = Context(Bernoulli4(), RandomWalk(), seeds=1, chains=1, device=torch.device("cpu"))
+    assert visits_of(MetricSuite(context, {}), 0) is None
+    assert kept_visits(tmp_path) is None
+    whole = visits_of(suite_of(torch.zeros(1, 1, 1, 4)), 0)
+    assert whole is not None
+    for content in (b"no archive", b"", whole[: len(whole) // 2]):
+        (tmp_path / FILE).write_bytes(content)
+        assert kept_visits(tmp_path) is None
+    assert LARGEST_SPACE >= 101**2
