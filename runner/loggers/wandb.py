@@ -6,7 +6,6 @@ warning, and `python -m runner.wandb_sync` rebuilds it later from what is on dis
 
 from __future__ import annotations
 
-import logging
 import shutil
 import urllib.error
 import urllib.request
@@ -16,10 +15,10 @@ from typing import Any
 
 import wandb
 
+from runner.errors import one_sentence, warn
+
 MODES = ("online", "offline", "disabled")
 REACH_SECONDS = 5.0
-
-log = logging.getLogger(__name__)
 
 
 class WandbLogger:
@@ -109,7 +108,7 @@ class WandbLogger:
         except Exception as error:
             if self.mode != "online":
                 raise
-            log.warning("W&B refused the run (%s); its mirror goes on offline.", _first_line(error))
+            warn(f"W&B refused the run ({one_sentence(error)}); its mirror goes on offline.")
             self.mode = "offline"
             return wandb.init(mode="offline", **common, **arguments)
 
@@ -120,10 +119,10 @@ def usable_mode(mode: str) -> str:
         return mode
     url = wandb.setup().settings.base_url
     if not reachable(url):
-        log.warning("W&B cannot be reached at %s; its mirror goes on offline.", url)
+        warn(f"W&B cannot be reached at {url}; its mirror goes on offline.")
         return "offline"
     if not wandb.login(prompt=False, verify=False):
-        log.warning("W&B has no key here (`wandb login` sets one); its mirror goes on offline.")
+        warn("W&B has no key here (`wandb login` sets one); its mirror goes on offline.")
         return "offline"
     return mode
 
@@ -142,10 +141,6 @@ def reachable(url: str) -> bool:
 def _name(group: Any) -> str:
     """The name of a configuration group, which is a mapping with a `name`, or the name itself."""
     return str(group.get("name", "")) if isinstance(group, Mapping) else str(group or "")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _read_csv(path: Path) -> Any:

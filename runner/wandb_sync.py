@@ -1,0 +1,104 @@
+"""Rebuilds the Weights & Biases mirror of an experiment from what is on disk.
+
+``python -m runner.wandb_sync pt_table1 [mode=offline] [scale=quick output_root=DIR ...]``
+
+May be repeated: a run keeps its id, so W&B gets each run once, and an offline mirror replaces its forerunner.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import UserError
+
+if TYPE_CHECKING:
+    from runner.loggers.wandb import WandbLogger
+    from runner.store import RunFolder
+
+SETTINGS = ("mode", "project", "entity", "group", "tags")
+"""Keys of the logger that may be given without ``logger.``."""
+
+
+@dataclass(frozen=True)
+class Synced:
+    """How many runs were mirrored, how many are not done, whether there was a table, and where it went."""
+
+    runs: int
+    unfinished: int
+    table: bool
+    mode: str
+
+
+def sync(experiment: str, overrides: Sequence[str]) -> Synced:
+    """Mirrors every finished run of `experiment`, and its table where one has been rendered.
+
+    Raises:
+        UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
+    """
+    from runner.build import node
+    from runner.construct import construct
+    from runner.store import Store
+    from runner.sweep import experiment_jobs
+
+    given = [f"logger.{one}" if one.split("=", 1)[0] in SETTINGS else one for one in overrides]
+    jobs = experiment_jobs(experiment, ["logger=wandb", *given])
+    config = jobs[0].config
+    logger: WandbLogger = construct(node(config, "logger"), "logger")
+    store = Store(config.output_root)
+    ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
+    folders = [store.run(run_id) for run_id in ids]
+    done = [folder for folder in folders if mirror(logger, folder)]
+
+    tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
+    if tables.is_dir():
+        logger.table(experiment, str(config.scale.name), tables)
+    return Synced(len(done), len(folders) - len(done), tables.is_dir(), logger.mode)
+
+
+def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
+    """Mirrors one run from its folder; False, and nothing mirrored, where it is not done."""
+    summary, metrics = folder.summary(), folder.metrics()
+    if summary is None or metrics is None:
+        return False
+    logger.forget_offline(folder.run_id)
+    logger.start(folder.run_id, _config(folder))
+    for step, rows in metrics.groupby("step", sort=True):
+        logger.log(folder.run_id, int(step), dict(zip(rows["metric"], rows["value"], strict=True)))
+    logger.finish(folder.run_id, summary)
+    return True
+
+
+def _config(folder: RunFolder) -> dict[str, Any]:
+    """The resolved configuration that the run keeps."""
+    import yaml
+
+    config: dict[str, Any] = yaml.safe_load((folder.path / "config.yaml").read_text())
+    return config
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; exit status 2 for a mistake in the command."""
+    parser = argparse.ArgumentParser(prog="python -m runner.wandb_sync", description=__doc__.splitlines()[0])
+    parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
+    parser.add_argument("overrides", nargs="*", help="mode=offline, scale=paper, output_root=DIR, ...")
+    given = parser.parse_args(arguments)
+    try:
+        synced = sync(given.experiment, given.overrides)
+    except UserError as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
+    table = " and the table" if synced.table else ""
+    print(f"Mirrored {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

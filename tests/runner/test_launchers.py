@@ -1,0 +1,121 @@
+"""One small sweep through every launcher: the runs and their numbers are those of the basic one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SWEEP = [
+    *("-m", "target=bernoulli4", "sampler=gibbs,random_walk", "seed=range(0,2)", "metric=[tv,acceptance]"),
+    *("scale=smoke", "task.steps=40", "task.chains=5", "task.record=2"),
+]
+
+LOCAL = "hydra/launcher=submitit_local"
+
+# Runs each task of an array at once, as a cluster would, and says what sbatch says.
+SBATCH = """#!{python}
+import os, re, subprocess, sys
+script = open(sys.argv[-1]).read()
+open({seen!r}, "w").write(script)
+for task in range(int(re.search(r"--array=0-(\\d+)", script)[1]) + 1):
+    ids = dict(SLURM_JOB_ID=str(7 + task), SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID=str(task))
+    place = dict(SLURM_NTASKS="1", SLURM_PROCID="0", SLURM_LOCALID="0", SLURM_NODEID="0")
+    nodes = dict(SLURM_JOB_NUM_NODES="1", SLURM_JOB_NODELIST="localhost")
+    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.Popen(["bash", {seen!r}], env=dict(os.environ, **ids, **place, **nodes), **quiet)
+print("Submitted batch job 7")
+"""
+SRUN = """#!/bin/sh
+while [ "$1" != "{python}" ]; do shift; done
+exec "$@"
+"""
+SACCT = """#!/bin/sh
+echo 'JobID|State'
+echo '7_0|RUNNING'
+echo '7_1|RUNNING'
+"""
+
+
+def sweep(output: Path, *overrides: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs the sweep from another folder, as a user of the installed project would."""
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
+    environment["PATH"] = os.pathsep.join(filter(None, [path, environment["PATH"]]))
+    output.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "runner", *SWEEP, f"output_root={output / 'results'}", *overrides]
+    return subprocess.run(command, cwd=output, env=environment, capture_output=True, text=True, timeout=200)
+
+
+def numbers(output: Path) -> pd.DataFrame:
+    """All rows of all runs, without what may differ between two computations of one run."""
+    files = sorted((output / "results" / "runs").glob("*/metrics.csv"))
+    return pd.concat(map(pd.read_csv, files), ignore_index=True).drop(columns="seconds")
+
+
+@pytest.fixture(scope="module")
+def basic(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    output = tmp_path_factory.mktemp("basic")
+    said = sweep(output)
+    assert said.returncode == 0, said.stderr
+    rows = numbers(output)
+    assert rows["run_id"].nunique() == 4
+    return rows
+
+
+def same_as_basic(basic: pd.DataFrame, output: Path, *overrides: str, path: str = "") -> None:
+    """The launcher gives the basic launcher's rows, and has nothing to do the second time."""
+    said = sweep(output, *overrides, path=path)
+    assert said.returncode == 0, said.stderr
+    assert "4 runs done" in said.stdout
+    pd.testing.assert_frame_equal(numbers(output), basic, check_exact=True)
+
+
+def test_joblib(basic: pd.DataFrame, tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="the extra joblib is not installed")
+    same_as_basic(basic, tmp_path, "hydra/launcher=joblib")
+    again = sweep(tmp_path, "hydra/launcher=joblib")
+    assert again.returncode == 0
+    assert "0 runs done, 4 skipped" in again.stdout
+
+
+def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    same_as_basic(basic, tmp_path, LOCAL)
+
+
+@pytest.mark.slow
+def test_slurm_as_configured(basic: pd.DataFrame, tmp_path: Path) -> None:
+    """`hydra/launcher=slurm` itself, on a stand-in for sbatch that runs the array's tasks on this machine."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    tools, seen = tmp_path / "tools", tmp_path / "script"
+    tools.mkdir()
+    stand_ins = {
+        "sbatch": SBATCH.format(python=sys.executable, seen=str(seen)),
+        "srun": SRUN.format(python=sys.executable),
+        "sacct": SACCT,
+    }
+    for name, text in stand_ins.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    overrides = ["hydra/launcher=slurm", "hydra.launcher.partition=short", "hydra.launcher.timeout_min=30"]
+    same_as_basic(basic, tmp_path / "run", *overrides, path=str(tools))
+    script = seen.read_text()
+    for line in ("--partition=short", "--time=30", "--cpus-per-task=2", "--mem=8GB", "--array=0-1%2"):
+        assert f"#SBATCH {line}" in script
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra ray is not installed")
+def test_a_local_ray(basic: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    same_as_basic(basic, tmp_path, "hydra/launcher=ray")
