@@ -47,7 +47,7 @@ class WandbLogger:
         directory: str = "outputs",
     ) -> None:
         if mode not in MODES:
-            raise ValueError(f"logger.mode must be one of {', '.join(MODES)}, {mode!r} was given")
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, {mode!r} was given")
         self.mode = usable_mode(mode)
         self.project, self.entity, self.group = project, entity, group
         self.tags = tuple(str(tag) for tag in tags)

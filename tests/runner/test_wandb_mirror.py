@@ -27,8 +27,11 @@ CONFIG = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+pytestmark = pytest.mark.usefixtures("own_wandb")
+
+
+@pytest.fixture
+def own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """W&B keeps everything under the test's folder, says nothing, and has no key."""
     for name in ("CONFIG", "CACHE", "DATA"):
         monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / name.lower()))
@@ -140,7 +143,7 @@ def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
 
 
 def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"logger\.mode must be one of online, offline, disabled, 'of' was"):
+    with pytest.raises(ValueError, match=r"mode must be one of online, offline, disabled, 'of' was"):
         WandbLogger(mode="of")
 
 
