@@ -1,4 +1,4 @@
-"""Tuned hyperparameters: found once, kept as JSON, shared by all runs of the same sampler on the same target."""
+"""Tuned hyperparameters: found once, kept as JSON, shared by all runs of a sampler on a target."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from runner.errors import RunError
 SUFFIX = ".partial"
 
 
-class DiskFull(RunError):
+class DiskFullError(RunError):
     """No space is left, or the quota is reached; what was on the disk before is still there."""
 
 
@@ -22,7 +22,7 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Puts `content` in place of whatever `path` holds; a reader sees the old file or the new one.
 
     Raises:
-        DiskFull: if there is no room for it.
+        DiskFullError: if there is no room for it.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{SUFFIX}")
     try:
@@ -34,7 +34,7 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(
+            raise DiskFullError(
                 f"No space is left on the disk to write {path}; nothing that was there is lost, "
                 "repeat the command when there is room."
             ) from error

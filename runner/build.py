@@ -1,8 +1,9 @@
-"""From a configuration to a problem that can be run: target, kernel, task and metrics, all of them checked."""
+"""From a configuration to a problem that can be run: target, kernel, task and metrics, all checked."""
 
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +18,7 @@ from metrics.suite import MetricSuite
 from runner.construct import check_arguments, construct, locate
 from runner.devices import device_type, floating_point
 from runner.errors import UserError, one_sentence
+from runner.identity import digest
 from runner.tasks.settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
@@ -77,6 +79,18 @@ class Problem:
         return there.initial(full, Streams(seeds, "start", "cpu")).to(like)
 
 
+def threads(config: DictConfig) -> int:
+    """CPU threads of a run.
+
+    Raises:
+        UserError: unless it is a whole number of at least 1.
+    """
+    given: Any = config.threads
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise UserError(f"threads must be a whole number of at least 1, {given!r} was given.")
+    return given
+
+
 def node(config: DictConfig, key: str) -> dict[str, Any]:
     """The resolved node at `key` as plain dictionaries and lists."""
     found = OmegaConf.to_container(config[key], resolve=True)
@@ -93,11 +107,33 @@ def build(config: DictConfig) -> Problem:
     """
     device = torch.device(device_type(config.device))
     dtype = floating_point(config.dtype)
-    target = build_target(config).to(device=device, dtype=dtype)
-    target.requires_grad_(False)
+    torch.set_num_threads(threads(config))
+    target = _target(config, device, dtype)
     kernel = build_kernel(config)
     settings = sample_settings(config, target)
     return Problem(config, target, kernel.to(target.like()), settings, device)
+
+
+_targets: OrderedDict[str, Target] = OrderedDict()
+TARGETS_KEPT = 4
+
+
+def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
+    """The target on its device; the last few are kept, since the jobs of a sweep share them."""
+    key = digest({"target": node(config, "target"), "device": str(device), "dtype": str(dtype)})
+    if key not in _targets:
+        target = build_target(config).to(device=device, dtype=dtype)
+        _targets[key] = target.requires_grad_(False)
+        if len(_targets) > TARGETS_KEPT:
+            _targets.popitem(last=False)
+    _targets.move_to_end(key)
+    return _targets[key]
+
+
+def label(config: DictConfig, group: str) -> str:
+    """What the option in force of `group` is called in results: its `name`, or else its class."""
+    described = config[group]
+    return str(described.get("name") or str(described.get("_target_")).rsplit(".", 1)[-1])
 
 
 def build_target(config: DictConfig) -> Target:
@@ -128,27 +164,33 @@ def build_kernel(config: DictConfig) -> Kernel:
     return kernel
 
 
-def check(problem: Problem) -> None:
-    """Tries what can be tried before any work: two initial states, the kernel's `init`, the metrics.
+def check_kernel(problem: Problem) -> None:
+    """Tries the kernel's `init` on two initial states, unless it is still to be tuned.
 
     Raises:
-        UserError: if the log density has the wrong shape or is not finite there, or target, kernel and
-            metrics do not fit together.
+        UserError: if it refuses the target.
     """
-    check_target(problem)
+    if problem.kernel.untuned:
+        return
     small = replace(problem, settings=replace(problem.settings, chains=2))
+    try:
+        problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
+    except ValueError as error:
+        raise UserError(f"sampler: {one_sentence(error)}.") from error
+
+
+def check_metrics(problem: Problem) -> None:
+    """Builds the metrics for two chains.
+
+    Raises:
+        UserError: if one cannot be built, or the target or the kernel cannot serve it.
+    """
     kernel = problem.kernel
-    if not kernel.untuned:
-        theta = small.start(kernel.axes, [0])
-        try:
-            kernel.init(problem.target, theta, beta(problem))
-        except ValueError as error:
-            raise UserError(f"sampler: {one_sentence(error)}.") from error
-    elif isinstance(kernel, ParallelTempering):
+    if kernel.untuned and isinstance(kernel, ParallelTempering):
         # Tuning gives it its replicas; the metrics ask for two.
         kernel = copy.copy(kernel)
         kernel.axes = (2,)
-    replace(small, kernel=kernel).suite([0])
+    replace(problem, kernel=kernel).suite([0], chains=2)
 
 
 def check_target(problem: Problem) -> None:

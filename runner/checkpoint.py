@@ -16,15 +16,15 @@ from runner.atomic import write_bytes
 FORMAT = 1
 
 
-class UnusableCheckpoint(Exception):
-    """A checkpoint that is truncated, or no checkpoint, or one of something else; says why in half a sentence."""
+class UnusableCheckpointError(Exception):
+    """A checkpoint that is truncated, or none, or one of something else; says why in half a sentence."""
 
 
 def save(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes `content` (tensors, numbers, strings, lists and dictionaries) in place of the checkpoint at `path`.
+    """Writes `content` (tensors, numbers, strings, lists, dictionaries) in place of the checkpoint at `path`.
 
     Raises:
-        runner.atomic.DiskFull: if there is no room; the former checkpoint is then still there.
+        runner.atomic.DiskFullError: if there is no room; the former checkpoint is then still there.
     """
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **content}, buffer)
@@ -35,14 +35,14 @@ def load(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
     """The content of the checkpoint at `path`; generators' states stay on the CPU, where torch wants them.
 
     Raises:
-        UnusableCheckpoint: if it cannot be read.
+        UnusableCheckpointError: if it cannot be read.
     """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise UnusableCheckpoint("is truncated or no checkpoint") from error
+        raise UnusableCheckpointError("is truncated or no checkpoint") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise UnusableCheckpoint("has another format")
+        raise UnusableCheckpointError("has another format")
     return content
 
 
@@ -59,20 +59,20 @@ def from_plain(template: Any, plain: Any) -> Any:
     """The inverse of `to_plain`: `plain` in the shape of `template`, on its devices.
 
     Raises:
-        UnusableCheckpoint: if it does not have that shape.
+        UnusableCheckpointError: if it does not have that shape.
     """
     if is_dataclass(template) and not isinstance(template, type):
         names = {field.name for field in fields(template)}
         if not isinstance(plain, Mapping) or set(plain) != names:
-            raise UnusableCheckpoint("holds the state of another kernel")
+            raise UnusableCheckpointError("holds the state of another kernel")
         return replace(template, **{n: from_plain(getattr(template, n), plain[n]) for n in names})
     if isinstance(template, Mapping):
         if not isinstance(plain, Mapping) or set(plain) != set(template):
-            raise UnusableCheckpoint("holds the state of another kernel")
+            raise UnusableCheckpointError("holds the state of another kernel")
         return {name: from_plain(item, plain[name]) for name, item in template.items()}
     if isinstance(template, Tensor):
         fits = isinstance(plain, Tensor) and plain.shape == template.shape and plain.dtype == template.dtype
         if not fits:
-            raise UnusableCheckpoint("holds states of another shape")
+            raise UnusableCheckpointError("holds states of another shape")
         return plain.to(template.device)
     return plain

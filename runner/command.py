@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
 
-from runner.compose import CONFIG, initialise
+from runner.compose import CONFIG
 from runner.errors import UserError
 from runner.interrupt import Interrupted, listen
-
-MANY_LINES = 5
 
 
 def main(argv: Sequence[str]) -> int:
@@ -50,13 +49,19 @@ def _main(argv: Sequence[str]) -> int:
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
-    from runner.overrides import is_hydra, parse
+    from runner.overrides import other_sweeper, parse
     from runner.sweep import requested
 
+    if args.multirun and args.cfg:
+        raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
+    if args.multirun and other_sweeper(parse(lines)):
+        listen()
+        from runner.launch import leave_to_hydra
+
+        return leave_to_hydra(lines)
     request = requested(lines, multirun=args.multirun)
     if args.help or args.cfg:
-        own = [override.input_line or "" for override in parse(lines) if is_hydra(override)]
-        return _hydra([*own, *(lines if args.multirun else request.plans[0].overrides)], args)
+        return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
     listen()
     from runner.launch import run_one, run_sweep
@@ -102,7 +107,7 @@ def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
     """Leaves to Hydra what Hydra does: help, the configuration, information about itself."""
     from hydra import main as hydra_main
 
-    initialise()
+    GlobalHydra.instance().clear()
     flags = [sys.argv[0]]
     for name in ("help", "hydra_help", "resolve", "shell_completion"):
         flags += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []

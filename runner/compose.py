@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from runner.errors import UserError, one_sentence
 CONFIG = "config"
 
 HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
-"""Overrides of Hydra itself that decide what a configuration is, and so belong to a command that repeats a run."""
+"""Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
 
 
 def share(fraction: float, whole: Any) -> Any:
@@ -56,7 +57,12 @@ def loader() -> ConfigLoader:
 def one_sentence_errors() -> Iterator[None]:
     """Turns whatever Hydra and OmegaConf refuse into a `UserError`."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="provider=.* is not available")
+            yield
+    except UserWarning as error:
+        place = str(error).split("path=", 1)[-1].removesuffix(" is not available.")
+        raise UserError(f"hydra.searchpath names '{place}', which is not there.") from error
     except OverrideParseException as error:
         lines = one_sentence(error).split(" See ", 1)[0]
         raise UserError(f"Cannot read the override '{error.override}': {lines.rstrip('.')}.") from error

@@ -39,7 +39,8 @@ def locate(path: Any, key: str) -> Any:
             if not hasattr(found, part):
                 holder = ".".join(parts[: cut + place])
                 raise UserError(
-                    f"{key}={path} cannot be imported: {holder} has no '{part}'{nearest(part, dir(found)) or '.'}"
+                    f"{key}={path} cannot be imported: {holder} has no '{part}'"
+                    f"{nearest(part, dir(found)) or '.'}"
                 )
             found = getattr(found, part)
         return found
@@ -117,6 +118,8 @@ def with_key(sentence: str, node: Mapping[str, Any], key: str) -> str:
 
     Constructors say ``step_size must be ...`` and do not know that they are at ``sampler``.
     """
+    if sentence.startswith(f"{key}."):
+        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
     first = sentence.split(" ", 1)[0].split("=", 1)[0]
     head = first.split(".", 1)[0]
     if head in node:
@@ -125,4 +128,4 @@ def with_key(sentence: str, node: Mapping[str, Any], key: str) -> str:
         sentence = f"{key.rsplit('.', 1)[0]}.{sentence}"
     else:
         sentence = f"{key}: {sentence}"
-    return sentence if sentence.endswith(".") else f"{sentence}."
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."

@@ -6,6 +6,9 @@ import difflib
 import sys
 from collections.abc import Iterable
 
+NEAR = 0.6
+"""How alike a name must be to be suggested."""
+
 
 class UserError(Exception):
     """A mistake in what was asked for; its message is one sentence and the exit status 2."""
@@ -36,8 +39,16 @@ def listed(names: Iterable[str]) -> str:
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """``did you mean 'x'?`` with the closest of `allowed`, preceded by a semicolon; or nothing."""
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    scored = [(likeness(name, other), other) for other in allowed]
+    score, closest = max(scored, default=(0.0, ""))
+    return f"; did you mean '{closest}'?" if score >= NEAR else ""
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1; swapped letters count as half a difference."""
+    in_order = difflib.SequenceMatcher(None, one, other).ratio()
+    whatever_order = difflib.SequenceMatcher(None, sorted(one), sorted(other)).ratio()
+    return (in_order + whatever_order) / 2
 
 
 def unknown(what: str, name: str, allowed: Iterable[str]) -> UserError:

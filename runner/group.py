@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.atomic import set_aside
-from runner.checkpoint import UnusableCheckpoint, load
+from runner.checkpoint import UnusableCheckpointError, load
 from runner.errors import warn
 from runner.store import RunFolder
 from runner.tasks.sample import Sampling
@@ -51,7 +51,7 @@ class Group:
         fresh = run.state, run.streams.state_dict(), run.suite.state_dict()
         try:
             run.load_state_dict(self.saved)
-        except UnusableCheckpoint as unusable:
+        except UnusableCheckpointError as unusable:
             refuse(self.checkpoint, str(unusable))
             self.saved = None
             run.state = fresh[0]
@@ -80,8 +80,8 @@ def next_group(folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder]) 
             names = saved.get("run_ids", [])
             seeds = [by_id[name] for name in names if name in by_id]
             if len(seeds) < len(names) or not seeds or folders[seeds[0]] is not folder:
-                raise UnusableCheckpoint("belongs to other runs")
-        except UnusableCheckpoint as unusable:
+                raise UnusableCheckpointError("belongs to other runs")
+        except UnusableCheckpointError as unusable:
             if folder.run_id in {mine.run_id for mine in left.values()}:
                 refuse(path, str(unusable))
             continue

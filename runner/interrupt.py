@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 
 
 class Interrupted(BaseException):
-    """The process was told to stop; the exit status 75 (EX_TEMPFAIL) says that repeating the command helps."""
+    """The process was told to stop; the exit status 75 (EX_TEMPFAIL) says that repeating it helps."""
 
     status = 75
 
@@ -23,10 +25,16 @@ class _Stop:
     def __init__(self) -> None:
         self.signal: int | None = None
         self.deferred = 0
+        self.forwarding = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
         self.signal = number
+        if self.forwarding:
+            for child in children():
+                with suppress(ProcessLookupError):
+                    os.kill(child, number)
+            return
         # A second Ctrl-C does not wait for the next block.
         if not self.deferred or (repeated and number == signal.SIGINT):
             raise Interrupted(signal.Signals(number).name)
@@ -50,6 +58,22 @@ def deferred() -> Iterator[None]:
         yield
     finally:
         _stop.deferred -= 1
+
+
+@contextmanager
+def forwarded() -> Iterator[None]:
+    """Within it a signal is passed on to this process's children, who obey it, and not obeyed here."""
+    _stop.forwarding = True
+    try:
+        yield
+    finally:
+        _stop.forwarding = False
+
+
+def children() -> list[int]:
+    """The processes that this one started, on Linux; elsewhere none are known."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return [int(number) for path in lists for number in path.read_text().split()]
 
 
 def wanted() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,8 @@ from omegaconf import DictConfig
 
 from runner import interrupt
 from runner.artefacts import tuned
-from runner.atomic import DiskFull
-from runner.build import Problem, build
+from runner.atomic import DiskFullError
+from runner.build import Problem, build, label
 from runner.checkpoint import save
 from runner.compose import HYDRA_KEYS_KEPT
 from runner.devices import device_type
@@ -37,7 +37,7 @@ PROBE_SECONDS = 0.2
 _parent: list[int] = []
 
 
-class NotANumber(RunError):
+class NotANumberError(RunError):
     """Chains of some seeds met a log density that is NaN."""
 
     def __init__(self, target: str, step: int, seeds: list[int]) -> None:
@@ -48,7 +48,7 @@ class NotANumber(RunError):
 
 @contextmanager
 def stopping_here() -> Iterator[None]:
-    """In this process a job that is told to stop raises `Interrupted`; in a worker it says so in its outcome."""
+    """Here a job that is told to stop raises `Interrupted`; in a worker it says so in its outcome."""
     _parent.append(os.getpid())
     try:
         yield
@@ -79,6 +79,7 @@ def compute(config: DictConfig, overrides: Sequence[str]) -> Outcome:
     Raises:
         Interrupted: if the process was told to stop; what was reached is saved.
     """
+    interrupt.obey()
     outcome = Outcome()
     store = Store(config.output_root)
     ids = run_ids(config, device_type(config.device), seeds_of(config))
@@ -108,37 +109,39 @@ class _Job:
     left: dict[int, RunFolder]
     outcome: Outcome
     tuning: dict[str, Any] | None = field(default=None, init=False)
+    told: Mirror = field(default_factory=lambda: Mirror(None), init=False)
 
     def compute(self) -> None:
         try:
             problem, self.tuning = tuned(build(self.config), self.store)
-            told = mirror(self.config)
+            self.told = mirror(self.config)
         except Exception as error:
             self._fail(error, list(self.left))
             return
         while self.left:
+            interrupt.obey()
             group = next_group(self.folders, self.left)
             try:
-                self._compute_group(problem, told, group)
-            except NotANumber as error:
+                self._compute_group(problem, group)
+            except NotANumberError as error:
                 # The other seeds of the batch are not to blame: they go on without it.
                 group.checkpoint.unlink(missing_ok=True)
                 self._fail(error, [seed for seed in error.seeds if seed in self.left])
             except Exception as error:
                 self._fail(error, [seed for seed in group.seeds if seed in self.left])
 
-    def _compute_group(self, problem: Problem, told: Mirror, group: Group) -> None:
+    def _compute_group(self, problem: Problem, group: Group) -> None:
         wanted = {seed: self.left[seed] for seed in group.seeds if seed in self.left}
-        manifests = begin_runs(problem, wanted, told)
+        manifests = begin_runs(problem, wanted, self.told)
         run = begin(problem, group.seeds)
         group.restore(run)
         progress = current()
-        title = f"{self.config.target.name} / {self.config.sampler.name}, {len(group.seeds)} seeds"
+        title = f"{label(self.config, 'target')} / {label(self.config, 'sampler')}, {len(group.seeds)} seeds"
         progress.begin(title, problem.settings.steps, run.step)
         try:
             with interrupt.deferred():
                 sample(problem, run, _Watch(self.config, group))
-                finish_runs(problem, run, self.tuning, wanted, manifests, told)
+                finish_runs(problem, run, self.tuning, wanted, manifests, self.told)
         finally:
             progress.end()
         group.checkpoint.unlink(missing_ok=True)
@@ -147,15 +150,14 @@ class _Job:
             self.outcome.done.append(folder.run_id)
 
     def _fail(self, error: Exception, seeds: list[int]) -> None:
-        runs = {seed: self.left.pop(seed) for seed in seeds}
+        runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
         ids = {seed: folder.run_id for seed, folder in runs.items()}
         failure = Failure.of(error, self.overrides, ids)
         self.outcome.failures.append(failure)
         for folder in runs.values():
-            try:
+            self.told.finish(folder.run_id, failure.to_json(), failed=True)
+            with suppress(DiskFullError):
                 folder.fail(failure.to_json())
-            except DiskFull:
-                return
 
 
 class _Watch:
@@ -169,7 +171,7 @@ class _Watch:
     def __call__(self, run: Sampling) -> None:
         bad = run.not_a_number()
         if bad:
-            raise NotANumber(self.target, run.step, bad)
+            raise NotANumberError(self.target, run.step, bad)
         current().at(run.step)
         elapsed = time.monotonic() - self.saved_at
         due = elapsed >= self.every_seconds

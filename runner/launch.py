@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any
 
 from hydra._internal.callbacks import Callbacks
@@ -16,16 +14,14 @@ from hydra.core.utils import JobReturn
 from hydra.types import HydraContext, RunMode
 
 from runner import interrupt
-from runner.compose import CONFIG, HYDRA_KEYS_KEPT, compose, loader, one_sentence_errors
+from runner.compose import CONFIG, HYDRA_KEYS_KEPT, initialise, loader, one_sentence_errors
 from runner.errors import UserError
 from runner.job import compute, job, stopping_here
 from runner.outcome import Outcome, digest
 from runner.preflight import preflight
 from runner.progress import Progress
-from runner.store import Store
+from runner.store import RunFolder, Store
 from runner.sweep import Job, Request, jobs_of
-
-BASIC = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
 
 def run_one(request: Request) -> int:
@@ -41,16 +37,12 @@ def run_one(request: Request) -> int:
 
 def run_sweep(request: Request) -> int:
     """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
-    master = compose(request.hydra, with_hydra=True)
-    if master.hydra.sweeper._target_ != BASIC:
-        return _leave_to(request)
     jobs = jobs_of(request)
     preflight(jobs)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:
-        store = Store(each.config.output_root)
-        if all(store.run(run_id).summary() is not None for run_id in each.run_ids.values()):
+        if all(folder.summary() is not None for folder in _folders(each)):
             outcome.skipped += each.run_ids.values()
         else:
             pending.append(each)
@@ -60,27 +52,47 @@ def run_sweep(request: Request) -> int:
     if outcome.failures:
         print(digest(outcome.failures), file=sys.stderr)
     print(outcome.sentence())
+    interrupt.obey()
     if outcome.interrupted:
-        raise interrupt.Interrupted("a signal")
+        raise interrupt.Interrupted("a signal to a worker")
     return 1 if outcome.failures else 0
+
+
+def leave_to_hydra(lines: Sequence[str]) -> int:
+    """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each."""
+    initialise()
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    with stopping_here(), one_sentence_errors():
+        hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
+    return 0
 
 
 def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
     """Hands all jobs to Hydra's launcher in one call."""
-    root = str(jobs[0].config.output_root)
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
-    overrides = [*request.hydra, f"++output_root='{root}'"]
+    root = f"++output_root='{jobs[0].config.output_root}'"
     with one_sentence_errors():
-        config = hydra.compose_config(CONFIG, overrides, RunMode.MULTIRUN, from_shell=False)
+        config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
-        launcher = Plugins.instance().instantiate_launcher(
-            hydra_context=context, task_function=job, config=config
-        )
-    returned: Sequence[JobReturn] = []
-    with stopping_here(), Progress(len(jobs)):
-        returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
+        plugins = Plugins.instance()
+        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
+    ours = type(launcher).__name__ == "JoblibLauncher"
+    summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
+    with stopping_here(), Progress(summaries), interrupt.forwarded() if ours else nullcontext():
+        try:
+            returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
+        except Exception:
+            interrupt.obey()
+            raise
     return [_outcome(each) for each in returned]
+
+
+def _folders(each: Job) -> list[RunFolder]:
+    store = Store(each.config.output_root)
+    return [store.run(run_id) for run_id in each.run_ids.values()]
 
 
 def _outcome(returned: JobReturn) -> Outcome:
@@ -90,22 +102,16 @@ def _outcome(returned: JobReturn) -> Outcome:
     raise UserError(f"A job could not be started: {value}")
 
 
-def _leave_to(request: Request) -> int:
-    raise UserError("other sweepers")
-
-
 def _show(only: Job, outcome: Outcome) -> None:
     """The metrics of each run, and where they are."""
     if outcome.failures:
         print(digest(outcome.failures), file=sys.stderr)
-    store = Store(only.config.output_root)
-    for seed, run_id in only.run_ids.items():
-        folder = store.run(run_id)
+    for seed, folder in zip(only.run_ids, _folders(only), strict=True):
         summary = folder.summary()
         if summary is None:
             print(f"seed {seed}: {folder.status()}  {folder.path}")
             continue
-        before = ", done before" if run_id in outcome.skipped else ""
+        before = ", done before" if folder.run_id in outcome.skipped else ""
         print(f"seed {seed}: {summary['steps']} steps in {summary['seconds']:.2f} s{before}  {folder.path}")
         values = (f"{name}={value:.5g}" for name, value in summary["metrics"].items() if value is not None)
         print(f"  {'  '.join(values)}")

@@ -40,6 +40,11 @@ def is_hydra(override: Override) -> bool:
     return override.key_or_group.startswith(("hydra.", "hydra/"))
 
 
+def other_sweeper(overrides: Sequence[Override]) -> bool:
+    """Whether a sweeper of Hydra's other than the product of all values is asked for."""
+    return any(o.key_or_group == "hydra/sweeper" and o.value() != "basic" for o in overrides)
+
+
 class Names:
     """All names that there are, as far as they have been asked for.
 
@@ -105,7 +110,8 @@ class Names:
             raise UserError(f"An experiment is chosen with a plus: +{EXPERIMENT}={value}.")
         if isinstance(value, list) and group != "metric":
             raise UserError(
-                f"{group} takes one name, {value!r} was given; a sweep is -m {group}={','.join(map(str, value))}."
+                f"{group} takes one name, {value!r} was given; a sweep is "
+                f"-m {group}={','.join(map(str, value))}."
             )
         for name in names:
             if name not in self.options(group):
@@ -131,10 +137,10 @@ class Names:
             return
         if "." in key and root in self.groups:
             chosen = f"{root}={node.get('name')}" if isinstance(node, dict) and "name" in node else root
-            inside = [name.removeprefix(f"{root}.") for name in known if name not in (root, f"{root}.name")]
-            raise UserError(
-                f"Unknown key '{key}'{nearest(key, known) or '.'} {chosen} has: {listed(inside)}."
-            )
+            values = [name for name in known if not name.endswith((".name", "_target_"))]
+            inside = [name.removeprefix(f"{root}.") for name in values if name != root]
+            near = nearest(key.removeprefix(f"{root}."), inside).replace("mean '", f"mean '{root}.")
+            raise UserError(f"Unknown key '{key}'{near or '.'} {chosen} has: {listed(inside)}.")
         top = [name for name in config if name not in ("sweep", "table")]
         if "." in key and root in config:
             raise UserError(f"Unknown key '{key}'{nearest(key, known) or '.'}")
@@ -158,10 +164,10 @@ def own_nodes(overrides: Sequence[Override]) -> list[str]:
 
 
 def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
-    """The overrides of one job, so that a class that they name gets the arguments that they name and no others.
+    """The overrides of one job, so that a class they name gets the arguments they name and no others.
 
     ``target._target_=mypackage.MyTarget +target.d=5`` is written on top of whatever option of `target` is
-    in force; what that option would pass to its own class is taken out. Applied twice it changes nothing more.
+    in force; what that option would pass to its own class is taken out. Applied twice it changes no more.
     """
     overrides = parse(lines)
     own = own_nodes(overrides)

@@ -1,15 +1,15 @@
-"""What can be found wrong before any work is: every distinct target, sampler and metric of a sweep is tried."""
+"""Finds what is wrong before any work: every distinct target, sampler and metric of a sweep is tried."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.build import build, check
+from runner.build import Problem, build, check_kernel, check_metrics, check_target
 from runner.compose import sentence
 from runner.errors import UserError
 from runner.identity import digest, identifying
@@ -24,30 +24,41 @@ def preflight(jobs: Sequence[Job]) -> None:
     Raises:
         UserError: the first thing that is wrong; with several jobs it says in which.
     """
-    tried: set[str] = set()
+    trials = _Trials()
     for job in jobs:
         try:
-            _check_checkpoint(job.config)
-            device = next(iter(_devices(job)))
-            key = digest(identifying(job.config, device))
-            if key not in tried:
-                check(build(job.config))
-                tried.add(key)
-            mirror(job.config)
-            Store(job.config.output_root).require_writable()
-        except UserError as error:
-            if len(jobs) == 1:
-                raise
-            where = " ".join(line for line in job.overrides if not line.startswith("seed="))
-            raise UserError(f"{str(error).rstrip('.')} (job: {where}).") from error
-        except OmegaConfBaseException as error:
-            raise UserError(sentence(error)) from error
+            trials.check(job.config)
+        except (UserError, OmegaConfBaseException) as error:
+            said = str(error) if isinstance(error, UserError) else sentence(error)
+            if len(jobs) > 1:
+                where = " ".join(line for line in job.overrides if not line.startswith("seed="))
+                said = f"{said.rstrip('.')} (job: {where})."
+            raise UserError(said) from error
 
 
-def _devices(job: Job) -> list[str]:
-    from runner.devices import device_type
+class _Trials:
+    """What was tried already, so that a sweep tries nothing twice."""
 
-    return [device_type(job.config.device)]
+    def __init__(self) -> None:
+        self.passed: set[str] = set()
+
+    def check(self, config: DictConfig) -> None:
+        _check_checkpoint(config)
+        mirror(config)
+        Store(config.output_root).require_writable()
+        problem = build(config)
+        parts = identifying(config, problem.device.type)
+        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
+        on = {key: parts[key] for key in ("target", "device", "dtype")} | {"start": problem.settings.start}
+        self._once(check_target, problem, on)
+        self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
+        self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
+
+    def _once(self, check: Callable[[Problem], None], problem: Problem, what: dict[str, Any]) -> None:
+        key = f"{check.__name__} {digest(what)}"
+        if key not in self.passed:
+            check(problem)
+            self.passed.add(key)
 
 
 def _check_checkpoint(config: DictConfig) -> None:
@@ -57,6 +68,4 @@ def _check_checkpoint(config: DictConfig) -> None:
     if not number or not math.isfinite(seconds) or seconds < 0:
         raise UserError(f"checkpoint.seconds must be a number of at least 0, {seconds!r} was given.")
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
-        raise UserError(
-            f"checkpoint.steps must be null or a whole number of at least 1, {steps!r} was given."
-        )
+        raise UserError(f"checkpoint.steps must be null or a whole number from 1, {steps!r} was given.")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
@@ -18,20 +21,24 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-PLAIN_SECONDS = 30.0
-"""How often a sweep without a terminal says where it stands."""
+LIVE_SECONDS, PLAIN_SECONDS = 1.0, 30.0
+"""How often the runs of a sweep are counted, on a terminal and where there is none."""
 
 
 class Progress:
-    """Where a sweep of jobs and the job at hand stand.
+    """Where the runs of a command and the job at hand stand.
+
+    The runs of a sweep are counted on disk, so that it does not matter which process computes them.
 
     Args:
-        jobs: number of jobs of a sweep; None for a single run.
+        runs: what exists once a run is done, one path per run; empty for a single job.
     """
 
-    def __init__(self, jobs: int | None = None) -> None:
-        self.jobs, self.finished = jobs, 0
-        self.begun = self.said = time.monotonic()
+    def __init__(self, runs: Sequence[Path] = ()) -> None:
+        self.runs = list(runs)
+        self.begun = time.monotonic()
+        self._ended = Event()
+        self._counter = Thread(target=self._count, daemon=True)
         self._bars: Bars | None = None
         self._sweep: TaskID | None = None
         self._job: TaskID | None = None
@@ -51,8 +58,10 @@ class Progress:
             )
             self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
             self._bars.start()
-            if self.jobs is not None:
-                self._sweep = self._bars.add_task("sweep", total=self.jobs, rate="jobs")
+            if self.runs:
+                self._sweep = self._bars.add_task("sweep", total=len(self.runs), rate="runs")
+        if self.runs:
+            self._counter.start()
         return self
 
     def __exit__(
@@ -60,8 +69,21 @@ class Progress:
     ) -> None:
         global _current
         _current = None
+        self._ended.set()
         if self._bars is not None:
             self._bars.stop()
+
+    def _count(self) -> None:
+        """Counts the runs that are done, until the sweep ends."""
+        period = LIVE_SECONDS if self._bars is not None else PLAIN_SECONDS
+        while not self._ended.wait(period):
+            done = sum(path.exists() for path in self.runs)
+            if self._bars is not None and self._sweep is not None:
+                self._bars.update(self._sweep, completed=done)
+            elif done:
+                left = (time.monotonic() - self.begun) / done * (len(self.runs) - done)
+                line = f"{done} of {len(self.runs)} runs, about {duration(left)} left"
+                print(line, file=sys.stderr, flush=True)
 
     def begin(self, title: str, steps: int, step: int) -> None:
         """A job starts at `step` of `steps`."""
@@ -81,20 +103,6 @@ class Progress:
         if self._bars is not None and self._job is not None:
             self._bars.remove_task(self._job)
             self._job = None
-
-    def job_ended(self) -> None:
-        """One more job of the sweep has ended."""
-        self.finished += 1
-        if self._bars is not None and self._sweep is not None:
-            self._bars.update(self._sweep, completed=self.finished)
-        elif self.jobs is not None and time.monotonic() - self.said > PLAIN_SECONDS:
-            self.said = time.monotonic()
-            left = (self.said - self.begun) / self.finished * (self.jobs - self.finished)
-            print(
-                f"{self.finished} of {self.jobs} jobs, about {duration(left)} left",
-                file=sys.stderr,
-                flush=True,
-            )
 
 
 _current: Progress | None = None

@@ -6,27 +6,26 @@ import math
 from typing import Any
 
 import yaml
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
-from runner.build import Problem
+from runner.build import Problem, label
 from runner.identity import PARTS, SCHEMA
 from runner.logger import Mirror
 from runner.manifest import new_manifest, now
 from runner.store import RunFolder
 from runner.tasks.sample import Sampling
 
-KEPT = (*PARTS, "scale", "logger", "device", "dtype", "output_root", "experiment", "checkpoint")
+KEPT = (*PARTS, "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
 """Keys of a configuration that are kept with a run; its seed joins them."""
 
 
 def begin_runs(problem: Problem, folders: dict[int, RunFolder], told: Mirror) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed."""
-    config = OmegaConf.to_container(OmegaConf.masked_copy(problem.config, [*KEPT]), resolve=True)
-    assert isinstance(config, dict)
+    config = {key: resolved(problem.config, key) for key in KEPT}
     manifests = {}
     for seed, folder in folders.items():
         manifests[seed] = new_manifest(problem.device.type, folder.manifest())
-        own = {str(key): value for key, value in config.items()} | {"seed": seed}
+        own = config | {"seed": seed}
         folder.begin(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
         told.start(folder.run_id, own)
     return manifests
@@ -58,8 +57,8 @@ def rows_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> list[dic
             "schema": SCHEMA,
             "experiment": config.experiment or "",
             "run_id": run_id,
-            "target": config.target.name,
-            "sampler": config.sampler.name,
+            "target": label(config, "target"),
+            "sampler": label(config, "sampler"),
             "seed": seed,
             "step": record["step"],
             "seconds": share(run, record["seconds"]),
@@ -80,8 +79,8 @@ def summary_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> dict[
         "status": "done",
         "run_id": run_id,
         "seed": seed,
-        "target": problem.config.target.name,
-        "sampler": problem.config.sampler.name,
+        "target": label(problem.config, "target"),
+        "sampler": label(problem.config, "sampler"),
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
         "seconds": share(run, run.seconds),
         "steps": run.step,
@@ -90,6 +89,12 @@ def summary_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> dict[
         "exact": bool(problem.kernel.exact),
         "axes": list(problem.kernel.axes),
     }
+
+
+def resolved(config: DictConfig, key: str) -> Any:
+    """The value at `key` as plain numbers, texts, dictionaries and lists."""
+    value = config[key]
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
 def values_of(run: Sampling, record: dict[str, Any], seed: int) -> dict[str, float]:

@@ -139,7 +139,7 @@ class RunFolder:
         summary = self.path / "summary.json"
         if summary.exists():
             warn(
-                f"{summary} is not a readable summary; it was moved to {set_aside(summary)}, the run is redone."
+                f"{summary} is no readable summary; it was moved to {set_aside(summary)}, the run is redone."
             )
         (self.path / "failure.json").unlink(missing_ok=True)
         write_text(self.path / "config.yaml", config)

@@ -112,6 +112,7 @@ def jobs_of(request: Request) -> list[Job]:
         UserError: for a configuration, a device or seeds that are refused.
     """
     jobs: list[Job] = []
+    known: set[tuple[str, str]] = set()
     for plan in request.plans:
         config = compose([*request.hydra, *plan.overrides])
         overrides = plan.overrides
@@ -119,7 +120,10 @@ def jobs_of(request: Request) -> list[Job]:
             config.seed = list(range(int(config.scale.seeds)))
             overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
         ids = run_ids(config, device_type(config.device), seeds_of(config))
-        jobs.append(Job(tuple(overrides), plan.row, plan.cell, config, ids))
+        new = {(plan.row, run_id) for run_id in ids.values()} - known
+        known |= new
+        if new:
+            jobs.append(Job(tuple(overrides), plan.row, plan.cell, config, ids))
     return jobs
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.build import Problem, beta
-from runner.checkpoint import UnusableCheckpoint, from_plain, to_plain
+from runner.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.stopwatch import Stopwatch
 from samplers.kernel import State
 from targets.randomness import Streams
@@ -44,7 +44,7 @@ class Sampling:
     records: list[dict[str, Any]] = field(default_factory=list)
 
     def record(self) -> None:
-        """Notes the metrics as they stand: step, evaluations, seconds, and a value per seed of each metric."""
+        """Notes the metrics as they stand: step, evaluations, seconds, a value per seed of each metric."""
         values = {name: value.tolist() for name, value in self.suite.result().items()}
         record = {
             "step": self.step,
@@ -64,7 +64,7 @@ class Sampling:
         """Continues where `saved` was.
 
         Raises:
-            UnusableCheckpoint: if it does not belong to these runs.
+            UnusableCheckpointError: if it does not belong to these runs.
         """
         try:
             self.state = from_plain(self.state, saved["state"])
@@ -72,10 +72,10 @@ class Sampling:
             self.suite.load_state_dict(saved["suite"])
             self.step, self.evaluations = int(saved["step"]), int(saved["evaluations"])
             self.seconds, self.records = float(saved["seconds"]), list(saved["records"])
-        except UnusableCheckpoint:
+        except UnusableCheckpointError:
             raise
         except Exception as error:
-            raise UnusableCheckpoint("does not fit this run") from error
+            raise UnusableCheckpointError("does not fit this run") from error
 
     def not_a_number(self) -> list[int]:
         """The seeds whose chains met a log density that is NaN since the last call."""

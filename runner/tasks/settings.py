@@ -34,7 +34,7 @@ class SampleSettings:
     record: int
 
     def points(self) -> list[int]:
-        """The steps after which metrics are written: evenly spaced in log steps behind the burn-in, and the end."""
+        """The steps after which metrics are written: log-spaced behind the burn-in, and the end."""
         measured = self.steps - self.burn_in
         spaced = {
             self.burn_in + max(1, round(measured ** (place / self.record)))
