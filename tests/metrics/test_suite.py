@@ -31,7 +31,7 @@ from metrics.visit_histogram import VisitHistogram
 from samplers.kernel import Info
 from targets.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
-from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
+from tests.support.measuring import context, counted, measure, noisy_infos, random_draws, silent
 from tests.support.targets import Bare, Unlisted, corners
 
 
@@ -118,12 +118,14 @@ def test_a_saved_suite_continues_with_the_same_bits(case) -> None:
     draws, infos = data()
     whole = measure(run_of(target), metrics, draws, infos)
     first = measure(run_of(target), metrics, draws[:23], infos[:23])
-    stream = io.BytesIO()
-    torch.save(first.state_dict(), stream)
-    first.update(24, draws[0], infos[0])  # what is saved stays as it was
+    state, stream = first.state_dict(), io.BytesIO()
+    first.update(24, draws[0], infos[0])  # what was taken down stays as it was
+    torch.save(state, stream)
     stream.seek(0)
     second = measure(run_of(target), metrics, draws[:0])
     second.load_state_dict(torch.load(stream, weights_only=True))
+    early = measure(run_of(target), metrics, draws[:23], infos[:23]).result()
+    assert all(torch.equal(value, early[name]) for name, value in second.result().items())
     for place in range(23, STEPS):
         second.update(place + 1, draws[place], infos[place])
     for name, value in second.result().items():
@@ -160,6 +162,22 @@ def test_a_seed_has_the_same_bits_alone_and_in_company(target: Target) -> None:
             assert torch.equal(result[name], together[name][own]), name
 
 
+def test_a_full_histogram_has_the_same_bits_alone_and_in_company() -> None:
+    """Thousands of terms a sum: a batched product with a vector already rounds differently here."""
+    target, metrics = MixtureOfGaussians(8), [*LISTED, EMC, EMCPerSample]
+    counts = torch.randint(1, 100, (3, 101 * 101), generator=torch.Generator().manual_seed(0))
+    counts[:, 0] += 10**6 - counts.sum(-1)
+
+    def result(seeds: tuple[int, ...]) -> dict[str, Tensor]:
+        run = context(target, len(seeds), 10**6, seed_values=seeds)
+        return counted(run, metrics, counts[list(seeds)]).result()
+
+    together = result((0, 1, 2))
+    for seed in range(3):
+        for name, value in result((seed,)).items():
+            assert torch.equal(value, together[name][seed : seed + 1]), name
+
+
 def test_shared_statistics_are_updated_once_a_step() -> None:
     run = context(corners(), 1, 1)
     draws = random_draws(corners(), 10, 1, 1)
@@ -193,9 +211,19 @@ def test_updates_do_not_leave_the_device(case) -> None:
 def test_updates_use_no_random_numbers_and_no_gradients() -> None:
     before = torch.get_rng_state()
     draws, infos = data()
-    suite = measure(run_of(corners()), ALL, draws, infos)
+    target = corners()
+    target.table.requires_grad_(True)
+    suite = measure(run_of(target), ALL, draws, infos)
     assert not any(value.requires_grad for value in suite.result().values())
+    assert not any(value.requires_grad for value in tensors(suite.state_dict()))
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def tensors(state: Any) -> list[Tensor]:
+    """All tensors in nested dictionaries."""
+    if isinstance(state, Mapping):
+        return [tensor for part in state.values() for tensor in tensors(part)]
+    return [state] if isinstance(state, Tensor) else []
 
 
 def factories(*metrics: type[Metric]) -> dict[str, type[Metric]]:
