@@ -11,11 +11,16 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from runner.command import main as run
+from runner.preflight import preflight
+from runner.sweep import jobs_of, requested
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("runner", "metrics", "samplers", "targets")
@@ -213,3 +218,66 @@ def test_every_command_of_the_readme_exists() -> None:
         else:
             assert words[:2] == ["python", "-m"], words
             assert importlib.util.find_spec(words[2]), words
+
+
+def runner_commands(*, own: bool) -> list[list[str]]:
+    """Arguments of the README's ``python -m runner`` commands: with classes of one's own, or the others."""
+    commands = [words[3:] for words in readme_commands() if words[:3] == ["python", "-m", "runner"]]
+    return [words for words in commands if any("mypackage" in word for word in words) == own]
+
+
+@pytest.fixture
+def mypackage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package of the README's examples, in the current folder, outside the tree."""
+    for path, text in re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "mypackage" / "__init__.py").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.parametrize("words", runner_commands(own=False), ids=" ".join)
+def test_the_readmes_runs_compose(words: list[str]) -> None:
+    overrides = [word for word in words if "=" in word]
+    request = requested(overrides, multirun="-m" in words)
+    (job,) = jobs_of(replace(request, plans=request.plans[:1]))
+    assert job.run_ids
+
+
+@pytest.mark.usefixtures("mypackage")
+@pytest.mark.parametrize("words", runner_commands(own=True), ids=" ".join)
+def test_the_readmes_own_target_and_sampler_run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*words, "scale=smoke"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "200 steps" in said
+    assert re.search(r"\btv=0\.\d+", said)
+
+
+def options(group: str) -> list[str]:
+    return sorted(path.stem for path in (ROOT / "conf" / group).glob("*.yaml"))
+
+
+@pytest.mark.parametrize("target", options("target"))
+@pytest.mark.parametrize("sampler", options("sampler"))
+def test_every_target_and_sampler_composes_and_builds(sampler: str, target: str, tmp_path: Path) -> None:
+    overrides = [f"target={target}", f"sampler={sampler}", "scale=smoke", f"output_root={tmp_path}"]
+    preflight(jobs_of(requested(overrides, multirun=False)))
+
+
+@pytest.mark.parametrize("metric", options("metric"))
+def test_every_metric_composes_and_builds(metric: str, tmp_path: Path) -> None:
+    overrides = ["sampler=pt_dmala", f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
+    preflight(jobs_of(requested(overrides, multirun=False)))
+
+
+@pytest.mark.parametrize("scale", options("scale"))
+def test_every_scale_composes(scale: str) -> None:
+    (job,) = jobs_of(requested(["target=mog", "sampler=dmala", f"scale={scale}"], multirun=False))
+    assert job.config.scale.name == scale
+    assert job.config.task.steps == job.config.scale.steps
+
+
+def test_every_experiment_has_its_make_target() -> None:
+    targets = make_targets()
+    assert [name for name in options("experiment") if name.replace("_", "-") not in targets] == []
