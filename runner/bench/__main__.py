@@ -31,18 +31,33 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
         result = tempering_round.compare(chains)
         name = f"PT-DMALA round, 5 replicas x {chains} chains"
         times = f"{1e3 * result.plain:.2f} ms against {1e3 * result.suite:.2f} ms"
-        add(f"{name}, faster than the plain loop by", f"{result.ratio:.1f} ({times})", ">= 10", result.ratio >= 10)
+        add(
+            f"{name}, faster than the plain loop by",
+            f"{result.ratio:.1f} ({times})",
+            ">= 10",
+            result.ratio >= 10,
+        )
         add(f"{name}, without tables", f"{result.ratio_without_tables:.1f}", "-", True)
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)
     draw(times, folder)
     for axis, exponent in worst_exponent(times).items():
-        add(f"largest growth exponent with {axis}", f"{exponent:.2f}", "<= 1 (1.1 with noise)", exponent <= 1.1)
+        add(
+            f"largest growth exponent with {axis}",
+            f"{exponent:.2f}",
+            "<= 1 (1.1 with noise)",
+            exponent <= 1.1,
+        )
     timed = command_line.measure(runs=3 if short else 10)
     add("python -m runner --help", f"{timed.help:.2f} s", "<= 2 s", timed.help <= 2)
     refused = timed.refusal_status == 2
-    add("a mistyped override is refused", f"{timed.refusal:.2f} s, status {timed.refusal_status}", "2", refused)
+    add(
+        "a mistyped override is refused",
+        f"{timed.refusal:.2f} s, status {timed.refusal_status}",
+        "2",
+        refused,
+    )
     add("one run of a sweep, from the shell", f"{timed.first_run:.2f} s", "-", True)
     add("a sweep's overhead per further run", f"{timed.overhead:.3f} s", "<= 0.3 s", timed.overhead <= 0.3)
     few, many = (1_000, 4_000) if short else (10_000, 100_000)
@@ -66,7 +81,12 @@ def main() -> int:
     header = ("measured", "value", "wanted", "met")
     with (folder / "bench.csv").open("w", newline="") as file:
         csv.writer(file).writerows([header, *found])
-    lines = [f"Bench on {machine}, torch {torch.__version__}.", "", f"| {' | '.join(header)} |", "|---" * 4 + "|"]
+    lines = [
+        f"Bench on {machine}, torch {torch.__version__}.",
+        "",
+        f"| {' | '.join(header)} |",
+        "|---" * 4 + "|",
+    ]
     lines += [f"| {' | '.join(row)} |" for row in found]
     (folder / "bench.md").write_text("\n".join(lines) + "\n")
     table = Table(*header)

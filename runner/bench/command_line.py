@@ -33,17 +33,20 @@ class CommandLine:
 def measure(runs: int = 10) -> CommandLine:
     """Times ``--help``, a mistyped override, one run, and the overhead of each further run of a sweep.
 
-    The overhead is the wall clock of a sweep of 1 + `runs` one-seed runs less that of one run, less the
+    The overhead is the wall clock of a sweep of 1 + `runs` configurations of one seed less that of one, less the
     sampling seconds that the runs report, divided by `runs`.
     """
     help_seconds = min(_run("--help")[0] for _ in range(3))
     refusals = [_run("target=mgo") for _ in range(3)]
     with tempfile.TemporaryDirectory() as folder:
-        common = ["target=mog", "sampler=dmala", "sampler.step_size=20", "scale=smoke"]
-        first, _ = _run("-m", *common, f"output_root={folder}/one", "seed=0")
-        seeds = ",".join(str(seed) for seed in range(runs + 1))
-        sweep, done = _run("-m", *common, f"output_root={folder}/many", f"seed={seeds}")
-        sampling = _sampling_seconds(Path(folder) / "many", expected=runs + 1, output=done.stdout + done.stderr)
+        # Step sizes, not seeds: those of one configuration would be one batch.
+        common = ["target=mog", "sampler=dmala", "scale=smoke"]
+        first, _ = _run("-m", *common, f"output_root={folder}/one", "sampler.step_size=20")
+        step_sizes = ",".join(str(20 + place) for place in range(runs + 1))
+        sweep, done = _run("-m", *common, f"output_root={folder}/many", f"sampler.step_size={step_sizes}")
+        sampling = _sampling_seconds(
+            Path(folder) / "many", expected=runs + 1, output=done.stdout + done.stderr
+        )
         sampling_first = _sampling_seconds(Path(folder) / "one", expected=1, output="")
     return CommandLine(
         help=help_seconds,

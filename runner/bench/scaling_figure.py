@@ -30,7 +30,10 @@ def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
 def draw(times: dict[tuple[int, int], float], folder: Path) -> None:
     """Writes ``scaling.png``: two panels, time against replicas and against chains, with a linear guide."""
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
-    for panel, axis, name, other in ((panels[0], 0, "replicas", "chains"), (panels[1], 1, "chains", "replicas")):
+    for panel, axis, name, other in (
+        (panels[0], 0, "replicas", "chains"),
+        (panels[1], 1, "chains", "replicas"),
+    ):
         for place, fixed in enumerate(sorted({key[1 - axis] for key in times})):
             line = sorted((key[axis], 1e3 * value) for key, value in times.items() if key[1 - axis] == fixed)
             colour, marker = OKABE_ITO[place % 6], MARKERS[place % 6]
