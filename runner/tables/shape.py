@@ -96,6 +96,7 @@ class PanelShape:
         kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
             `against_steps` (metric along the run) or `heat_map` (visits of `row`, or the target itself).
         log: whether the metric's axis is logarithmic (`intervals` always is).
+        limits: ends of the metric's axis; by default it holds all intervals.
         columns: labels of the columns drawn.
         x: key whose value places a column (`against_columns`), or `step` or `evaluations` (`against_steps`).
     """
@@ -108,6 +109,7 @@ class PanelShape:
     x: str = "step"
     x_label: str | None = None
     log: bool = False
+    limits: list[float] | None = None
 
 
 @dataclass

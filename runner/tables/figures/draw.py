@@ -70,7 +70,10 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         ]
         if handles:
             columns = min(len(handles), max(1, int(figure.width / LEGEND_ENTRY)))
-            page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+            title = "mean and 95 % interval over seeds"
+            page.legend(
+                handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title
+            )
     return page
 
 

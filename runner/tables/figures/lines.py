@@ -41,10 +41,8 @@ def against_columns(ax: Axes, data: PanelData) -> None:
         ax.set_xticks([x for x, _ in points])
     if not drawn:
         nothing_in(ax)
-    elif data.panel.log:
-        ax.set_yscale("log", nonpositive="clip")
     ax.set_xlabel(data.panel.x_label or data.panel.x)
-    ax.set_ylabel(data.metric.name)
+    _finish(ax, data)
 
 
 def against_steps(ax: Axes, data: PanelData) -> None:
@@ -70,8 +68,15 @@ def against_steps(ax: Axes, data: PanelData) -> None:
         drawn = True
     if not drawn:
         nothing_in(ax)
-    elif data.panel.log:
-        ax.set_yscale("log", nonpositive="clip")
     ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
+    _finish(ax, data)
+
+
+def _finish(ax: Axes, data: PanelData) -> None:
+    """The metric's axis."""
     ax.set_ylabel(data.metric.name)
+    if data.panel.log:
+        ax.set_yscale("log", nonpositive="clip")
+    if data.panel.limits is not None:
+        ax.set_ylim(*data.panel.limits)

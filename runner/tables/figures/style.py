@@ -23,6 +23,7 @@ RC: dict[Any, Any] = {
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 8,
+    "legend.title_fontsize": 7,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
