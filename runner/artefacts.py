@@ -43,13 +43,19 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     return problem.with_kernel(kernel), {"artefact": path.stem, **artefact}
 
 
-def _tune(problem: Problem, name: str) -> dict[str, Any]:
+def tune(problem: Problem) -> tuple[dict[str, Any], float]:
+    """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
     begun = time.perf_counter()
     with torch.no_grad():
-        found = dict(problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device)))
+        found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+    return dict(found), time.perf_counter() - begun
+
+
+def _tune(problem: Problem, name: str) -> dict[str, Any]:
+    found, seconds = tune(problem)
     content = {
         "schema": SCHEMA,
-        "seconds": time.perf_counter() - begun,
+        "seconds": seconds,
         "evaluations": found.pop("evaluations"),
         "report": found.pop("report", {}),
         "hyperparameters": found,

@@ -69,15 +69,17 @@ def _main(argv: Sequence[str]) -> int:
     return run_sweep(request) if args.multirun else run_one(request)
 
 
-class _Parser(argparse.ArgumentParser):
+class OneSentenceParser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence."""
+
     def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message[0].upper()}{message[1:]}; see python -m runner --help.")
+        raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")
 
 
 def _parser() -> argparse.ArgumentParser:
     """Hydra's parser, whose complaints are one sentence."""
     parser = get_args_parser()
-    parser.__class__ = _Parser
+    parser.__class__ = OneSentenceParser
     return parser
 
 

@@ -57,7 +57,8 @@ class Group:
             run.state = fresh[0]
             run.streams.load_state_dict(fresh[1])
             run.suite.load_state_dict(fresh[2])
-            run.step, run.evaluations, run.seconds, run.records = 0, 0, 0.0, []
+            run.step, run.evaluations, run.records = 0, 0, []
+            run.seconds = run.wall_seconds = 0.0
 
 
 def next_group(folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder]) -> Group:

@@ -178,9 +178,10 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
     written: list[str] = []
     for override in overrides:
         line = override.input_line or ""
+        argument = not override.key_or_group.endswith("._target_") and not override.is_delete()
         inside = any(override.key_or_group.startswith(f"{node}.") for node in own)
         plain = line.lstrip("+")
-        written.append(f"++{plain}" if inside and not override.is_delete() else line)
+        written.append(f"++{plain}" if inside and argument else line)
     for node in own:
         inherited = OmegaConf.select(config, node)
         touched = [o.key_or_group for o in overrides if o.key_or_group.startswith(f"{node}.")]

@@ -83,6 +83,7 @@ def summary_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> dict[
         "sampler": label(problem.config, "sampler"),
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
         "seconds": share(run, run.seconds),
+        "wall_seconds": share(run, run.wall_seconds),
         "steps": run.step,
         "evaluations": run.evaluations,
         "batch": len(run.seeds),

@@ -20,6 +20,9 @@ from targets.randomness import Streams
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
 """How long the loop goes on before it looks up: progress, signals, NaN, checkpoint."""
 
+COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
+"""The attributes of a `Sampling` that are plain numbers and lists."""
+
 
 @dataclass
 class Sampling:
@@ -29,6 +32,7 @@ class Sampling:
         state: the kernel's state, batch ``(*kernel.axes, seeds, chains)``.
         evaluations: evaluations of the target per chain, all replicas counted, the initial state not.
         seconds: what the steps took; metrics, files and tuning are not in it. Of the whole batch.
+        wall_seconds: what the loop took, metrics included. Of the whole batch.
         records: what was measured at the recorded points.
         pulse: sum of the acceptance probabilities of a block, ``(seeds, chains)``; a NaN stays in it.
     """
@@ -41,6 +45,7 @@ class Sampling:
     step: int = 0
     evaluations: int = 0
     seconds: float = 0.0
+    wall_seconds: float = 0.0
     records: list[dict[str, Any]] = field(default_factory=list)
 
     def record(self) -> None:
@@ -56,7 +61,7 @@ class Sampling:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
-        counts = {name: getattr(self, name) for name in ("step", "evaluations", "seconds", "records")}
+        counts = {name: getattr(self, name) for name in COUNTS}
         parts = {"state": to_plain(self.state), "streams": self.streams.state_dict()}
         return {**counts, **parts, "suite": self.suite.state_dict()}
 
@@ -71,7 +76,8 @@ class Sampling:
             self.streams.load_state_dict(saved["streams"])
             self.suite.load_state_dict(saved["suite"])
             self.step, self.evaluations = int(saved["step"]), int(saved["evaluations"])
-            self.seconds, self.records = float(saved["seconds"]), list(saved["records"])
+            self.seconds, self.wall_seconds = float(saved["seconds"]), float(saved["wall_seconds"])
+            self.records = list(saved["records"])
         except UnusableCheckpointError:
             raise
         except Exception as error:
@@ -99,8 +105,8 @@ def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]
     points, watch = settings.points(), Stopwatch(problem.device)
     while run.step < settings.steps:
         until = min(run.step + BLOCK_STEPS, next(point for point in points if point > run.step))
-        deadline = time.monotonic() + BLOCK_SECONDS
-        while run.step < until and time.monotonic() < deadline:
+        begun = time.monotonic()
+        while run.step < until and time.monotonic() < begun + BLOCK_SECONDS:
             watch.start()
             run.state, info = kernel.step(target, run.state, one, run.streams)
             watch.stop()
@@ -112,6 +118,7 @@ def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]
         run.seconds += watch.lap()
         if run.step in points:
             run.record()
+        run.wall_seconds += time.monotonic() - begun
         at_block(run)
 
 

@@ -1,0 +1,154 @@
+"""Where the runs of an experiment stand, and how long those that are missing will take. Starts none.
+
+``python -m runner.status pt_table1 [scale=quick output_root=DIR ...]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import mean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from runner.command import OneSentenceParser, reported
+from runner.devices import device_type
+from runner.identity import artefact_id
+from runner.progress import duration
+from runner.store import Store
+from runner.sweep import Job, experiment_jobs
+
+STATUSES = ("done", "running", "interrupted", "failed", "missing")
+
+TRIAL_STEPS = 20
+"""Steps that are measured of a sampler of which no run is done."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One job of an experiment: the status of each seed's run, and the summaries of those that are done."""
+
+    job: Job
+    statuses: dict[int, str]
+    summaries: list[dict[str, Any]]
+
+    @property
+    def left(self) -> int:
+        """Runs that are not done and that nobody is computing."""
+        return sum(status not in ("done", "running") for status in self.statuses.values())
+
+    @property
+    def sampler(self) -> str:
+        """Name of the sampler."""
+        return str(self.job.config.sampler.get("name"))
+
+    @property
+    def work(self) -> int:
+        """Steps times chains of a run: what its time is in proportion to."""
+        return int(self.job.config.task.steps) * int(self.job.config.task.chains)
+
+
+def standing(job: Job) -> Standing:
+    """How the runs of `job` stand on disk."""
+    store = Store(job.config.output_root)
+    folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
+    summaries = [summary for folder in folders.values() if (summary := folder.summary()) is not None]
+    return Standing(job, {seed: folder.status() for seed, folder in folders.items()}, summaries)
+
+
+def time_left(standings: Sequence[Standing]) -> float:
+    """Seconds that the runs which are left will take, one after the other, and the tuning that they wait for.
+
+    A run costs what a done run of its job costs; else what those of its sampler cost by steps and chains;
+    else a few steps of it are measured here. What the first minute of a process costs is not counted.
+    """
+    rates: dict[str, list[float]] = {}
+    tuning: dict[str, list[float]] = {}
+    for each in standings:
+        for summary in each.summaries:
+            rates.setdefault(each.sampler, []).append(float(summary["wall_seconds"]) / each.work)
+            if summary.get("tuning"):
+                tuning.setdefault(each.sampler, []).append(float(summary["tuning"]["seconds"]))
+    total, to_tune = 0.0, set()
+    for each in standings:
+        if not each.left:
+            continue
+        if each.sampler not in rates:
+            rate, seconds = trial(each.job)
+            rates[each.sampler] = [rate]
+            tuning[each.sampler] = [seconds] if seconds else []
+        own = [float(summary["wall_seconds"]) for summary in each.summaries]
+        total += each.left * (mean(own) if own else mean(rates[each.sampler]) * each.work)
+        name = artefact_id(each.job.config, device_type(each.job.config.device))
+        absent = not Store(each.job.config.output_root).artefact(name).exists()
+        if absent and name not in to_tune and "auto" in each.job.config.sampler.values():
+            to_tune.add(name)
+            total += mean(tuning.get(each.sampler) or [0.0])
+    return total
+
+
+def trial(job: Job) -> tuple[float, float]:
+    """Seconds of one step of one chain, and of the tuning: measured in memory, nothing is written."""
+    from runner.artefacts import tune
+    from runner.build import build
+    from runner.tasks.sample import begin, sample
+
+    problem, seconds = build(job.config), 0.0
+    if problem.kernel.untuned:
+        found, seconds = tune(problem)
+        problem = problem.with_kernel(problem.kernel.tuned(found))
+    problem = replace(problem, settings=replace(problem.settings, steps=TRIAL_STEPS, burn_in=0, record=0))
+    seeds = list(job.run_ids)
+    run = begin(problem, seeds)
+    sample(problem, run, lambda _: None)
+    return run.wall_seconds / (TRIAL_STEPS * problem.settings.chains * len(seeds)), seconds
+
+
+def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
+    """One line per row and cell, and their sum."""
+    table = Table(title=experiment, title_justify="left", header_style="bold", show_footer=True)
+    total = Counter(status for each in standings for status in each.statuses.values())
+    table.add_column("row", footer="all", no_wrap=True)
+    table.add_column("cell", no_wrap=True)
+    for status in STATUSES:
+        table.add_column(status, justify="right", footer=str(total[status]))
+    for each in standings:
+        counts = Counter(each.statuses.values())
+        table.add_row(each.job.row, cell_of(each.job), *(str(counts[status] or "") for status in STATUSES))
+    return table
+
+
+def cell_of(job: Job) -> str:
+    """The grid point of a job; where there is no grid, what its row adds."""
+    if job.cell:
+        return ", ".join(map(str, job.cell.values()))
+    return " ".join(line for line in job.overrides if not line.startswith(("+experiment=", "seed=")))
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command line; the exit status is 0 whatever the runs' is, 2 for a mistake in the command."""
+    return reported(lambda: _main(argv))
+
+
+def _main(argv: Sequence[str]) -> int:
+    parser = OneSentenceParser(prog="python -m runner.status", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
+    parser.add_argument("overrides", nargs="*", help="as for the sweep: scale=paper output_root=DIR ...")
+    given: argparse.Namespace = parser.parse_args(argv)
+    standings = [standing(job) for job in experiment_jobs(given.experiment, given.overrides)]
+    Console(width=None if sys.stdout.isatty() else 160).print(table_of(given.experiment, standings))
+    left = sum(each.left for each in standings)
+    if left:
+        print(f"{left} runs are left: about {duration(time_left(standings))} in one process.")
+    else:
+        print("No run is left to start.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

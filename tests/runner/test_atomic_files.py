@@ -1,0 +1,194 @@
+"""Files are whole or absent, and garbage in a run folder costs a warning and nothing else."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from runner.atomic import DiskFullError, remove_partial, set_aside, write_bytes, write_json
+from runner.checkpoint import UnusableCheckpointError, load, save
+from runner.store import Store
+from tests.runner.conftest import Call
+
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "summary.json"
+    write_json(path, {"value": 1})
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(DiskFullError, match=r"No space is left on the disk to write .*summary.json"):
+        write_json(path, {"value": 2})
+    assert [each.name for each in tmp_path.iterdir()] == ["summary.json"]
+    assert json.loads(path.read_text()) == {"value": 1}
+
+
+def test_an_interrupted_write_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_bytes(tmp_path / "file", b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_remains_of_killed_writers_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint.pt.123.partial").write_bytes(b"half")
+    (tmp_path / "checkpoint.pt").write_bytes(b"whole")
+    remove_partial(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+def test_what_is_set_aside_is_never_overwritten(tmp_path: Path) -> None:
+    for content in ("first", "second"):
+        (tmp_path / "checkpoint.pt").write_text(content)
+        set_aside(tmp_path / "checkpoint.pt")
+    assert (tmp_path / "checkpoint.bad-1.pt").read_text() == "first"
+    assert (tmp_path / "checkpoint.bad-2.pt").read_text() == "second"
+
+
+def test_a_full_disk_ends_a_run_in_one_sentence(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", no_space)
+        ended = call(*SMALL)
+    assert ended.status == 1
+    assert "No space is left on the disk" in ended.err
+    assert "Traceback" not in ended.err
+    assert not list(tmp_path.glob("outputs/runs/*/*.partial"))
+    assert call(*SMALL).status == 0
+
+
+def test_checkpoints_hold_tensors_and_load_without_code(tmp_path: Path) -> None:
+    content = {"step": 3, "state": {"theta": torch.arange(6.0).reshape(2, 3).T, "grad": None}}
+    save(tmp_path / "checkpoint.pt", content)
+    found = load(tmp_path / "checkpoint.pt")
+    assert found["step"] == 3
+    assert found["state"]["theta"].stride() == content["state"]["theta"].stride()  # type: ignore[index]
+    assert torch.equal(found["state"]["theta"], content["state"]["theta"])  # type: ignore[index]
+
+
+def truncated() -> bytes:
+    buffer = io.BytesIO()
+    torch.save({"format": 1, "run_ids": [], "noise": torch.zeros(1000)}, buffer)
+    return buffer.getvalue()[:-100]
+
+
+def foreign(**content: object) -> bytes:
+    buffer = io.BytesIO()
+    torch.save({"format": 1, **content}, buffer)
+    return buffer.getvalue()
+
+
+def pickled() -> bytes:
+    buffer = io.BytesIO()
+    torch.save({"format": 1, "path": Path("/")}, buffer)
+    return buffer.getvalue()
+
+
+GARBAGE: dict[str, Callable[[], bytes]] = {
+    "truncated": truncated,
+    "empty": lambda: b"",
+    "text": lambda: b"this is no checkpoint",
+    "of other runs": lambda: foreign(run_ids=["0123456789abcdef"], step=3),
+    "without runs": lambda: foreign(step=3),
+    "of another format": lambda: foreign(format=0),
+    "with code in it": pickled,
+}
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+def test_an_unusable_checkpoint_is_set_aside(call: Call, tmp_path: Path, kind: str) -> None:
+    call(*SMALL)
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    expected = (path / "metrics.csv").read_text().split(",")
+    (path / "summary.json").unlink()
+    garbage = GARBAGE[kind]()
+    (path / "checkpoint.pt").write_bytes(garbage)
+    ended = call(*SMALL)
+    assert ended.status == 0
+    (warning,) = ended.err.splitlines()
+    assert warning.startswith("warning: the checkpoint ")
+    assert "the run starts from the beginning" in warning
+    assert (path / "checkpoint.bad-1.pt").read_bytes() == garbage
+    assert not (path / "checkpoint.pt").exists()
+    assert (path / "metrics.csv").read_text().split(",")[-1] == expected[-1]
+
+
+def test_a_checkpoint_of_the_same_run_that_does_not_fit(call: Call, tmp_path: Path) -> None:
+    call(*SMALL)
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    (path / "summary.json").unlink()
+    (path / "checkpoint.pt").write_bytes(foreign(run_ids=[path.name], step=3, state={}))
+    ended = call(*SMALL)
+    assert ended.status == 0
+    assert "holds the state of another kernel" in ended.err
+    assert Store(tmp_path / "outputs").run(path.name).status() == "done"
+
+
+@pytest.mark.parametrize(
+    "name", ["summary.json", "manifest.json", "config.yaml", "failure.json", "metrics.csv"]
+)
+def test_garbage_in_a_run_folder_is_no_obstacle(call: Call, tmp_path: Path, name: str) -> None:
+    call(*SMALL)
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    (path / "summary.json").unlink()
+    (path / name).write_bytes(b"\x00\xff garbage")
+    ended = call(*SMALL)
+    assert ended.status == 0, ended.err
+    assert Store(tmp_path / "outputs").run(path.name).status() == "done"
+    if name == "summary.json":
+        assert "is no readable summary" in ended.err
+        assert (path / "summary.bad-1.json").read_bytes() == b"\x00\xff garbage"
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"status": "done"}', '{"status": "done", "run_id": "x"}'])
+def test_a_summary_that_is_not_of_this_run_does_not_count(call: Call, tmp_path: Path, content: str) -> None:
+    call(*SMALL)
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    (path / "summary.json").write_text(content)
+    assert Store(tmp_path / "outputs").run(path.name).status() == "interrupted"
+    assert "no readable summary" in call(*SMALL).err
+
+
+def test_a_file_where_the_run_folder_should_be(call: Call, tmp_path: Path) -> None:
+    call(*SMALL)
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    for each in path.iterdir():
+        each.unlink()
+    path.rmdir()
+    path.write_text("mine")
+    ended = call(*SMALL)
+    assert ended.status == 0, ended.err
+    assert "should be a folder" in ended.err
+    assert path.with_name(f"{path.name}.bad-1").read_text() == "mine"
+
+
+def test_a_garbage_artefact_is_tuned_again(call: Call, tmp_path: Path) -> None:
+    argv = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
+    call(*argv, "seed=1")
+    (path,) = tmp_path.glob("outputs/artefacts/*.json")
+    good = json.loads(path.read_text())["hyperparameters"]
+    path.write_text("{")
+    ended = call(*argv, "seed=2")
+    assert ended.status == 0
+    assert "is no readable artefact" in ended.err
+    assert json.loads(path.read_text())["hyperparameters"] == good
+
+
+def test_unreadable_checkpoints_say_why(tmp_path: Path) -> None:
+    with pytest.raises(UnusableCheckpointError, match="truncated"):
+        load(tmp_path / "absent.pt")

@@ -1,0 +1,237 @@
+"""What is refused: one sentence with the key, the value and what is allowed, status 2, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.command import main
+from runner.errors import UserError
+from tests.runner.conftest import Call
+
+NAMES = [
+    ("target=mgo", "Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli4,"),
+    ("target=", "Unknown target ''"),
+    ("target=null", "Unknown target 'null'"),
+    ("sampler=dmla", "Unknown sampler 'dmla'; did you mean 'dmala'?"),
+    ("sampler=ptdmala", "did you mean 'pt_dmala'?"),
+    ("metric=tvv", "Unknown metric 'tvv'; did you mean 'tv'?"),
+    ("metric=[kl,emcc]", "Unknown metric 'emcc'; did you mean 'emc'?"),
+    ("scale=quik", "Unknown scale 'quik'; did you mean 'quick'?"),
+    ("task=sampel", "Unknown task 'sampel'; did you mean 'sample'?"),
+    ("logger=wandbb", "did you mean 'wandb'?"),
+    ("hydra/launcher=jobli", "Unknown launcher 'jobli'; did you mean 'joblib'?"),
+    ("+experiment=pt_tabel1", "did you mean 'pt_table1'?"),
+    ("experiment=pt_table1", "+experiment=pt_table1"),
+    ("sedd=3", "Unknown key 'sedd'; did you mean 'seed'?"),
+    ("divice=cpu", "did you mean 'device'?"),
+    ("target.component=8", "did you mean 'target.components'?"),
+    ("sampler=dmala sampler.stepsize=3", "did you mean 'sampler.step_size'? sampler=dmala has: acceptance"),
+    ("sampler=dmala sampler.ladder=[1,0]", "Unknown key 'sampler.ladder'. sampler=dmala has: acceptance"),
+    ("sampler=pt_dmala sampler.swap.rul=history", "did you mean 'sampler.swap.rule'?"),
+    ("+sampler.foo=3", "Unknown key 'sampler.foo'"),
+    ("task.strat=uniform", "did you mean 'task.start'?"),
+    ("foo.bar=1", "Unknown key 'foo.bar'"),
+    ("checkpoint.second=3", "did you mean 'checkpoint.seconds'?"),
+    ("~metric", "Keys cannot be removed"),
+    ("target=[mog,mos]", "target takes one name"),
+    ("target=mog,mos", "is a sweep and needs -m"),
+    ("metric=kl,tv", "metric=[kl,tv]"),
+    ("seed=range(0,3)", "is a sweep and needs -m"),
+    ("seed", "has the form key=value, 'seed' was given"),
+    ("sampler.ladder=[1,", "Cannot read the override 'sampler.ladder=[1,'"),
+    ("hydra.foo=1", "hydra.foo"),
+    ("hydra.searchpath=[file:///nowhere]", "hydra.searchpath names '/nowhere', which is not there."),
+    ("--config-dir nowhere", "--config-dir must be a folder, 'nowhere' was given"),
+    ("--config-name other", "--config-dir"),
+    ("--frobnicate", "Unrecognized arguments: --frobnicate"),
+    ("-m --cfg job", "-m makes many"),
+    ("-m sampler=dmala,pt_dmala sampler.ladder=[1,0]", "sampler=dmala has"),
+    ("-m sampler=dmala,dmla", "did you mean 'dmala'?"),
+    ("-m +experiment=pt_table1 sampler=gibbs", "No row of the experiment pt_table1 has the sampler"),
+    ("-m +experiment=pt_table1,pt_table4", "One experiment at a time"),
+    ("-m seed=range(3,3)", "is a sweep over nothing"),
+    ("-m sampler.step_size=interval(0,1)", "a list of values or a range"),
+]
+
+VALUES = [
+    ("seed=-1", "seed must be a whole number of at least 0, or a list of distinct ones, -1 was given."),
+    ("seed=1.5", "1.5 was given"),
+    ("seed=abc", "'abc' was given"),
+    ("seed=true", "True was given"),
+    ("seed=[]", "[] was given"),
+    ("seed=[1,1]", "[1, 1] was given"),
+    ("task.steps=0", "task.steps must be a whole number of at least 1, 0 was given."),
+    ("task.steps=abc", "task.steps must be a whole number of at least 1, 'abc' was given."),
+    ("task.steps=1e400", "task.steps must be"),
+    ("task.steps=null", "task.steps must be"),
+    ("task.chains=0", "task.chains must be"),
+    ("task.record=-1", "task.record must be"),
+    ("task.steps=10 task.burn_in=10", "task.burn_in must be less than task.steps=10, 10 was given."),
+    ("task.burn_in=-1", "task.burn_in must be"),
+    ("task.burn_in=2.5", "2.5 was given"),
+    ("task.start=one_mod", "did you mean 'one_mode'?"),
+    ("task.start=one_mode", "task.start=one_mode needs a target with known modes"),
+    ("device=gpu", "device must be one of auto, cpu, cuda, 'gpu' was given"),
+    ("dtype=float16", "dtype must be float32 or float64, 'float16' was given"),
+    ("threads=0", "threads must be a whole number of at least 1, 0 was given."),
+    ("checkpoint.seconds=-1", "checkpoint.seconds must be"),
+    ("checkpoint.seconds=nan", "nan was given"),
+    ("checkpoint.steps=0", "checkpoint.steps must be"),
+    ("sampler.step_size=0", "sampler.step_size must be a positive number or 'auto', 0 was given."),
+    ("sampler.step_size=-0.5", "-0.5 was given"),
+    ("sampler.step_size=nan", "nan was given"),
+    ("sampler.step_size=big", "'big' was given"),
+    ("sampler=pt_dmala sampler.ladder=[1]", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.ladder=[0.9,0.5]", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.ladder=[1,0.5,0.7]", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.ladder=[1,-0.5]", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.ladder=[2,1]", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.ladder=warm", "sampler.ladder must be"),
+    ("sampler=pt_dmala sampler.replicas=1", "sampler.replicas must be"),
+    ("sampler=pt_dmala sampler.replicas=3 sampler.ladder=[1,0.5]", "sampler.replicas=3 does not fit"),
+    ("sampler=pt_dmala sampler.swap.rule=histroy", "sampler.swap.rule must be one of corrected,"),
+    ("sampler=pt_dmala sampler.swap.pairing=odd", "sampler.swap.pairing must be"),
+    ("sampler=pt_dmala sampler.swap.intensity=2", "sampler.swap.intensity must be"),
+    (
+        "target=mog target.components=7",
+        "target.components must be one of 2, 4, 6, 8, 10, 12, 14, 16, 7 was given",
+    ),
+    ("target=mog target.energy=papr", "target.energy must be one of paper, log, released, 'papr' was given"),
+    ("metric=emc", "metric: emc needs a target with known modes"),
+    ("metric=swap_rate", "metric: swap_rate needs a kernel with replicas"),
+    ("target._target_=nopackage.Mine", "there is no module 'nopackage' here"),
+    ("target._target_=targets.target.Tarrget", "did you mean 'Target'?"),
+    ("target._target_=Mine", "must be a class as package.module.Class, 'Mine' was given"),
+    ("target._target_=targets.spaces.Binary +target.d=3", "is no targets.target.Target"),
+    ("sampler._target_=targets.bernoulli4.Bernoulli4", "is no samplers.kernel.Kernel"),
+    (
+        "target._target_=targets.mixture_of_gaussians.MixtureOfGaussians +target.modes=3",
+        "takes: components, energy",
+    ),
+    (
+        "logger=wandb logger.mode=loud",
+        "logger.mode must be one of online, offline, disabled, 'loud' was given",
+    ),
+    ("-m sampler.step_size=1,0", "0 was given (job: target=bernoulli4 sampler=dmala sampler.step_size=0"),
+]
+
+
+def refused(call: Call, command: str) -> str:
+    """The sentence with which `command` is refused, having checked its form."""
+    ended = call(*command.split())
+    assert ended.status == 2, ended
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()) <= 5
+    assert ended.err.startswith("error: ")
+    return ended.err
+
+
+@pytest.mark.parametrize(("command", "sentence"), NAMES, ids=[command for command, _ in NAMES])
+def test_a_name_is_refused(call: Call, tmp_path: Path, command: str, sentence: str) -> None:
+    assert sentence in refused(call, command)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("command", "sentence"), VALUES, ids=[command for command, _ in VALUES])
+def test_a_value_is_refused(call: Call, tmp_path: Path, command: str, sentence: str) -> None:
+    groups = [given.split("=")[0] for given in command.split()]
+    small = [f"{group}={name}" for group, name in {"target": "bernoulli4", "sampler": "dmala"}.items()]
+    defaults = [line for line in small if line.split("=")[0] not in groups]
+    flags = [part for part in command.split() if part == "-m"]
+    others = [part for part in command.split() if part != "-m"]
+    assert sentence in refused(call, " ".join([*flags, *defaults, *others]))
+    assert not list(tmp_path.glob("**/config.yaml"))
+
+
+def test_cuda_is_refused_where_there_is_none(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert "PyTorch sees no CUDA device here" in refused(call, "device=cuda")
+
+
+def test_an_output_root_that_is_a_file_is_refused(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("mine")
+    assert "output_root must be a folder" in refused(
+        call, "target=bernoulli4 sampler=dmala output_root=results"
+    )
+    assert (tmp_path / "results").read_text() == "mine"
+
+
+TARGETS = """
+import torch
+from targets.spaces import Binary
+from targets.target import Target
+
+class Base(Target):
+    def __init__(self):
+        super().__init__()
+        self.space = Binary(3)
+
+    def log_prob(self, theta):
+        return theta.sum(-1)
+
+class NotANumber(Base):
+    def log_prob(self, theta):
+        return theta.sum(-1) * float("nan")
+
+class Infinite(Base):
+    def log_prob(self, theta):
+        return theta.sum(-1) - float("inf")
+
+class WrongShape(Base):
+    def log_prob(self, theta):
+        return theta
+
+class Raises(Base):
+    def log_prob(self, theta):
+        raise RuntimeError("the data are not there")
+
+class NoLogProb(Target):
+    pass
+
+class NoSpace(Target):
+    def log_prob(self, theta):
+        return theta.sum(-1)
+
+class Refuses(Base):
+    def __init__(self, width=1):
+        raise ValueError(f"width must be even, {width} was given")
+
+class Breaks(Base):
+    def __init__(self):
+        raise OSError("no such file: weights.bin")
+
+class NeedsMore(Base):
+    def __init__(self, depth):
+        super().__init__()
+"""
+
+BROKEN = [
+    ("NotANumber", "gave the log density [nan, nan] at its initial states"),
+    ("Infinite", "finite numbers were expected"),
+    ("WrongShape", "gave log densities of shape (1, 2, 3), (1, 2) was expected"),
+    ("Raises", "cannot be evaluated: RuntimeError: the data are not there"),
+    ("NoLogProb", "abstract method log_prob"),
+    ("NoSpace", "sets no space"),
+    ("Refuses +target.width=3", "target.width must be even, 3 was given"),
+    ("Breaks", "cannot be built: OSError: no such file: weights.bin"),
+    ("NeedsMore", "needs the key 'target.depth'"),
+    ("Refuses +target.widht=3", "Unknown key 'target.widht'; did you mean 'width'?"),
+    ("Absent", "broken_targets has no 'Absent'"),
+]
+
+
+@pytest.mark.parametrize(("target", "sentence"), BROKEN, ids=[target for target, _ in BROKEN])
+def test_a_users_target_is_refused(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, sentence: str
+) -> None:
+    (tmp_path / "broken_targets.py").write_text(TARGETS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert sentence in refused(call, f"sampler=dmala target._target_=broken_targets.{target}")
+
+
+def test_the_whole_traceback_on_request(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(UserError, match="Unknown target"):
+        main(["target=mgo"])

@@ -1,0 +1,127 @@
+"""The command line as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runner.store import Store
+from tests.runner.conftest import Call
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+
+# Fails as soon as anything imports torch.
+NO_TORCH = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise AssertionError("torch was imported")
+sys.meta_path.insert(0, Refuse())
+from runner.command import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def without_torch(*argv: str) -> subprocess.CompletedProcess[str]:
+    """The command in a Python that has no torch."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", NO_TORCH, *argv]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("target=mgo",),
+        ("sampler=dmala", "sampler.stepsize=3"),
+        ("-m", "+experiment=pt_table1", "scale=quik"),
+        ("-m", "sampler=dmala,pt_dmala", "sampler.ladder=[1,0]"),
+    ],
+)
+def test_a_mistyped_name_is_refused_before_torch_is_imported(argv: tuple[str, ...]) -> None:
+    ended = without_torch(*argv)
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith("error: Unknown ")
+
+
+@pytest.mark.parametrize("argv", [("--help",), ("--cfg", "job", "sampler=gibbs"), ("--info", "searchpath")])
+def test_help_and_configuration_need_no_torch(argv: tuple[str, ...]) -> None:
+    ended = without_torch(*argv)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
+
+
+def test_help_names_groups_and_keys(call: Call) -> None:
+    ended = call("--help")
+    assert ended.status == 0
+    for text in ("sampler: ab, acs, dmala", "+experiment=pt_table1", "step_size", "output_root: outputs"):
+        assert text in ended.out
+
+
+def test_cfg_shows_the_configuration_that_runs(call: Call) -> None:
+    ended = call("--cfg", "job", *SMALL, "seed=3")
+    shown = yaml.safe_load(ended.out)
+    assert (ended.status, shown["seed"], shown["sampler"]["name"]) == (0, 3, "gibbs")
+    resolved = yaml.safe_load(call("--cfg", "job", "--resolve", *SMALL).out)
+    assert resolved["task"]["burn_in"] == 4
+    assert call("--cfg", "job", "--package", "scale").out.startswith("# @package scale")
+
+
+def test_one_run_leaves_what_a_reader_expects(call: Call, tmp_path: Path) -> None:
+    ended = call(*SMALL, "seed=3", "task.record=2")
+    assert ended.status == 0, ended.err
+    assert "tv=" in ended.out
+    (path,) = (tmp_path / "outputs" / "runs").iterdir()
+    folder = Store(tmp_path / "outputs").run(path.name)
+    assert {each.name for each in path.iterdir()} == {
+        "config.yaml",
+        "lock",
+        "manifest.json",
+        "metrics.csv",
+        "summary.json",
+    }
+    summary = json.loads((path / "summary.json").read_text())
+    assert summary["status"] == folder.status() == "done"
+    assert (summary["run_id"], summary["steps"], summary["seed"]) == (path.name, 20, 3)
+    assert 0 < summary["seconds"] <= summary["wall_seconds"]
+    rows = folder.metrics()
+    assert rows is not None
+    assert list(rows["step"].drop_duplicates()) == [8, 20]
+    last = rows[(rows["step"] == 20) & (rows["metric"] == "tv")]
+    assert last["value"].item() == summary["metrics"]["tv"]
+    assert last["evaluations"].item() == summary["evaluations"]
+    config = yaml.safe_load((path / "config.yaml").read_text())
+    assert (config["seed"], config["task"]["burn_in"]) == (3, 4)
+    manifest = folder.manifest()
+    assert manifest is not None
+    assert {"git", "packages", "device", "host", "command", "started", "finished"} <= set(manifest)
+    assert not (tmp_path / "outputs" / ".hydra").exists()
+    assert [each.name for each in tmp_path.iterdir()] == ["outputs"]
+
+
+def test_a_run_that_is_done_is_skipped(call: Call, tmp_path: Path) -> None:
+    call(*SMALL)
+    (summary,) = tmp_path.glob("outputs/runs/*/summary.json")
+    before = summary.stat().st_mtime_ns
+    assert "done before" in call(*SMALL).out
+    assert summary.stat().st_mtime_ns == before
+
+
+def test_a_folder_of_ones_own_by_config_dir(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "mine" / "scale").mkdir(parents=True)
+    (tmp_path / "mine" / "scale" / "tiny.yaml").write_text("{name: tiny, steps: 10, chains: 2, seeds: 1}")
+    argv = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=tiny")
+    ended = call("--config-dir", "mine", *argv)
+    assert ended.status == 0, ended.err
+    assert "10 steps" in ended.out
+    assert "done before" in call("hydra.searchpath=[file://mine]", *argv).out
+    assert "Unknown scale 'tiny'" in call(*argv).err
+    assert "did you mean 'tiny'?" in call("--config-dir", "mine", "scale=tiyn").err

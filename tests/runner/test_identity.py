@@ -1,0 +1,96 @@
+"""What makes a run the same run."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.compose import compose
+from runner.identity import artefact_id, canonical, digest, run_ids
+from runner.seeds import seeds_of
+
+
+def ids(*overrides: str, device: str = "cpu") -> dict[int, str]:
+    config = compose(overrides)
+    return run_ids(config, device, seeds_of(config))
+
+
+def test_an_id_is_a_short_hash_that_does_not_change_by_itself() -> None:
+    (run_id,) = ids().values()
+    assert len(run_id) == 16
+    assert int(run_id, 16) >= 0
+    assert ids() == {0: run_id}
+
+
+def test_canonical_json_is_pinned() -> None:
+    assert digest({"b": [1.0, None], "a": 0}) == digest({"a": 0, "b": (1, None)}) == "78e2e70fcd9fd3b3"
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "output_root=elsewhere",
+        "logger=wandb",
+        "checkpoint.seconds=1",
+        "checkpoint.steps=7",
+        "hydra/launcher=joblib",
+        "threads=2",
+    ],
+)
+def test_what_changes_no_number_changes_no_id(override: str) -> None:
+    assert ids(override) == ids()
+
+
+def test_a_scale_matters_only_by_what_it_sets() -> None:
+    written_out = ids("scale=smoke", "task.steps=2000", "task.chains=100")
+    assert written_out == ids("scale=quick")
+    assert ids("scale=smoke") != ids("scale=quick")
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "target=mos",
+        "target.components=6",
+        "sampler=dmala",
+        "sampler.swap.intensity=0",
+        "task.burn_in=0",
+        "task.record=3",
+        "metric=tv",
+        "dtype=float64",
+    ],
+)
+def test_what_can_change_a_number_changes_the_id(override: str) -> None:
+    assert ids(override)[0] != ids()[0]
+
+
+def test_the_device_type_is_part_of_a_run() -> None:
+    assert ids(device="cuda") != ids(device="cpu")
+
+
+def test_falsy_values_count() -> None:
+    assert ids("seed=0")[0] != ids("seed=1")[1]
+    assert ids("task.burn_in=0") != ids("task.burn_in=1")
+    assert digest({"a": 0}) != digest({"a": None}) != digest({"a": False})
+    assert digest({"a": 0}) != digest({})
+
+
+def test_numbers_that_are_equal_are_the_same() -> None:
+    one = ids("sampler=dmala", "sampler.step_size=1")
+    assert (
+        one == ids("sampler=dmala", "sampler.step_size=1.0") == ids("sampler=dmala", "sampler.step_size=1e0")
+    )
+    assert canonical({"a": (1.0, 2.5, True)}) == {"a": [1, 2.5, True]}
+
+
+def test_order_and_company_of_seeds_do_not_matter() -> None:
+    several = ids("seed=[2,0,1]")
+    assert list(several) == [2, 0, 1]
+    assert all(ids(f"seed={seed}")[seed] == run_id for seed, run_id in several.items())
+
+
+def test_an_artefact_belongs_to_sampler_and_target_alone() -> None:
+    def name(*overrides: str) -> str:
+        return artefact_id(compose(overrides), "cpu")
+
+    assert name() == name("seed=4") == name("task.steps=7") == name("metric=tv")
+    assert len({name(), name("target=mos"), name("sampler=dmala"), name("dtype=float64")}) == 4
