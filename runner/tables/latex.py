@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from runner.tables.layout import BEATS_BEST, INEXACT, NOT_TOLD_APART, Block, Cell, Label, Page
+from runner.tables.layout import Block, Cell, Label, Page
+from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART
 from runner.tables.markdown import BETTER
 from runner.tables.numerals import power_of_ten
 

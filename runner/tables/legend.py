@@ -1,0 +1,39 @@
+"""How to read a table: the marks beside its numbers, and the sentences that explain them."""
+
+from __future__ import annotations
+
+from runner.tables.shape import Role, TableShape
+from runner.tables.summary import Summary
+
+INEXACT, NOT_TOLD_APART, BEATS_BEST = "†", "~", "‡"
+
+
+def legend(shape: TableShape, summary: Summary) -> list[str]:
+    """The sentences that say how to read the numbers; only those that this table needs."""
+    entries = list(summary)
+    most = max((entry.expected for entry in entries), default=0)
+    seeds = "1 seed" if most == 1 else f"n = {most} seeds"
+    sentences = [f"Ours: mean ± half the width of the 95 % t interval over {seeds}."]
+    if any(entry.published for entry in entries):
+        named = ", ".join(
+            f"{label} is {version.paper}, {version.table}"
+            for label, version in (shape.published.versions.items() if shape.published else ())
+        )
+        sentences.append(f"Published: as printed ({named}), with the spread printed there.")
+    if any(entry.best for entry in entries):
+        sentences.append("Bold: the best mean among the samplers that are exact.")
+    if any(entry.indistinguishable for entry in entries):
+        sentences.append(
+            f"{NOT_TOLD_APART}: not told apart from the best (paired t-test over seeds, Holm-adjusted "
+            "p of at least 0.05)."
+        )
+    if any(entry.beats_best for entry in entries):
+        sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
+    if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
+        sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
+    apart = [row.row for row in shape.rows if row.role is not Role.sampler]
+    if apart:
+        sentences.append(f"For reference, not competing: {'; '.join(apart)}.")
+    if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
+        sentences.append("n is given where fewer seeds than that are in.")
+    return sentences
