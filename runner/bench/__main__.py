@@ -37,7 +37,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
             ">= 10",
             result.ratio >= 10,
         )
-        add(f"{name}, without tables", f"{result.ratio_without_tables:.1f}", "-", True)
+        add(f"{name}, without tables", f"{result.ratio_without_tables:.1f} times", "-", True)
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)

@@ -33,8 +33,8 @@ class CommandLine:
 def measure(runs: int = 10) -> CommandLine:
     """Times ``--help``, a mistyped override, one run, and the overhead of each further run of a sweep.
 
-    The overhead is the wall clock of a sweep of 1 + `runs` configurations of one seed less that of one, less the
-    sampling seconds that the runs report, divided by `runs`.
+    The overhead is the wall clock of a sweep of 1 + `runs` configurations of one seed less that of one,
+    less the sampling seconds that the runs report, divided by `runs`.
     """
     help_seconds = min(_run("--help")[0] for _ in range(3))
     refusals = [_run("target=mgo") for _ in range(3)]
