@@ -56,6 +56,8 @@ class WandbLogger:
 
     def start(self, run_id: str, config: Mapping[str, Any]) -> None:
         """Opens the mirror of a run, or takes it up again; `config` is the run's resolved configuration."""
+        if run_id in self._runs:
+            return
         names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale")}
         self._runs[run_id] = self._open(
             run_id,
@@ -70,14 +72,18 @@ class WandbLogger:
         self._runs[run_id].log(dict(values), step=step)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
-        """Writes a run's summary and closes its mirror."""
-        run = self._runs.pop(run_id)
+        """Writes a run's summary and closes its mirror; a run that failed before it began has none."""
+        run = self._runs.pop(run_id, None)
+        if run is None:
+            return
         run.summary.update(dict(summary))
         run.finish(exit_code=1 if failed else 0)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
         """Mirrors a rendered table: its rows and its figures, as one run of their own."""
-        run = self._open(f"table-{experiment}-{scale}", name=f"{experiment}, {scale}", job_type="table")
+        run_id = f"table-{experiment}-{scale}"
+        self.forget_offline(run_id)
+        run = self._open(run_id, name=f"{experiment}, {scale}", job_type="table")
         content: dict[str, Any] = {path.stem: wandb.Image(str(path)) for path in sorted(folder.glob("*.png"))}
         if (folder / "table.csv").is_file():
             content["table"] = wandb.Table(dataframe=_read_csv(folder / "table.csv"))

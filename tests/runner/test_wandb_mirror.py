@@ -126,8 +126,18 @@ def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
 def test_a_failed_run_is_marked_as_failed(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
     logger.start("aaaa", CONFIG)
-    logger.finish("aaaa", {"status": "failed"}, failed=True)
-    assert read_back(mirrors(tmp_path)[0])["exit"] == 1
+    logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
+    logger.finish("bbbb", {"status": "failed"}, failed=True)
+    (mirror,) = mirrors(tmp_path)
+    assert read_back(mirror)["exit"] == 1
+
+
+def test_a_run_that_begins_again_after_another_of_its_batch_failed_keeps_its_mirror(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    for _ in range(2):
+        logger.start("aaaa", CONFIG)
+    logger.finish("aaaa", {"status": "done"})
+    assert len(mirrors(tmp_path)) == 1
 
 
 def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
@@ -136,10 +146,12 @@ def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
     (folder / "table.csv").write_text("row,kl\nDMALA,0.1\n")
     pixels = pytest.importorskip("PIL.Image").new("RGB", (4, 4))
     pixels.save(folder / "figure.png")
-    WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
-    row = read_back(mirrors(tmp_path, "table-pt_table1-smoke")[0])["history"][0]
-    assert row["figure"]["_type"] == "image-file" if "figure" in row else row["figure/_type"] == "image-file"
-    assert any(key.startswith("table") for key in row)
+    for _ in range(2):
+        WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
+    (mirror,) = mirrors(tmp_path, "table-pt_table1-smoke")
+    row = read_back(mirror)["history"][0]
+    kinds = {key.removesuffix("/_type"): value for key, value in row.items() if key.endswith("/_type")}
+    assert kinds == {"figure": "image-file", "table": "table-file"}
 
 
 def test_an_unknown_mode_is_refused() -> None:
