@@ -6,6 +6,7 @@ warning, and `python -m runner.wandb_sync` rebuilds it later from what is on dis
 
 from __future__ import annotations
 
+import json
 import shutil
 import urllib.error
 import urllib.request
@@ -76,7 +77,8 @@ class WandbLogger:
         run = self._runs.pop(run_id, None)
         if run is None:
             return
-        run.summary.update(dict(summary))
+        # As it is on disk: W&B takes no other keys than text.
+        run.summary.update(json.loads(json.dumps(summary)))
         run.finish(exit_code=1 if failed else 0)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
