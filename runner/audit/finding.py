@@ -1,0 +1,145 @@
+"""What a finding is: something that papers or released code do, and the figures that show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The interval that a figure must lie in, and how a reader is told of it."""
+
+    low: float
+    high: float
+    text: str
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` lies in the interval; NaN does not."""
+        return self.low <= value <= self.high
+
+
+def near(value: float, tolerance: float) -> Expected:
+    """`value`, give or take `tolerance`; itself where the tolerance is 0."""
+    if tolerance == 0:
+        return Expected(value, value, plain(value))
+    return Expected(value - tolerance, value + tolerance, f"{plain(value)} ± {plain(tolerance)}")
+
+
+def at_most(value: float) -> Expected:
+    """No more than `value`."""
+    return Expected(-math.inf, value, f"<= {plain(value)}")
+
+
+def at_least(value: float) -> Expected:
+    """No less than `value`."""
+    return Expected(value, math.inf, f">= {plain(value)}")
+
+
+class Basis(Enum):
+    """What it means that a figure lies within its interval."""
+
+    NOTES = "agrees"
+    """Our notes state the figure and enough of the setting: it is measured again."""
+
+    FITTED = "fitted"
+    """The notes state the figure but not the setting, and ours was searched for so that it comes out."""
+
+    BOUND = "holds"
+    """A bound of ours: the notes state no such figure, or ours is another one (`Figure.stated`)."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number.
+
+    Attributes:
+        name: what it is.
+        expected: the interval that it is held to.
+        measured: the figure measured here.
+        error: its standard error, where it was drawn and not computed.
+        basis: what it means that it lies in the interval.
+        stated: the figure of the notes, where the interval is not around it: it is not reproduced.
+    """
+
+    name: str
+    expected: Expected
+    measured: float
+    error: float | None = None
+    basis: Basis = Basis.NOTES
+    stated: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured figure lies in its interval."""
+        return self.expected.holds(self.measured)
+
+    @property
+    def standing(self) -> str:
+        """``agrees``, ``fitted``, ``holds``, ``not the notes' figure``, or ``FAILS``."""
+        if not self.holds:
+            return "FAILS"
+        return self.basis.value if self.stated is None else "not the notes' figure"
+
+    @property
+    def held_to(self) -> str:
+        """The interval as printed, with the notes' figure where that is another one."""
+        return self.expected.text + ("" if self.stated is None else f" (notes {plain(self.stated)})")
+
+    @property
+    def text(self) -> str:
+        """The measured figure as printed."""
+        error = "" if self.error is None else f" (se {self.error:.1g})"
+        return plain(self.measured) + error
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of the audit.
+
+    Attributes:
+        key: short name, for commands and tests.
+        title: the finding in a line.
+        where: where in a paper or in released code it is.
+        source: where our notes record it.
+        measure: takes the measurements; seconds at most.
+        test: the test that holds it, ``path::name``.
+        note: what had to be chosen because the source does not state it, and what differs for that.
+    """
+
+    key: str
+    title: str
+    where: str
+    source: str
+    measure: Callable[[], Sequence[Figure]]
+    test: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finding with its figures and the seconds that they took."""
+
+    finding: Finding
+    figures: tuple[Figure, ...]
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """The weakest that can be said of the figures together."""
+        if not all(figure.holds for figure in self.figures):
+            return "FAILS"
+        if any(figure.stated is not None for figure in self.figures):
+            return "in part"
+        if any(figure.basis is Basis.FITTED for figure in self.figures):
+            return "setting fitted"
+        return "reproduced"
+
+
+def plain(value: float) -> str:
+    """`value` with up to four significant digits, powers of ten only where they are needed."""
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e5):
+        return f"{value:.2e}"
+    return f"{value:.4g}"

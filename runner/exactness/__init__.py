@@ -1,0 +1,1 @@
+"""Distance of every sampler from its target, by enumeration: ``python -m runner.exactness``."""
