@@ -41,6 +41,10 @@ class Problem:
         """The same problem with another kernel, brought to the target's dtype and device."""
         return replace(self, kernel=kernel.to(self.target.like()))
 
+    def prepared(self) -> Problem:
+        """The same problem with the kernel of the same law that is fastest on its target."""
+        return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
+
     def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
         """The metrics of a batch of runs with these seeds, before any draw.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +14,8 @@ from hydra import initialize_config_module
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import OverrideType
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -87,6 +91,29 @@ def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig
     initialise()
     with one_sentence_errors():
         return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
+
+
+def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> DictConfig:
+    """Like `compose`, but Hydra is asked once per choice of `groups` and plain values are set afterwards.
+
+    A sweep has a hundred jobs and a handful of such choices; each composition takes a tenth of a second.
+    """
+    with one_sentence_errors():
+        given = OverridesParser.create().parse_overrides(list(overrides))
+    chosen = [o for o in given if o.key_or_group in groups or o.key_or_group.startswith("hydra")]
+    values = [o for o in given if o not in chosen]
+    if any(override.type is not OverrideType.CHANGE for override in values):
+        return compose(overrides)
+    config = copy.deepcopy(_chosen(tuple(override.input_line or "" for override in chosen)))
+    with one_sentence_errors():
+        for override in values:
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+    return config
+
+
+@functools.cache
+def _chosen(overrides: tuple[str, ...]) -> DictConfig:
+    return compose(overrides)
 
 
 def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False) -> list[str]:

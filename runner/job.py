@@ -114,6 +114,7 @@ class _Job:
     def compute(self) -> None:
         try:
             problem, self.tuning = tuned(build(self.config), self.store)
+            problem = problem.prepared()
             self.told = mirror(self.config)
         except Exception as error:
             self._fail(error, list(self.left))

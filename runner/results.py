@@ -14,6 +14,7 @@ from runner.logger import Mirror
 from runner.manifest import new_manifest, now
 from runner.store import RunFolder
 from runner.tasks.sample import Sampling
+from runner.visits import visits_of
 
 KEPT = (*PARTS, "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
 """Keys of a configuration that are kept with a run; its seed joins them."""
@@ -39,11 +40,12 @@ def finish_runs(
     manifests: dict[int, dict[str, Any]],
     told: Mirror,
 ) -> None:
-    """Writes rows and summary of each run in `folders`."""
+    """Writes rows, summary and visits of each run in `folders`."""
     for seed, folder in folders.items():
         rows = rows_of(problem, run, seed, folder.run_id)
         summary = summary_of(problem, run, seed, folder.run_id) | {"tuning": tuning}
-        folder.finish(rows, summary, manifests[seed] | {"finished": now()})
+        visits = visits_of(run.suite, list(run.seeds).index(seed))
+        folder.finish(rows, summary, manifests[seed] | {"finished": now()}, visits)
         for record in run.records:
             told.log(folder.run_id, record["step"], values_of(run, record, seed))
         told.finish(folder.run_id, summary)

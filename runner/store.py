@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from runner.atomic import read_json, remove_partial, set_aside, write_json, write_text
+from runner.atomic import read_json, remove_partial, set_aside, write_bytes, write_json, write_text
 from runner.errors import UserError, warn
 
 if TYPE_CHECKING:
@@ -146,10 +146,16 @@ class RunFolder:
         write_json(self.path / "manifest.json", manifest)
 
     def finish(
-        self, rows: Iterable[Mapping[str, Any]], summary: Mapping[str, Any], manifest: Mapping[str, Any]
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        summary: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+        visits: bytes | None = None,
     ) -> None:
         """Writes the results; the summary comes last and makes the run done."""
         write_text(self.path / "metrics.csv", to_csv(rows))
+        if visits is not None:
+            write_bytes(self.path / "visits.npz", visits)
         write_json(self.path / "manifest.json", manifest)
         write_json(self.path / "summary.json", summary)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig, OmegaConf
+from hydra.core.override_parser.types import Override, OverrideType
+from omegaconf import DictConfig, OmegaConf, open_dict
 
-from runner.compose import compose
+from runner.compose import compose_by_groups
 from runner.devices import device_type
 from runner.errors import UserError, listed
 from runner.identity import run_ids
@@ -114,7 +115,7 @@ def jobs_of(request: Request) -> list[Job]:
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
     for plan in request.plans:
-        config = compose([*request.hydra, *plan.overrides])
+        config = compose_by_groups([*request.hydra, *plan.overrides], request.names.groups)
         overrides = plan.overrides
         if plan.row and not any(override.startswith("seed=") for override in overrides):
             config.seed = list(range(int(config.scale.seeds)))
@@ -125,6 +126,30 @@ def jobs_of(request: Request) -> list[Job]:
         if new:
             jobs.append(Job(tuple(overrides), plan.row, plan.cell, config, ids))
     return jobs
+
+
+def _composed(request: Request, plan: Plan, bases: dict[tuple[str, ...], DictConfig]) -> DictConfig:
+    """The configuration of a job; jobs that choose the same options share the slow part, which is Hydra's."""
+    overrides = parse(plan.overrides)
+    chosen = [
+        line
+        for line, o in zip(plan.overrides, overrides, strict=True)
+        if o.key_or_group in request.names.groups
+    ]
+    values = [o for o in overrides if o.key_or_group not in request.names.groups]
+    if any(override.type is not OverrideType.CHANGE for override in values):
+        return compose([*request.hydra, *plan.overrides])
+    key = tuple(chosen)
+    if key not in bases:
+        bases[key] = compose([*request.hydra, *chosen])
+        with open_dict(bases[key]):
+            for block in ("sweep", "table"):
+                bases[key].pop(block, None)
+    config = copy.deepcopy(bases[key])
+    with one_sentence_errors():
+        for override in values:
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+    return config
 
 
 def choices_of(overrides: Sequence[Override]) -> Choices:
@@ -175,21 +200,21 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     fixed = _as_choices(block.get("overrides") or {})
     grid = {key: user.get(key, lines) for key, lines in _as_choices(block.get("grid") or {}).items()}
     plans: list[Plan] = []
+    choosing = {key for row in block["rows"] for key in row} & set(user)
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key != "row"})
         kept = {
             key: [line for line in lines if key not in user or line in user[key]]
             for key, lines in own.items()
         }
-        if not all(kept.values()):
+        if not all(kept.values()) or not choosing <= set(own):
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
         for lines in product({**fixed, **grid, **others, **kept}):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
             plans.append(Plan([experiment, *lines], str(row["row"]), cell))
     if not plans:
-        keys = {key for row in block["rows"] for key in row if key != "row"} & set(user)
-        raise UserError(f"No row of the experiment {name} has the {listed(keys)} that was given.")
+        raise UserError(f"No row of the experiment {name} has the {listed(choosing)} that was given.")
     return plans
 
 
