@@ -68,13 +68,13 @@ $(EXPERIMENTS): pt-%: $(LAUNCHES)
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
 audit: $(NEEDS) ## the defects of papers and released code, each with its figure
-	@$(BIN)/python -m runner.audit $(ARGS)
+	@$(BIN)/python -m runner.audit output_root='$(OUTPUT)' $(ARGS)
 
 exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
-	@$(BIN)/python -m runner.exactness $(ARGS)
+	@$(BIN)/python -m runner.exactness output_root='$(OUTPUT)' $(ARGS)
 
 bench: $(NEEDS) ## speed against plain baselines, as ratios within one run
-	@$(BIN)/python -m runner.bench $(ARGS)
+	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
 
 test: $(NEEDS) ## the tests (slow ones left out)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
