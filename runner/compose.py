@@ -17,7 +17,7 @@ from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.errors import UserError, one_sentence
@@ -48,6 +48,7 @@ register_resolvers()
 def initialise() -> None:
     """Starts Hydra on the package `conf`, unless it runs already."""
     if not GlobalHydra.instance().is_initialized():
+        _chosen.cache_clear()
         initialize_config_module("conf", job_name="runner", version_base="1.3")
 
 
@@ -113,7 +114,12 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
 
 @functools.cache
 def _chosen(overrides: tuple[str, ...]) -> DictConfig:
-    return compose(overrides)
+    """What is chosen by groups alone; an experiment's own blocks, which no job reads, are left out."""
+    config = compose(overrides)
+    with open_dict(config):
+        for block in ("sweep", "table"):
+            config.pop(block, None)
+    return config
 
 
 def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False) -> list[str]:

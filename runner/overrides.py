@@ -6,6 +6,7 @@ A key is right if it exists for the option that was chosen of its group: ``sampl
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,8 +32,13 @@ def parse(lines: Sequence[str]) -> list[Override]:
     for line in lines:
         if "=" not in line and not line.startswith("~"):
             raise UserError(f"An override has the form key=value, '{line}' was given.")
+    return [_parsed(line) for line in lines]
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(line: str) -> Override:
     with one_sentence_errors():
-        return OverridesParser.create(config_loader=loader()).parse_overrides(list(lines))
+        return OverridesParser.create(config_loader=loader()).parse_override(line)
 
 
 def is_hydra(override: Override) -> bool:

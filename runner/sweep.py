@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra.core.override_parser.types import Override, OverrideType
-from omegaconf import DictConfig, OmegaConf, open_dict
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
 
 from runner.compose import compose_by_groups
 from runner.devices import device_type
@@ -126,30 +125,6 @@ def jobs_of(request: Request) -> list[Job]:
         if new:
             jobs.append(Job(tuple(overrides), plan.row, plan.cell, config, ids))
     return jobs
-
-
-def _composed(request: Request, plan: Plan, bases: dict[tuple[str, ...], DictConfig]) -> DictConfig:
-    """The configuration of a job; jobs that choose the same options share the slow part, which is Hydra's."""
-    overrides = parse(plan.overrides)
-    chosen = [
-        line
-        for line, o in zip(plan.overrides, overrides, strict=True)
-        if o.key_or_group in request.names.groups
-    ]
-    values = [o for o in overrides if o.key_or_group not in request.names.groups]
-    if any(override.type is not OverrideType.CHANGE for override in values):
-        return compose([*request.hydra, *plan.overrides])
-    key = tuple(chosen)
-    if key not in bases:
-        bases[key] = compose([*request.hydra, *chosen])
-        with open_dict(bases[key]):
-            for block in ("sweep", "table"):
-                bases[key].pop(block, None)
-    config = copy.deepcopy(bases[key])
-    with one_sentence_errors():
-        for override in values:
-            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-    return config
 
 
 def choices_of(overrides: Sequence[Override]) -> Choices:

@@ -1,0 +1,215 @@
+"""A sweep that is killed, again and again, ends with the numbers of one that was not."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from runner.command import main
+from runner.store import Store
+
+ROOT = Path(__file__).parents[2]
+SWEEP = (
+    "-m",
+    "target=bernoulli4,mog",
+    "sampler=dmala,pt_gibbs",
+    "seed=range(0,3)",
+    "metric=[tv,acceptance,jump]",
+    "task.chains=5",
+    "task.steps=300",
+    "task.record=3",
+    "checkpoint.steps=15",
+    "dtype=float64",
+)
+
+fork = multiprocessing.get_context("fork")
+
+
+def in_child(folder: Path, argv: tuple[str, ...]) -> multiprocessing.process.BaseProcess:
+    """The command in a forked process, which has torch already; `folder` is where it runs."""
+
+    def child() -> None:
+        os.chdir(folder)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        os._exit(main(argv))
+
+    process = fork.Process(target=child)
+    process.start()
+    return process
+
+
+def in_new_process(folder: Path, argv: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """The command as a user gives it."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "runner", *argv]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def results(folder: Path) -> dict[str, list[list[str]]]:
+    """Rows of every run's metrics.csv, the column `seconds` taken out, by run id."""
+    found = {}
+    for path in sorted(folder.glob("outputs/runs/*/metrics.csv")):
+        rows = list(csv.reader(path.read_text().splitlines()))
+        seconds = rows[0].index("seconds")
+        found[path.parent.name] = [row[:seconds] + row[seconds + 1 :] for row in rows]
+    return found
+
+
+def wait(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+    """The results of the sweep when nothing happens to it."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    process = in_child(folder, SWEEP)
+    process.join(120)
+    assert process.exitcode == 0
+    found = results(folder)
+    assert len(found) == 12
+    return found
+
+
+def test_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
+    moments = random.Random(20261121)
+    kills = 0
+    while kills < 20:
+        process = in_child(tmp_path, SWEEP)
+        process.join(moments.uniform(0.2, 0.9))
+        if process.exitcode is None:
+            process.kill()
+            kills += 1
+        process.join()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        for path in tmp_path.glob("outputs/runs/*"):
+            summary = Store(tmp_path / "outputs").run(path.name).summary()
+            assert summary is not None or not (path / "summary.json").exists(), "a summary is half written"
+    assert kills >= 10, "the sweep is too short for this test"
+    process = in_child(tmp_path, SWEEP)
+    process.join(120)
+    assert process.exitcode == 0
+    assert results(tmp_path) == uninterrupted
+    assert not list(tmp_path.glob("outputs/runs/*/*.partial"))
+    assert not list(tmp_path.glob("outputs/runs/*/checkpoint*"))
+
+
+def test_the_command_line_killed_and_repeated(
+    tmp_path: Path, uninterrupted: dict[str, list[list[str]]]
+) -> None:
+    """The same with processes of their own, killed when a first checkpoint, then a first result, is there."""
+    for sign in ("checkpoint.pt", "summary.json"):
+        process = in_new_process(tmp_path, SWEEP)
+        wait(lambda sign=sign: bool(list(tmp_path.glob(f"outputs/runs/*/{sign}"))))  # type: ignore[misc]
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    process = in_new_process(tmp_path, SWEEP)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said.decode()
+    assert results(tmp_path) == uninterrupted
+
+
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=4")
+LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
+def test_a_signal_saves_first_and_exits_75(tmp_path: Path, number: signal.Signals) -> None:
+    stopped, straight = tmp_path / "stopped", tmp_path / "straight"
+    stopped.mkdir()
+    straight.mkdir()
+    process = in_child(stopped, LONG)
+    wait(lambda: bool(list(stopped.glob("outputs/runs/*/config.yaml"))))
+    time.sleep(0.3)
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join(30)
+    assert process.exitcode == 75
+    (checkpoint,) = stopped.glob("outputs/runs/*/checkpoint.pt")
+    saved = torch.load(checkpoint, weights_only=True)
+    assert 0 < saved["step"] < 6000
+    assert {Store(stopped / "outputs").run(name).status() for name in saved["run_ids"]} == {"interrupted"}
+    for folder in (stopped, straight):
+        process = in_child(folder, LONG)
+        process.join(60)
+        assert process.exitcode == 0
+    assert results(stopped) == results(straight)
+    assert not checkpoint.exists()
+
+
+def test_sigterm_on_the_command_line(tmp_path: Path) -> None:
+    process = in_new_process(tmp_path, ("-m", *LONG, "task.steps=1000000"))
+    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/config.yaml"))))
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 75
+    assert said.decode().splitlines()[-1] == "Stopped by SIGTERM; repeat the command to continue."
+    assert list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))
+
+
+def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
+    both = [in_child(tmp_path, SWEEP) for _ in range(2)]
+    for process in both:
+        process.join(120)
+        assert process.exitcode == 0
+    assert results(tmp_path) == uninterrupted
+    store = Store(tmp_path / "outputs")
+    workers = set()
+    for name in results(tmp_path):
+        manifest = store.run(name).manifest()
+        assert manifest is not None
+        (attempt,) = manifest["attempts"]
+        workers.add(attempt["process"])
+    assert len(workers) == 2, "one process did all the work: the test shows nothing"
+
+
+def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
+    """Some seeds of a batch are written, the others are not: they go on from the batch's checkpoint."""
+    argv = (*SMALL, "task.steps=400", "seed=[0,1,2]", "checkpoint.steps=1")
+    process = in_child(tmp_path, argv)
+    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
+    process.kill()
+    process.join()
+    (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
+    saved = checkpoint.read_bytes()
+    process = in_child(tmp_path, argv)
+    process.join(30)
+    expected = results(tmp_path)
+    # The disk as the kill would have left it: the first result is there, the checkpoint still is.
+    checkpoint.write_bytes(saved)
+    store = Store(tmp_path / "outputs")
+    for name in expected:
+        if name != checkpoint.parent.name:
+            (store.run(name).path / "summary.json").unlink()
+    before = (checkpoint.parent / "summary.json").stat().st_mtime_ns
+    process = in_child(tmp_path, argv)
+    process.join(30)
+    assert process.exitcode == 0
+    assert results(tmp_path) == expected
+    assert (checkpoint.parent / "summary.json").stat().st_mtime_ns == before
+    assert not checkpoint.exists()
+    for name in expected:
+        summary = store.run(name).summary()
+        assert summary is not None
+        assert summary["batch"] == 3

@@ -1,0 +1,69 @@
+"""`python -m runner.status`: it tells and does nothing."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from pathlib import Path
+
+import pytest
+
+from runner.status import main, standing, time_left
+from runner.sweep import experiment_jobs
+from tests.runner.conftest import Call
+from tests.runner.test_sweep import tiny
+
+__all__ = ["tiny"]
+
+
+def everything(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.glob("outputs/**/*")}
+
+
+@pytest.mark.usefixtures("tiny")
+def test_every_status_is_told_and_nothing_is_written(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = f"hydra.searchpath=[file://{tmp_path}/conf]"
+    argv = [where, "scale=smoke", "target=bernoulli4"]
+    assert main(["tiny", *argv]) == 0
+    assert not (tmp_path / "outputs").exists()
+    assert "8 runs are left: about " in capsys.readouterr().out
+
+    call("-m", "+experiment=tiny", *argv)
+    gibbs, dmala, *_ = experiment_jobs("tiny", argv)
+    runs = Path("outputs/runs")
+    failed, interrupted = (runs / name for name in gibbs.run_ids.values())
+    for folder in (failed, interrupted):
+        (folder / "summary.json").unlink()
+    (failed / "failure.json").write_text('{"status": "failed"}')
+    running = runs / dmala.run_ids[0]
+    (running / "summary.json").unlink()
+    before = everything(tmp_path)
+    with (running / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        capsys.readouterr()
+        assert main(["tiny", *argv]) == 0
+    out = capsys.readouterr().out
+    assert everything(tmp_path) == before
+    total = next(line for line in out.splitlines() if line.startswith("│ all"))
+    assert [int(number) for number in re.findall(r"\d+", total)] == [5, 1, 1, 1, 0]
+    assert re.search(r"2 runs are left: about [0-9.]+ s in one process\.", out)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_time_left_is_that_of_done_runs(call: Call, tmp_path: Path) -> None:
+    argv = [f"hydra.searchpath=[file://{tmp_path}/conf]", "scale=smoke", "sampler=gibbs"]
+    call("-m", "+experiment=tiny", *argv, "target=bernoulli4")
+    done, missing = (standing(job) for job in experiment_jobs("tiny", argv))
+    assert (done.left, missing.left) == (0, 2)
+    cost = sum(float(summary["wall_seconds"]) for summary in done.summaries)
+    assert time_left([done, missing]) == pytest.approx(cost)
+    assert time_left([done]) == 0
+
+
+def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pt_tabel1"]) == 2
+    assert "did you mean 'pt_table1'?" in capsys.readouterr().err
+    assert main([]) == 2
+    assert "see --help" in capsys.readouterr().err

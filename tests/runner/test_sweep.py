@@ -1,0 +1,237 @@
+"""From a command to its jobs, and what a sweep says in the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.errors import UserError
+from runner.outcome import command, digest
+from runner.store import Store
+from runner.sweep import LARGEST_BATCH, experiment_jobs, jobs_of, requested
+from tests.runner.conftest import Call
+
+EXPERIMENT = """# @package _global_
+experiment: tiny
+sweep:
+  grid: {target: [bernoulli4, mog]}
+  rows:
+    - {row: Gibbs, sampler: gibbs}
+    - {row: "DMALA, fixed", sampler: dmala, sampler.step_size: [1, 2.5]}
+    - {row: PT, sampler: pt_gibbs, sampler.ladder: "[1,0.5,0]"}
+  overrides: {task.start: uniform, metric: "[tv,jump]", task.steps: 30, task.chains: 3}
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    """The override that makes the experiment `tiny` known."""
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(EXPERIMENT)
+    return f"hydra.searchpath=[file://{tmp_path}/conf]"
+
+
+def overrides(*lines: str) -> list[list[str]]:
+    return [plan.overrides for plan in requested(lines, multirun=True).plans]
+
+
+def test_a_grid_is_every_combination() -> None:
+    assert overrides("target=mog,mos", "sampler=dmala", "target.components=8,16") == [
+        ["target=mog", "sampler=dmala", "target.components=8"],
+        ["target=mog", "sampler=dmala", "target.components=16"],
+        ["target=mos", "sampler=dmala", "target.components=8"],
+        ["target=mos", "sampler=dmala", "target.components=16"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "jobs"),
+    [
+        ("seed=range(0,5)", ["seed=[0,1,2,3,4]"]),
+        ("seed=3,1", ["seed=[3,1]"]),
+        ("seed=7", ["seed=7"]),
+        ("seed=[1,2],[3,4]", ["seed=[1,2]", "seed=[3,4]"]),
+    ],
+)
+def test_swept_seeds_are_a_batch(given: str, jobs: list[str]) -> None:
+    assert overrides(given) == [[job] for job in jobs]
+
+
+def test_a_long_sweep_over_seeds_is_cut() -> None:
+    jobs = jobs_of(requested([f"seed=range(0,{LARGEST_BATCH + 3})"], multirun=True))
+    assert [len(job.run_ids) for job in jobs] == [LARGEST_BATCH, 3]
+    assert list(jobs[1].run_ids) == [32, 33, 34]
+
+
+def test_a_list_value_is_no_sweep() -> None:
+    assert overrides("sampler.ladder=[1,0.5],[1,0.5,0]", "metric=[kl,tv]") == [
+        ["sampler.ladder=[1,0.5]", "metric=[kl,tv]"],
+        ["sampler.ladder=[1,0.5,0]", "metric=[kl,tv]"],
+    ]
+
+
+def test_a_job_twice_is_computed_once() -> None:
+    assert len(jobs_of(requested(["sampler=dmala", "sampler.step_size=1,1.0"], multirun=True))) == 1
+
+
+def test_an_experiment_is_grid_times_rows(tiny: str) -> None:
+    jobs = experiment_jobs("tiny", [tiny, "scale=smoke"])
+    assert [(job.row, job.cell["target"], job.config.sampler.get("step_size")) for job in jobs] == [
+        ("Gibbs", "bernoulli4", None),
+        ("Gibbs", "mog", None),
+        ("DMALA, fixed", "bernoulli4", 1),
+        ("DMALA, fixed", "bernoulli4", 2.5),
+        ("DMALA, fixed", "mog", 1),
+        ("DMALA, fixed", "mog", 2.5),
+        ("PT", "bernoulli4", None),
+        ("PT", "mog", None),
+    ]
+    assert {tuple(job.run_ids) for job in jobs} == {(0, 1)}
+    assert {job.config.experiment for job in jobs} == {"tiny"}
+    assert list(jobs[-1].config.sampler.ladder) == [1, 0.5, 0]
+    assert list(jobs[0].config.metric) == ["tv", "jump"]
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [("target=mog", 4), ("sampler=dmala", 4), ("sampler.step_size=1", 2), ("sampler=gibbs,pt_gibbs", 4)],
+)
+def test_a_users_choice_narrows_an_experiment(tiny: str, given: str, number: int) -> None:
+    assert len(experiment_jobs("tiny", [tiny, given])) == number
+
+
+def test_a_users_value_replaces_an_experiments(tiny: str) -> None:
+    jobs = experiment_jobs("tiny", [tiny, "task.steps=40", "seed=range(3,6)"])
+    assert {job.config.task.steps for job in jobs} == {40}
+    assert {tuple(job.run_ids) for job in jobs} == {(3, 4, 5)}
+
+
+def test_an_experiment_and_its_single_job_are_the_same_run(tiny: str) -> None:
+    (job,) = experiment_jobs("tiny", [tiny, "target=mog", "sampler=gibbs", "seed=0"])
+    by_hand = ["target=mog", "sampler=gibbs", "metric=[tv,jump]", "task.steps=30", "task.chains=3", "seed=0"]
+    (same,) = jobs_of(requested(by_hand, multirun=False))
+    assert job.run_ids == same.run_ids
+
+
+@pytest.mark.parametrize("name", ["pt_table1", "pt_table4", "pt_table5", "pt_figure2"])
+def test_every_experiment_of_the_house_has_jobs(name: str) -> None:
+    jobs = experiment_jobs(name, ["scale=smoke"])
+    runs = [run_id for job in jobs for run_id in job.run_ids.values()]
+    assert len(runs) == 2 * len(jobs)
+    assert len(set(runs)) > 20
+
+
+def test_a_sweep_runs_and_is_skipped_when_repeated(call: Call, tmp_path: Path, tiny: str) -> None:
+    argv = ("-m", "+experiment=tiny", tiny, "scale=smoke")
+    ended = call(*argv)
+    assert (ended.status, ended.out) == (0, "16 runs done.\n"), ended.err
+    rows = Store("outputs").run(next(Path("outputs/runs").iterdir()).name).metrics()
+    assert rows is not None
+    assert set(rows["experiment"]) == {"tiny"}
+    before = {path: path.stat().st_mtime_ns for path in Path("outputs/runs").glob("*/*")}
+    assert call(*argv).out == "0 runs done, 16 skipped (done before).\n"
+    assert before == {path: path.stat().st_mtime_ns for path in Path("outputs/runs").glob("*/*")}
+    litter = {path.name for path in tmp_path.iterdir()} - {"outputs", "conf"}
+    assert not litter
+
+
+LATE = """
+import torch
+from targets.spaces import Binary
+from targets.target import Target
+
+class Late(Target):
+    '''NaN at one state that no run starts at.'''
+    def __init__(self, bad=7):
+        super().__init__()
+        self.space = Binary(3)
+        self.bad = bad
+    def initial(self, shape, generator):
+        return torch.zeros((*shape, 3))
+    def log_prob(self, theta):
+        place = self.space.index(theta)
+        return torch.where(place == self.bad, float("nan"), 0.0).to(theta)
+
+class Breaks(Late):
+    calls = 0
+    def log_prob(self, theta):
+        Breaks.calls += 1
+        if Breaks.calls > 20:
+            raise RuntimeError("out of luck")
+        return super().log_prob(theta)
+"""
+
+
+def test_a_failed_run_does_not_stop_a_sweep(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "late_targets.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    small = ("sampler=random_walk", "metric=jump", "task.steps=50", "task.chains=4", "seed=0,1")
+    ended = call("-m", "target._target_=late_targets.Late", "+target.bad=7,8", *small)
+    assert ended.status == 1
+    assert ended.out == "2 runs done, 2 failed.\n"
+    assert "late_targets.Late gave NaN as a log density by step 50 (seed 0, 1)." in ended.err
+    (line,) = [line for line in ended.err.splitlines() if line.startswith("  repeat: ")]
+    assert line.endswith("'seed=[0,1]'")
+    assert "target._target_=late_targets.Late" in line
+    assert "Traceback" not in ended.err
+    statuses = sorted(Store("outputs").run(path.name).status() for path in Path("outputs/runs").iterdir())
+    assert statuses == ["done", "done", "failed", "failed"]
+    (failure,) = {path.read_text() for path in Path("outputs/runs").glob("*/failure.json")}
+    assert json.loads(failure)["error"] == "NotANumberError"
+    assert not list(Path("outputs/runs").glob("*/checkpoint.pt"))
+    # Repeating it tries the failed runs again, and no others.
+    assert call("-m", "target._target_=late_targets.Late", "+target.bad=7,8", *small).out == (
+        "0 runs done, 2 skipped (done before), 2 failed.\n"
+    )
+
+
+def test_a_failure_ends_with_its_last_lines(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "late_targets.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    target = ("target._target_=late_targets.Breaks", "+target.bad=9", "sampler=gibbs", "metric=jump")
+    ended = call("-m", *target, "task.steps=50", "task.chains=4", "seed=0")
+    assert ended.status == 1
+    assert "    RuntimeError: out of luck" in ended.err.splitlines()
+    assert len(ended.err.splitlines()) == 5
+
+
+def test_the_seeds_of_a_batch_that_are_well_go_on(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN is met by one chain in many: with few steps only some of the seeds meet it."""
+    (tmp_path / "late_targets.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ended = call(
+        "-m",
+        "target._target_=late_targets.Late",
+        "+target.bad=7",
+        "sampler=random_walk",
+        "metric=jump",
+        "task.chains=1",
+        "task.steps=5",
+        "seed=range(0,8)",
+    )
+    assert ended.status == 1
+    statuses = [Store("outputs").run(path.name).status() for path in Path("outputs/runs").iterdir()]
+    assert sorted(set(statuses)) == ["done", "failed"]
+    assert f"{statuses.count('done')} runs done, {statuses.count('failed')} failed." in ended.out
+
+
+def test_the_command_that_repeats_is_quoted() -> None:
+    lines = ["target=mog", "sampler.ladder=[1,0.5]", "seed=[0,1,2]"]
+    assert command(lines, [1]) == "python -m runner target=mog 'sampler.ladder=[1,0.5]' seed=1"
+    assert command(lines, [0, 2]).endswith(" 'seed=[0,2]'")
+    assert digest([]) == ""
+
+
+def test_one_sentence_for_an_experiment_without_rows(tmp_path: Path, tiny: str) -> None:
+    (tmp_path / "conf" / "experiment" / "empty.yaml").write_text("# @package _global_\nexperiment: empty\n")
+    with pytest.raises(UserError, match=r"The experiment empty has no sweep\.rows to run\."):
+        experiment_jobs("empty", [tiny])
