@@ -42,6 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     folder = output_root(arguments) / "audit"
 
+    import torch
+
     from runner.atomic import write_text
     from runner.audit.finding import Outcome
     from runner.audit.findings import FINDINGS
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str]) -> int:
             figures = tuple(finding.measure())
             yield Outcome(finding, figures, time.perf_counter() - start)
 
+    # The tensors are small: more threads would only wait for each other.
+    torch.set_num_threads(1)
     outcomes = list(measured())
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "audit.csv", as_csv(outcomes))

@@ -12,6 +12,7 @@ from targets.tabulated import Tabulated
 
 SPACES: dict[str, Discrete] = {
     "binary 2^3": Binary(3),
+    "ordinal 3^2": Ordinal(2, 3),
     "ordinal 5^2": Ordinal(2, 5),
     "categorical 3^2": Categorical(2, 3),
 }
