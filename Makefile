@@ -118,6 +118,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' \
 	  && touch $@ && echo "Installed in $$((SECONDS - start)) s."
 
+# Together with dev, so that pip finds versions that suit both: Ray's launcher wants an older cloudpickle than the
+# newest joblib.
 $(VENV)/.installed-%: $(READY)
 	@echo "Installing the extra '$*'."
-	@$(BIN)/python -m pip install --quiet --editable '.[$*]' && touch $@
+	@$(BIN)/python -m pip install --quiet --editable '.[dev,$*]' && touch $@

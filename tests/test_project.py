@@ -114,7 +114,7 @@ def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None
     assert said.returncode == 0
     assert f"-m runner -m +experiment=pt_table1 scale=smoke hydra/launcher={launcher} " in said.stdout
     assert "-m runner.table pt_table1 scale=smoke" in said.stdout
-    assert (f"'.[{launcher}]'" in said.stdout) == (launcher != "basic")
+    assert (f"'.[dev,{launcher}]'" in said.stdout) == (launcher != "basic")
 
 
 @pytest.mark.parametrize(
