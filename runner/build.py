@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 from omegaconf import DictConfig, OmegaConf
@@ -24,7 +24,7 @@ from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from targets.spaces import Space
-from targets.target import Target
+from targets.target import HasModes, Target
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Problem:
         full = (*shape, len(seeds), self.settings.chains)
         like = self.target.like()
         if self.settings.start == "one_mode":
-            mode: Tensor = self.target.modes[0].to(like)  # type: ignore[assignment, union-attr]
+            mode = cast(HasModes, self.target).modes[0].to(like)
             return mode.expand(*full, *self.target.space.event_shape).clone()
         if self.device.type == "cpu":
             return self.target.initial(full, Streams(seeds, "start", "cpu"))

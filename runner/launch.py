@@ -15,7 +15,7 @@ from hydra.types import HydraContext, RunMode
 
 from runner import interrupt
 from runner.compose import CONFIG, HYDRA_KEYS_KEPT, initialise, loader, one_sentence_errors
-from runner.errors import UserError
+from runner.errors import UserError, one_sentence
 from runner.job import compute, job, stopping_here
 from runner.outcome import Outcome, digest
 from runner.preflight import preflight
@@ -84,9 +84,11 @@ def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
     with stopping_here(), Progress(summaries), interrupt.forwarded() if ours else nullcontext():
         try:
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
-        except Exception:
+        except Exception as error:
             interrupt.obey()
-            raise
+            # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
+            name = type(launcher).__name__
+            raise UserError(f"The launcher {name} failed: {one_sentence(error)}") from error
     return [_outcome(each) for each in returned]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from omegaconf import DictConfig, OmegaConf
@@ -27,6 +28,10 @@ class Logger(Protocol):
         """A run has ended; `summary` is what is on disk."""
         ...
 
+    def table(self, experiment: str, scale: str, folder: Path) -> None:
+        """A table has been rendered into `folder`."""
+        ...
+
 
 class Mirror:
     """A `Logger` that may be absent, and whose failures become one warning."""
@@ -45,6 +50,10 @@ class Mirror:
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """See `Logger`."""
         self._tell("finish", run_id, summary, failed)
+
+    def table(self, experiment: str, scale: str, folder: Path) -> None:
+        """See `Logger`."""
+        self._tell("table", experiment, scale, folder)
 
     def _tell(self, what: str, *message: Any) -> None:
         if self.logger is None:
@@ -73,5 +82,9 @@ def mirror(config: DictConfig) -> Mirror:
         raise UserError(f"logger must be a group of keys, {described!r} was given.")
     key = json.dumps(described, sort_keys=True)
     if key not in _mirrors:
-        _mirrors[key] = Mirror(construct(described, "logger") if described.get("_target_") else None)
+        _mirrors[key] = Mirror(
+            construct({str(key): value for key, value in described.items()}, "logger")
+            if described.get("_target_")
+            else None
+        )
     return _mirrors[key]

@@ -38,7 +38,8 @@ def parse(lines: Sequence[str]) -> list[Override]:
 @functools.lru_cache(maxsize=4096)
 def _parsed(line: str) -> Override:
     with one_sentence_errors():
-        return OverridesParser.create(config_loader=loader()).parse_override(line)
+        (override,) = OverridesParser.create(config_loader=loader()).parse_overrides([line])
+    return override
 
 
 def is_hydra(override: Override) -> bool:
@@ -88,6 +89,8 @@ class Names:
         """
         group, value = override.key_or_group, override.value()
         if "/" in group and isinstance(value, str) and value not in self.options(group):
+            if group == "hydra/launcher" and value in ("joblib", "ray", "slurm"):
+                raise UserError(f"The launcher {value} is an extra: pip install -e '.[dev,{value}]' adds it.")
             raise unknown(group.removeprefix("hydra/"), value, self.options(group))
 
     def check(self, lines: Sequence[str]) -> None:

@@ -102,6 +102,7 @@ def trial(job: Job) -> tuple[float, float]:
     if problem.kernel.untuned:
         found, seconds = tune(problem)
         problem = problem.with_kernel(problem.kernel.tuned(found))
+    problem = problem.prepared()
     problem = replace(problem, settings=replace(problem.settings, steps=TRIAL_STEPS, burn_in=0, record=0))
     seeds = list(job.run_ids)
     run = begin(problem, seeds)

@@ -25,9 +25,8 @@ class Stopwatch:
     def start(self) -> None:
         """Before a step."""
         if self.cuda:
-            pair = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            pair[0].record()
-            self._events.append(pair)
+            self._events.append((_event(), _event()))
+            self._events[-1][0].record()
         else:
             self._begun = time.perf_counter()
 
@@ -46,3 +45,7 @@ class Stopwatch:
             self._events.clear()
         seconds, self._seconds = self._seconds, 0.0
         return seconds
+
+
+def _event() -> torch.cuda.Event:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]

@@ -110,7 +110,7 @@ class RunFolder:
         import pandas
 
         try:
-            return pandas.read_csv(self.path / "metrics.csv")
+            return pandas.read_csv(self.path / "metrics.csv", float_precision="round_trip")
         except (OSError, ValueError):
             return None
 

@@ -103,8 +103,9 @@ def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]
     """Takes `run` to its last step; `at_block` is called whenever it may be looked at or saved."""
     kernel, target, settings, one = problem.kernel, problem.target, problem.settings, beta(problem)
     points, watch = settings.points(), Stopwatch(problem.device)
+    block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
     while run.step < settings.steps:
-        until = min(run.step + BLOCK_STEPS, next(point for point in points if point > run.step))
+        until = min(run.step + block, next(point for point in points if point > run.step))
         begun = time.monotonic()
         while run.step < until and time.monotonic() < begun + BLOCK_SECONDS:
             watch.start()

@@ -87,6 +87,7 @@ def test_one_run_leaves_what_a_reader_expects(call: Call, tmp_path: Path) -> Non
         "manifest.json",
         "metrics.csv",
         "summary.json",
+        "visits.npz",
     }
     summary = json.loads((path / "summary.json").read_text())
     assert summary["status"] == folder.status() == "done"

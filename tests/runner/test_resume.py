@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import csv
+import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from runner import job
 from runner.command import main
 from runner.store import Store
+from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]
 SWEEP = (
@@ -27,7 +33,7 @@ SWEEP = (
     "seed=range(0,3)",
     "metric=[tv,acceptance,jump]",
     "task.chains=5",
-    "task.steps=300",
+    "task.steps=1500",
     "task.record=3",
     "checkpoint.steps=15",
     "dtype=float64",
@@ -77,6 +83,15 @@ def wait(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.01)
 
 
+def newest(folder: Path) -> float:
+    """When a run was last written to."""
+    times = [0.0]
+    for path in folder.glob("outputs/runs/*/*"):
+        with suppress(FileNotFoundError):
+            times.append(path.stat().st_mtime)
+    return max(times)
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
     """The results of the sweep when nothing happens to it."""
@@ -91,21 +106,27 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[li
 
 def test_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
     moments = random.Random(20261121)
-    kills = 0
+    kills, resumable = 0, 0
     while kills < 20:
+        begun = time.time()
         process = in_child(tmp_path, SWEEP)
-        process.join(moments.uniform(0.2, 0.9))
+        if kills % 2:
+            # Half of the kills hit it at work, however long it takes to get there.
+            wait(lambda at=begun, it=process: it.exitcode is not None or newest(tmp_path) > at)  # type: ignore[misc]
+        process.join(moments.uniform(0, 0.3 if kills % 2 else 1.0))
         if process.exitcode is None:
             process.kill()
             kills += 1
         process.join()
         if process.exitcode == 0:
             break
+        resumable += bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt")))
         assert process.exitcode == -signal.SIGKILL
         for path in tmp_path.glob("outputs/runs/*"):
             summary = Store(tmp_path / "outputs").run(path.name).summary()
             assert summary is not None or not (path / "summary.json").exists(), "a summary is half written"
     assert kills >= 10, "the sweep is too short for this test"
+    assert resumable >= 5, "the runs are too short to be cut in the middle"
     process = in_child(tmp_path, SWEEP)
     process.join(120)
     assert process.exitcode == 0
@@ -213,3 +234,22 @@ def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
         summary = store.run(name).summary()
         assert summary is not None
         assert summary["batch"] == 3
+
+
+def test_a_run_that_ends_between_the_look_and_the_lock(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process ends the run after this one has found it missing: it is not done again."""
+    argv = (*SMALL, "task.steps=20")
+    call(*argv, "output_root=theirs")
+    locked = job._lock
+
+    def late(*arguments: Any) -> Any:
+        shutil.copytree("theirs/runs", "outputs/runs", dirs_exist_ok=True)
+        return locked(*arguments)
+
+    monkeypatch.setattr(job, "_lock", late)
+    ended = call(*argv)
+    assert "done before" in ended.out
+    (manifest,) = tmp_path.glob("outputs/runs/*/manifest.json")
+    assert len(json.loads(manifest.read_text())["attempts"]) == 1
