@@ -110,7 +110,8 @@ class RunFolder:
         import pandas
 
         try:
-            return pandas.read_csv(self.path / "metrics.csv", float_precision="round_trip")
+            # Python's own float reads the shortest form back exactly, under every version of pandas.
+            return pandas.read_csv(self.path / "metrics.csv", converters={"value": float, "seconds": float})
         except (OSError, ValueError):
             return None
 

@@ -58,6 +58,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     shape = experiment_shape(experiment)
 
     from runner.atomic import write_text
+    from runner.logger import mirror
     from runner.store import Store
     from runner.sweep import experiment_jobs
     from runner.tables.budget import budget_sentence
@@ -85,6 +86,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_text(folder / "table.md", markdown(page))
     write_text(folder / "table.tex", latex(page))
     write_figures(shape, results, folder)
+    mirror(jobs[0].config).table(experiment, scale, folder)
     show(page)
     print(f"Written to {folder}")
     if keep:

@@ -27,9 +27,8 @@ from samplers.swaps import Swaps
 from targets.randomness import Generator
 from targets.target import Target
 
-
 ROUGH = Pilot(candidates=13, chains=8, steps=200)
-"""Step sizes of the pilot rounds need not be good, only sensible; those of the final ladder are tuned anew."""
+"""Step sizes of the pilot rounds need only be sensible; those of the final ladder are tuned anew."""
 
 
 def check_ladder(ladder: Any) -> Tensor:

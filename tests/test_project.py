@@ -173,14 +173,14 @@ def distributions(requirements: list[str]) -> set[str]:
 
 
 def test_every_import_is_declared() -> None:
-    declared = distributions(PYPROJECT["project"]["dependencies"]) | {"wandb", "conf", *FLOORS}
+    declared = distributions(PYPROJECT["project"]["dependencies"]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
 
 
-def test_every_launcher_and_the_mirror_has_its_extra() -> None:
+def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"wandb", "joblib", "slurm", "ray", "dev", "all"}
+    assert set(extras) == {"joblib", "slurm", "ray", "dev", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -34,7 +36,7 @@ def exact_rejections(target: Target, betas: list[float]) -> list[float]:
     """1 - E min(1, exp(r)) between neighbours that are independent and at equilibrium."""
     energies = target.log_prob(target.space.states())  # type: ignore[attr-defined]
     rejections = []
-    for cold, hot in zip(betas, betas[1:], strict=False):
+    for cold, hot in pairwise(betas):
         ratio = (cold - hot) * (energies.unsqueeze(0) - energies.unsqueeze(1))
         joint = torch.outer(tempered_probabilities(target, cold), tempered_probabilities(target, hot))
         rejections.append(float((joint * (1 - ratio.clamp(max=0).exp())).sum()))
