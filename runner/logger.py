@@ -82,9 +82,6 @@ def mirror(config: DictConfig) -> Mirror:
         raise UserError(f"logger must be a group of keys, {described!r} was given.")
     key = json.dumps(described, sort_keys=True)
     if key not in _mirrors:
-        _mirrors[key] = Mirror(
-            construct({str(key): value for key, value in described.items()}, "logger")
-            if described.get("_target_")
-            else None
-        )
+        node = {str(name): value for name, value in described.items()}
+        _mirrors[key] = Mirror(construct(node, "logger") if node.get("_target_") else None)
     return _mirrors[key]
