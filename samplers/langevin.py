@@ -61,7 +61,9 @@ class LangevinProposal:
         if isinstance(space, Binary):
             flip_logit = self._flip_logits(state, beta)
             batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
-            flip = uniform(generator, batch, event, like=state.theta) < flip_logit.sigmoid()
+            # Not sigmoid(): its vector and scalar paths round differently, and with them a seed alone.
+            probability = logsigmoid(flip_logit).exp()
+            flip = uniform(generator, batch, event, like=state.theta) < probability
             theta = torch.where(flip, 1.0 - state.theta, state.theta)
             return theta, logsigmoid(torch.where(flip, flip_logit, -flip_logit)).sum(-1)
         discrete = _discrete(space)
