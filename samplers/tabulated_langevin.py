@@ -19,6 +19,9 @@ from targets.target import Enumerable, Target
 LARGEST_TABLE = 2**26
 """Entries above which no table is made: 256 MiB in float32."""
 
+PIECE = 4096
+"""Chains whose rows are gathered at once on the CPU: 3 MB on the 101 x 101 grid."""
+
 
 class TabulatedLangevin(LangevinProposal):
     """`LangevinProposal` of one target at fixed inverse temperatures, from tables.
@@ -59,14 +62,29 @@ class TabulatedLangevin(LangevinProposal):
         row = self._row(space, state.theta)
         batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
         point = uniform(generator, batch, event, like=state.theta).unsqueeze(-1).contiguous()
-        rows = self.cumulative.index_select(0, row.flatten()).reshape(*batch, *self.cumulative.shape[1:])
-        level = torch.searchsorted(rows, point, right=True).squeeze(-1)
+        level = self._levels(row.reshape(-1), point.reshape(-1, *event, 1)).reshape(*batch, *event)
         theta = space.from_levels(level, state.theta.dtype)
         return theta, self._log_prob(state, theta, beta, row)
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         assert isinstance(space, Discrete)
         return self._log_prob(source, destination, beta, self._row(space, source.theta))
+
+    def _levels(self, row: Tensor, point: Tensor) -> Tensor:
+        """Inverse of the distribution functions in `row` ``(n,)`` at `point` ``(n, d, 1)``: ``(n, d, 1)``.
+
+        On the CPU in pieces that stay in the cache; whole, the gathered rows of 160,000 chains take 129 MB.
+        """
+        piece = len(row) if row.is_cuda else PIECE
+        found = [
+            torch.searchsorted(
+                self.cumulative.index_select(0, row[start : start + piece]),
+                point[start : start + piece],
+                right=True,
+            )
+            for start in range(0, len(row), piece)
+        ]
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def _row(self, space: Discrete, theta: Tensor) -> Tensor:
         index = space.index(theta)
@@ -76,7 +94,8 @@ class TabulatedLangevin(LangevinProposal):
         move = destination - source.theta
         cost = move.square() if self.norm == 2.0 else move.abs().pow(self.norm)
         logit = self._drift(source, beta) * move - self._penalty(source, 1) * cost
-        return (logit - self.normaliser[row]).sum(-1)
+        normaliser = self.normaliser.index_select(0, row.reshape(-1)).reshape(logit.shape)
+        return (logit - normaliser).sum(-1)
 
 
 def _rungs(proposal: LangevinProposal, beta: Tensor) -> torch.Size:

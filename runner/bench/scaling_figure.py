@@ -16,11 +16,16 @@ MARKERS = "osD^vP"
 
 
 def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
-    """The largest log-log slope over a whole line of measurements, by axis: 1 is linear growth."""
+    """The largest log-log slope between neighbours of a line of measurements, by axis: 1 is linear growth.
+
+    One replica is no ladder and has no swaps, so growth with replicas counts from two.
+    """
     worst = {"replicas": -math.inf, "chains": -math.inf}
     for name, axis in (("replicas", 0), ("chains", 1)):
         for fixed in {key[1 - axis] for key in times}:
-            line = sorted((key[axis], value) for key, value in times.items() if key[1 - axis] == fixed)
+            line = sorted(
+                (key[axis], value) for key, value in times.items() if key[1 - axis] == fixed and key[0] > 1
+            )
             for (n, first), (m, second) in pairwise(line):
                 if second > 1e-3:  # below a millisecond the clock of a busy machine decides
                     worst[name] = max(worst[name], math.log(second / first) / math.log(m / n))

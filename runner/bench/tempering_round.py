@@ -110,7 +110,7 @@ def scaling(
     """Seconds a round by (replicas, chains)."""
     target = MixtureOfGaussians(components=8).float()
     return {
-        (k, c): seconds_a_call(suite_round(target, k, c), least=0.15, repeats=2)
+        (k, c): seconds_a_call(suite_round(target, k, c), least=0.2, repeats=4)
         for k in replicas
         for c in chains
     }
