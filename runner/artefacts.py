@@ -47,7 +47,11 @@ def tune(problem: Problem) -> tuple[dict[str, Any], float]:
     """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
     begun = time.perf_counter()
     with torch.no_grad():
-        found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+        try:
+            found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+        except ValueError as error:
+            target = problem.config.target._target_
+            raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
     return dict(found), time.perf_counter() - begun
 
 

@@ -174,6 +174,10 @@ def check_kernel(problem: Problem) -> None:
     Raises:
         UserError: if it refuses the target.
     """
+    try:
+        problem.kernel.check(problem.target)
+    except ValueError as error:
+        raise UserError(f"sampler: {one_sentence(error)}.") from error
     if problem.kernel.untuned:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
@@ -227,6 +231,14 @@ def check_target(problem: Problem) -> None:
             f"The target {name} gave the log density {log_prob.flatten().tolist()} at its initial states, "
             "finite numbers were expected."
         )
+    if problem.kernel.needs_gradient:
+        try:
+            target.log_prob_and_grad(theta)
+        except Exception as error:
+            raise UserError(
+                f"The target {name} gives no gradient, which the sampler needs "
+                f"({type(error).__name__}: {one_sentence(error)})."
+            ) from error
     if log_prob.dtype != theta.dtype:
         raise UserError(
             f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."

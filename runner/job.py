@@ -38,11 +38,13 @@ _parent: list[int] = []
 
 
 class NotANumberError(RunError):
-    """Chains of some seeds met a log density that is NaN."""
+    """Chains of some seeds met a log density that is NaN or infinite."""
 
     def __init__(self, target: str, step: int, seeds: list[int]) -> None:
         listed = ", ".join(map(str, seeds))
-        super().__init__(f"The target {target} gave NaN as a log density by step {step} (seed {listed}).")
+        super().__init__(
+            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed})."
+        )
         self.seeds = seeds
 
 

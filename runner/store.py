@@ -53,6 +53,8 @@ class Store:
         Raises:
             UserError: if it cannot be made, is a file, or is read-only.
         """
+        if str(self.root) == ".":
+            raise UserError("output_root must name a folder of its own, '' or '.' was given.")
         try:
             (self.root / "runs").mkdir(parents=True, exist_ok=True)
             allowed = os.access(self.root / "runs", os.W_OK | os.X_OK)

@@ -87,6 +87,14 @@ class Kernel(ABC):
     exact: bool = False
     axes: tuple[int, ...] = ()
 
+    @property
+    def needs_gradient(self) -> bool:
+        """Whether it asks the target for gradients."""
+        return False
+
+    def check(self, target: Target) -> None:  # noqa: B027 - most kernels serve every target
+        """Raises ValueError, in one sentence, if the kernel cannot serve this target; costs nothing."""
+
     @abstractmethod
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""

@@ -22,7 +22,7 @@ from torch import Tensor
 from samplers.hyperparameters import is_number
 from samplers.kernel import Kernel
 from samplers.replica_count import optimal_replicas
-from samplers.step_size import Pilot, Steppable, tune_step_size
+from samplers.step_size import Pilot, Steppable, check_finite, tune_step_size
 from samplers.swaps import Swaps
 from targets.randomness import Generator
 from targets.target import Target
@@ -185,4 +185,5 @@ def _pilot_round(
         evaluations += info.evaluations * len(betas)
         if step >= steps // 2:
             total += 1.0 - swap.probability.mean((-2, -1), dtype=torch.float64)
+    check_finite(state.log_prob, total)
     return state.theta, (total / (steps - steps // 2)).tolist(), evaluations

@@ -49,6 +49,10 @@ class MetropolisHastings(Kernel):
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
 
+    @property
+    def needs_gradient(self) -> bool:
+        return self.proposal.needs_gradient
+
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         faster = tabulated(self.proposal, target, beta)
         return self if faster is None else MetropolisHastings(faster)
@@ -85,6 +89,10 @@ class Unadjusted(Kernel):
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
+
+    @property
+    def needs_gradient(self) -> bool:
+        return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         faster = tabulated(self.proposal, target, beta)

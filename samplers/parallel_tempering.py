@@ -153,6 +153,14 @@ class ParallelTempering(Kernel):
             acceptance=self.acceptance,
         )
 
+    @property
+    def needs_gradient(self) -> bool:
+        return self.base.needs_gradient
+
+    def check(self, target: Target) -> None:
+        self.base.check(target)
+        self.swaps.rule.check(target)
+
     def prepared(self, target: Target, beta: Tensor) -> ParallelTempering:
         prepared = copy.copy(self)
         prepared.kernel = self.kernel.prepared(target, beta * self._ladder())

@@ -31,6 +31,13 @@ class Steppable(Protocol):
         ...
 
 
+@runtime_checkable
+class Unrejecting(Protocol):
+    """A steppable kernel that rejects nothing, and so is tuned by the acceptance of its adjusted twin."""
+
+    adjusted: Steppable
+
+
 @dataclass(frozen=True)
 class Pilot:
     """Size of the pilot: `candidates` step sizes, `chains` of each, `steps` of which half are measured."""
@@ -38,6 +45,16 @@ class Pilot:
     candidates: int = 25
     chains: int = 32
     steps: int = 400
+
+
+def check_finite(*values: Tensor) -> None:
+    """Refuses what a pilot saw of a target that is not finite everywhere.
+
+    Raises:
+        ValueError: if there is a NaN or an infinity.
+    """
+    if not all(bool(value.isfinite().all()) for value in values):
+        raise ValueError("the target gave a log density that is NaN or infinite in the tuning pilot")
 
 
 def step_size_range(target: Target) -> tuple[float, float]:
@@ -83,7 +100,11 @@ def tune_step_size(
     Returns:
         The step sizes (float64), the acceptance interpolated there is `wanted` where it is reachable; the
         mean acceptance of each candidate ``(candidates, K)``; and the evaluations spent per pilot chain.
+
+    Raises:
+        ValueError: if the target's log density is not finite where the pilot goes.
     """
+    kernel = kernel.adjusted if isinstance(kernel, Unrejecting) else kernel
     pilot = pilot or Pilot()
     like = target.like()
     low, high = step_size_range(target)
@@ -102,4 +123,5 @@ def tune_step_size(
         if step >= pilot.steps // 2:
             total += info.acceptance.mean((-2, -1), dtype=torch.float64)
     acceptance = total / (pilot.steps - pilot.steps // 2)
+    check_finite(state.log_prob, acceptance)
     return first_crossing(candidates, acceptance, wanted), acceptance, evaluations

@@ -84,8 +84,9 @@ class Sampling:
             raise UnusableCheckpointError("does not fit this run") from error
 
     def not_a_number(self) -> list[int]:
-        """The seeds whose chains met a log density that is NaN since the last call."""
-        bad = self.pulse.isnan().any(-1) | _by_seed(self.state.log_prob).isnan().any(-1)
+        """The seeds whose chains met NaN as a log density since the last call, or stand at infinity."""
+        log_prob = _by_seed(self.state.log_prob)
+        bad = self.pulse.isnan().any(-1) | ~log_prob.isfinite().all(-1)
         self.pulse.zero_()
         return [seed for seed, is_bad in zip(self.seeds, bad.tolist(), strict=True) if is_bad]
 

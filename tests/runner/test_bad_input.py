@@ -56,6 +56,8 @@ NAMES = [
 ]
 
 VALUES = [
+    ("sampler=pt_dmala sampler.swap.rule=corrected", "needs a target with minibatch estimates"),
+    ("output_root=.", "output_root must name a folder of its own"),
     ("seed=-1", "seed must be a whole number of at least 0, or a list of distinct ones, -1 was given."),
     ("seed=1.5", "1.5 was given"),
     ("seed=abc", "'abc' was given"),

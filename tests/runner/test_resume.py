@@ -26,6 +26,8 @@ from runner.store import Store
 from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 600
+"""Seconds after which a child counts as hanging; how fast it is, is no matter of these tests."""
 SWEEP = (
     "-m",
     "target=bernoulli4,mog",
@@ -97,7 +99,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[li
     """The results of the sweep when nothing happens to it."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     process = in_child(folder, SWEEP)
-    process.join(120)
+    process.join(PATIENCE)
     assert process.exitcode == 0
     found = results(folder)
     assert len(found) == 12
@@ -128,7 +130,7 @@ def test_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: dict[str
     assert kills >= 10, "the sweep is too short for this test"
     assert resumable >= 5, "the runs are too short to be cut in the middle"
     process = in_child(tmp_path, SWEEP)
-    process.join(120)
+    process.join(PATIENCE)
     assert process.exitcode == 0
     assert results(tmp_path) == uninterrupted
     assert not list(tmp_path.glob("outputs/runs/*/*.partial"))
@@ -164,7 +166,7 @@ def test_a_signal_saves_first_and_exits_75(tmp_path: Path, number: signal.Signal
     time.sleep(0.3)
     assert process.pid is not None
     os.kill(process.pid, number)
-    process.join(30)
+    process.join(PATIENCE)
     assert process.exitcode == 75
     (checkpoint,) = stopped.glob("outputs/runs/*/checkpoint.pt")
     saved = torch.load(checkpoint, weights_only=True)
@@ -172,7 +174,7 @@ def test_a_signal_saves_first_and_exits_75(tmp_path: Path, number: signal.Signal
     assert {Store(stopped / "outputs").run(name).status() for name in saved["run_ids"]} == {"interrupted"}
     for folder in (stopped, straight):
         process = in_child(folder, LONG)
-        process.join(60)
+        process.join(PATIENCE)
         assert process.exitcode == 0
     assert results(stopped) == results(straight)
     assert not checkpoint.exists()
@@ -192,7 +194,7 @@ def test_sigterm_on_the_command_line(tmp_path: Path) -> None:
 def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
     both = [in_child(tmp_path, SWEEP) for _ in range(2)]
     for process in both:
-        process.join(120)
+        process.join(PATIENCE)
         assert process.exitcode == 0
     assert results(tmp_path) == uninterrupted
     store = Store(tmp_path / "outputs")
@@ -215,7 +217,7 @@ def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
     (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
     saved = checkpoint.read_bytes()
     process = in_child(tmp_path, argv)
-    process.join(30)
+    process.join(PATIENCE)
     expected = results(tmp_path)
     # The disk as the kill would have left it: the first result is there, the checkpoint still is.
     checkpoint.write_bytes(saved)
@@ -225,7 +227,7 @@ def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
             (store.run(name).path / "summary.json").unlink()
     before = (checkpoint.parent / "summary.json").stat().st_mtime_ns
     process = in_child(tmp_path, argv)
-    process.join(30)
+    process.join(PATIENCE)
     assert process.exitcode == 0
     assert results(tmp_path) == expected
     assert (checkpoint.parent / "summary.json").stat().st_mtime_ns == before

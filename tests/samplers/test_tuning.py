@@ -25,9 +25,9 @@ from samplers.replica_count import (
 from samplers.step_size import first_crossing
 from targets.mixture_of_gaussians import MixtureOfGaussians
 from targets.randomness import Streams
-from targets.spaces import Ordinal
+from targets.spaces import Binary, Ordinal
 from targets.target import Target
-from tests.support.small_targets import random_target
+from tests.support.small_targets import Quadratic, random_target
 
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
 
@@ -161,3 +161,30 @@ def test_a_given_number_of_replicas_is_kept() -> None:
     found = ParallelTempering(DMALA(20.0), replicas=5, step_size=20.0).tune(target, Streams([0], "tuning"))
     assert len(found["ladder"]) == 5
     assert found["step_size"] == 20.0
+
+
+def test_tempered_dula_is_tuned_like_tempered_dmala() -> None:
+    """DULA rejects nothing: its own acceptance, always 1, would send every rung to the largest step."""
+    target = MixtureOfGaussians(components=8).float()
+    ladder = [1.0, 0.25, 0.05]
+    sizes = {}
+    for kernel in (DULA(), DMALA()):
+        found = ParallelTempering(kernel, ladder=ladder).tune(target, Streams([0], "tuning"))
+        sizes[type(kernel)] = found["step_size"]
+    np.testing.assert_allclose(sizes[DULA], sizes[DMALA])
+    assert sizes[DULA][0] < 100
+
+
+class Ruined(Quadratic):
+    """NaN at the state of ones, finite elsewhere."""
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        return super().log_prob(theta).masked_fill((theta == 1).all(-1), torch.nan)
+
+
+@pytest.mark.parametrize("kernel", [DMALA(), ParallelTempering(DMALA())], ids=["dmala", "pt_dmala"])
+def test_a_pilot_that_meets_nan_says_so(kernel: DMALA | ParallelTempering) -> None:
+    plain = random_target(Binary(3), seed=1)
+    target = Ruined(plain.space, plain.weight, plain.bias)
+    with pytest.raises(ValueError, match="NaN or infinite in the tuning pilot"):
+        kernel.tune(target, Streams([0], "tuning"))

@@ -10,7 +10,11 @@ from runner.tables.results import chosen
 from runner.tables.shape import Role
 from runner.tables.statistics import interval
 
-ALONG = {"step": "steps", "evaluations": "target evaluations per chain", "seconds": "seconds"}
+ALONG = {
+    "step": "steps",
+    "evaluations": "target evaluations per chain, tuning not counted",
+    "seconds": "seconds",
+}
 
 
 def against_columns(ax: Axes, data: PanelData) -> None:
