@@ -9,11 +9,12 @@ from typing import Any
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.build import Problem, build, check_kernel, check_metrics, check_target
+from runner.build import Problem, build
 from runner.compose import sentence
 from runner.errors import UserError
 from runner.identity import digest, identifying
 from runner.logger import mirror
+from runner.problem_checks import check_kernel, check_metrics, check_target
 from runner.store import Store
 from runner.sweep import Job
 
