@@ -54,6 +54,12 @@ class MetropolisHastings(Kernel):
         return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        # A subclass that moves or judges in its own way may not be led by this gradient.
+        if (
+            type(self).step is not MetropolisHastings.step
+            or type(self)._log_acceptance is not MetropolisHastings._log_acceptance
+        ):
+            return self
         faster = tabulated(self.proposal, target, beta)
         return self if faster is None else MetropolisHastings(faster)
 
@@ -95,6 +101,9 @@ class Unadjusted(Kernel):
         return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        # A subclass that moves or judges in its own way may not be led by this gradient.
+        if type(self).step is not Unadjusted.step:
+            return self
         faster = tabulated(self.proposal, target, beta)
         return self if faster is None else Unadjusted(faster)
 

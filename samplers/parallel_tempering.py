@@ -13,6 +13,7 @@ from torch import Tensor
 from samplers.hyperparameters import AUTO, count, one_of, positive, within
 from samplers.kernel import Info, Kernel, State
 from samplers.ladder import check_ladder, tune_ladder
+from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import Unadjusted, jump_length
 from samplers.replica_count import FORMULAS
 from samplers.step_size import OPTIMAL_ACCEPTANCE, Pilot, Steppable, tune_step_size
@@ -70,12 +71,10 @@ class ParallelTempering(Kernel):
         self.step_size_given = step_size
         self.step_sizes = self._check_step_sizes(step_size)
         self.exact = kernel.exact and self.swaps.exact
-        if self.swaps.rule.needs_step_size and not (
-            isinstance(kernel, Unadjusted) and isinstance(kernel, Steppable)
-        ):
+        if self.swaps.rule.needs_step_size and not _has_langevin_flow(kernel):
             raise ValueError(
-                "swap.rule=history_exact holds for unadjusted Langevin moves only, "
-                f"{type(kernel).__name__} was given"
+                "swap.rule=history_exact holds for unadjusted Langevin moves (balancing=0.5, norm=2) only, "
+                f"other moves ({type(kernel).__name__}) were given"
             )
         self.kernel = kernel
         if not self.untuned and self.betas is not None:
@@ -206,6 +205,13 @@ class ParallelTempering(Kernel):
         if self.betas is None:
             raise ValueError("the ladder is not tuned yet: call tune() and tuned() first")
         return self.betas
+
+
+def _has_langevin_flow(kernel: Kernel) -> bool:
+    """Whether the flow of `kernel` is the one that `swap_rules.HistoryExact` writes down."""
+    if not isinstance(kernel, Unadjusted) or not isinstance(kernel.proposal, LangevinProposal):
+        return False
+    return bool(kernel.proposal.norm == 2.0 and kernel.proposal.balancing == 0.5)
 
 
 def _with_aux(state: State, replica: Tensor, turn: Tensor, memory: Tensor) -> State:

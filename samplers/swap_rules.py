@@ -83,15 +83,12 @@ class HistoryExact(SwapRule):
 
     `experiments.md` I, reading 4. With x before and y after the local move, a move's flow
     pi_alpha(x) q(y | x) is proportional to exp{beta e - n / (2 alpha)} where e = U(x) + dU(x).(y - x) / 2
-    and n = |y - x|_p^p; the W term of the reading is dU(x).(y - x) + U(x) - U(y). Leaves the product of the
-    (biased) laws pi_alpha invariant, not of the targets.
+    and n = |y - x|^2; the W term of the reading is dU(x).(y - x) + U(x) - U(y). Leaves the product of the
+    (biased) laws pi_alpha invariant, not of the targets. The proposal must have balancing 1/2 and norm 2.
     """
 
     exact = False
     needs_step_size = True
-
-    def __init__(self, norm: float = 2.0) -> None:
-        self.norm = norm
 
     def occupants(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
@@ -100,7 +97,7 @@ class HistoryExact(SwapRule):
         event = tuple(range(before.log_prob.dim(), before.theta.dim()))
         move = after.theta - before.theta
         energy = before.log_prob + 0.5 * (before.grad * move).sum(event)
-        return Occupants(energy, length=move.abs().pow(self.norm).sum(event))
+        return Occupants(energy, length=move.square().sum(event))
 
 
 class Corrected(SwapRule):

@@ -6,19 +6,15 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from samplers.kernel import Kernel, State
+from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Space
-from targets.target import Target
 
 
 class AcceptanceWithoutBeta(MetropolisHastings):
     """The energy difference is not tempered: every rung targets beta = 1 (`samplers.py:117-118`)."""
 
     exact = False
-
-    def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        return self
 
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
@@ -32,9 +28,6 @@ class ReverseScaledTwice(MetropolisHastings):
     """The reverse gradient carries beta / 2 already and is scaled by it again (`:97`, `:113-114`)."""
 
     exact = False
-
-    def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        return self
 
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor

@@ -14,7 +14,7 @@ from samplers.dula import DULA
 from samplers.kernel import State
 from samplers.langevin import LangevinProposal, draw_level
 from samplers.tabulated_langevin import TabulatedLangevin, tabulated
-from targets.spaces import Discrete
+from targets.spaces import Discrete, Space
 from targets.target import Target
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
@@ -140,3 +140,17 @@ def test_bad_hyperparameters_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         kernel(**arguments)  # type: ignore[arg-type]
+
+
+class Lenient(DMALA):
+    """A user's kernel with an acceptance of its own."""
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: torch.Tensor, forward: torch.Tensor
+    ) -> torch.Tensor:
+        return torch.zeros_like(forward)
+
+
+def test_preparing_never_replaces_a_subclass_of_ones_own() -> None:
+    kernel = Lenient(1.0)
+    assert kernel.prepared(random_target(SPACES["ordinal"]), ONE) is kernel

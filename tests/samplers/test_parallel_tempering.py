@@ -236,3 +236,9 @@ def test_prepared_tempering_takes_the_same_steps() -> None:
             state, _ = kernel.step(target, state, ONE, generator)
         ends.append(state.theta)
     assert torch.equal(*ends)
+
+
+@pytest.mark.parametrize("kernel", [DMALA(1.0), DULA(1.0, norm=1.0), DULA(1.0, balancing=0.8), Gibbs()])
+def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> None:
+    with pytest.raises(ValueError, match="history_exact holds for unadjusted Langevin moves"):
+        ParallelTempering(kernel, swap=Swaps("history_exact"))
