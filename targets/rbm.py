@@ -1,0 +1,109 @@
+"""The restricted Boltzmann machine with its hidden units summed out (PT-DLP v2, section 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from targets.randomness import Generator, derive_seed, uniform
+from targets.spaces import Binary
+from targets.target import Target
+
+MEAN_LIMITS = (0.01, 0.99)
+"""The data mean is kept inside, so that no pixel starts with an infinite bias."""
+
+
+class RBM(Target):
+    """U(v) = sum_j softplus(c_j + W_j v) + b v on ``{0, 1}^n_visible``; the joint is exp(h'Wv + c'h + b'v).
+
+    Weights start uniform on +-1 / sqrt(n_visible), hidden biases at 0, visible biases at the logit of
+    `mean` (experiments B.1).
+
+    Args:
+        n_visible: number of visible units, the coordinates of a state.
+        n_hidden: number of hidden units.
+        mean: mean of the training data, ``(n_visible,)``; 1/2 where there is none yet.
+        seed: of the weights.
+
+    Attributes:
+        weight: W, ``(n_hidden, n_visible)``.
+        hidden_bias: c, ``(n_hidden,)``.
+        visible_bias: b, ``(n_visible,)``.
+        data_mean: `mean`, clamped to [0.01, 0.99]: the base distribution, from which `initial` draws.
+        reference, held_out: two independent sets of draws that stand for the truth, ``(draws, n_visible)``
+            each; empty until somebody sets them. Not saved with the model.
+        modes: the state where runs with ``start: one_mode`` begin, ``(1, n_visible)``. Not saved.
+    """
+
+    space: Binary
+    data_mean: Tensor
+    reference: Tensor
+    held_out: Tensor
+    modes: Tensor
+
+    def __init__(self, n_visible: int, n_hidden: int, mean: Tensor | None = None, seed: int = 0) -> None:
+        super().__init__()
+        for name, value in (("n_visible", n_visible), ("n_hidden", n_hidden)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, {value!r} was given")
+        self.space = Binary(n_visible)
+        generator = torch.Generator().manual_seed(derive_seed(seed, "weights"))
+        bound = n_visible**-0.5
+        weight = torch.rand((n_hidden, n_visible), generator=generator, dtype=torch.float64)
+        mean = torch.full((n_visible,), 0.5, dtype=torch.float64) if mean is None else mean.double()
+        if mean.shape != (n_visible,):
+            raise ValueError(f"mean must have the shape ({n_visible},), {tuple(mean.shape)} was given")
+        mean = mean.clamp(*MEAN_LIMITS)
+        self.weight = nn.Parameter(bound * (2.0 * weight - 1.0))
+        self.hidden_bias = nn.Parameter(torch.zeros(n_hidden, dtype=torch.float64))
+        self.visible_bias = nn.Parameter(mean.logit())
+        self.register_buffer("data_mean", mean)
+        empty = torch.zeros((0, n_visible), dtype=torch.float64)
+        self.register_buffer("reference", empty, persistent=False)
+        self.register_buffer("held_out", empty.clone(), persistent=False)
+        self.register_buffer("modes", torch.zeros((1, n_visible), dtype=torch.float64), persistent=False)
+
+    @property
+    def n_visible(self) -> int:
+        """Number of visible units."""
+        return self.weight.shape[1]
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden units."""
+        return self.weight.shape[0]
+
+    def hidden_logits(self, theta: Tensor) -> Tensor:
+        """log odds of each hidden unit given the visible ones, ``(*batch, n_hidden)``."""
+        return nn.functional.linear(theta, self.weight, self.hidden_bias)
+
+    def visible_logits(self, hidden: Tensor) -> Tensor:
+        """log odds of each visible unit given the hidden ones, ``(*batch, n_visible)``."""
+        return hidden @ self.weight + self.visible_bias
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return softplus(self.hidden_logits(theta)).sum(-1) + theta @ self.visible_bias
+
+    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """U and its gradient b + W' sigmoid(c + W v): one pass, two matrix products."""
+        logits = self.hidden_logits(theta)
+        log_prob = softplus(logits).sum(-1) + theta @ self.visible_bias
+        return log_prob, self.visible_logits(logits.sigmoid())
+
+    def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        """Independent draws ``(*shape, n_visible)`` from the Bernoulli law of the data mean."""
+        draws = uniform(generator, shape, (self.n_visible,), like=self.weight)
+        return (draws < self.data_mean).to(draws.dtype)
+
+    def probabilities(self) -> Tensor:
+        """Exact probabilities of all states, ``(2 ** n_visible,)``, float64, for small machines.
+
+        Raises:
+            ValueError: if there are too many states to list.
+        """
+        states = self.space.states().to(self.weight.device)
+        hidden = states @ self.weight.double().T + self.hidden_bias.double()
+        return (softplus(hidden).sum(-1) + states @ self.visible_bias.double()).softmax(-1)
