@@ -38,6 +38,7 @@ class RBM(Target):
         modes: the state where runs with ``start: one_mode`` begin, ``(1, n_visible)``. Not saved.
     """
 
+    batch_invariant = False
     space: Binary
     data_mean: Tensor
     reference: Tensor

@@ -22,6 +22,9 @@ class Target(nn.Module, ABC):
 
     space: Space
 
+    batch_invariant: bool = True
+    """Whether a chain's numbers are the same bits whatever else is in the batch; matrix products differ."""
+
     @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
         """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""
