@@ -1,24 +1,22 @@
-"""From a command to its jobs: products of overrides, the grid and rows of an experiment, seeds in batches."""
+"""From a command to its jobs: products of overrides, the plans of an experiment, seeds in batches."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from runner.compose import compose_by_groups
 from runner.devices import device_type
-from runner.errors import UserError, listed
+from runner.errors import UserError
 from runner.identity import run_ids
 from runner.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
+from runner.plans import Choices, Plan, experiment_plans, product
 from runner.seeds import LARGEST_BATCH, seeds_of
-
-Choices = dict[str, list[str]]
-"""Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,6 @@ class Job:
     cell: dict[str, Any]
     config: DictConfig
     run_ids: dict[int, str]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A job before it is composed."""
-
-    overrides: list[str]
-    row: str = ""
-    cell: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,14 +88,14 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
     checked = []
     for plan in plans:
         names.check(plan.overrides)
-        checked.append(Plan(with_own_classes(plan.overrides, names), plan.row, plan.cell))
+        checked.append(replace(plan, overrides=with_own_classes(plan.overrides, names)))
     return Request(hydra, names, checked)
 
 
 def jobs_of(request: Request) -> list[Job]:
     """The composed jobs of a request; a job whose runs are all among those of earlier ones is left out.
 
-    In an experiment every job without seeds of its own has those of its scale.
+    In an experiment every job without seeds of its own has those of the experiment, or else of its scale.
 
     Raises:
         UserError: for a configuration, a device or seeds that are refused.
@@ -117,14 +106,27 @@ def jobs_of(request: Request) -> list[Job]:
         config = compose_by_groups([*request.hydra, *plan.overrides], request.names.groups)
         overrides = plan.overrides
         if plan.row and not any(override.startswith("seed=") for override in overrides):
-            config.seed = list(range(int(config.scale.seeds)))
-            overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
-        ids = run_ids(config, device_type(config.device), seeds_of(config))
-        new = {(plan.row, run_id) for run_id in ids.values()} - known
-        known |= new
-        if new:
-            jobs.append(Job(tuple(overrides), plan.row, plan.cell, config, ids))
+            number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
+            overrides = [*overrides, f"seed=[{','.join(map(str, range(number)))}]"]
+            config.seed = list(range(number))
+        if not plan.seeds_apart:
+            batches = [(overrides, config)]
+        else:
+            batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]
+        for lines, own in batches:
+            ids = run_ids(own, device_type(own.device), seeds_of(own))
+            new = {(plan.row, run_id) for run_id in ids.values()} - known
+            known |= new
+            if new:
+                jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tuple[list[str], DictConfig]:
+    """The overrides and the configuration of the run with this seed alone."""
+    own = copy.deepcopy(config)
+    own.seed = seed
+    return [f"seed={seed}" if line.startswith("seed=") else line for line in overrides], own
 
 
 def choices_of(overrides: Sequence[Override]) -> Choices:
@@ -151,72 +153,6 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
             values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
         choices[key] = [f"{key}={value}" for value in values]
     return choices
-
-
-def product(choices: Choices) -> Iterator[tuple[str, ...]]:
-    """Every combination, the last key running fastest."""
-    return itertools.product(*choices.values())
-
-
-def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
-    """Grid x rows of the experiment in `choices`, under the other overrides.
-
-    What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them.
-
-    Raises:
-        UserError: if the experiment has no sweep, or no row is left.
-    """
-    experiment = choices[f"+{EXPERIMENT}"][0]
-    name = experiment.split("=", 1)[1]
-    block = names.composed(experiment).get("sweep")
-    if not isinstance(block, Mapping) or not block.get("rows"):
-        raise UserError(f"The experiment {name} has no sweep.rows to run.")
-    user = {key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}
-    fixed = _as_choices(block.get("overrides") or {})
-    grid = {key: user.get(key, lines) for key, lines in _as_choices(block.get("grid") or {}).items()}
-    plans: list[Plan] = []
-    choosing = {key for row in block["rows"] for key in row} & set(user)
-    for row in block["rows"]:
-        own = _as_choices({key: value for key, value in row.items() if key != "row"})
-        kept = {
-            key: [line for line in lines if key not in user or line in user[key]]
-            for key, lines in own.items()
-        }
-        if not all(kept.values()) or not choosing <= set(own):
-            continue
-        others = {key: lines for key, lines in user.items() if key not in own}
-        for lines in product({**fixed, **grid, **others, **kept}):
-            cell = {key: value for key, value in map(_split, lines) if key in grid}
-            plans.append(Plan([experiment, *lines], str(row["row"]), cell))
-    if not plans:
-        raise UserError(f"No row of the experiment {name} has the {listed(choosing)} that was given.")
-    return plans
-
-
-def _as_choices(block: Mapping[Any, Any]) -> Choices:
-    """A node of an experiment: a list is what the key may be, anything else what it is."""
-    return {
-        str(key): [f"{key}={_written(item)}" for item in (value if isinstance(value, list) else [value])]
-        for key, value in block.items()
-    }
-
-
-def _written(value: Any) -> str:
-    """A value of an experiment's YAML as it is written in an override; text stands as it is."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{','.join(map(_written, value))}]"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
-    return repr(value) if isinstance(value, float) else str(value)
-
-
-def _split(line: str) -> tuple[str, Any]:
-    key, value = line.split("=", 1)
-    return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]
 
 
 def _needs_multirun(override: Override) -> UserError:

@@ -1,0 +1,127 @@
+"""Sweeps that depend on the scale, and seeds that are jobs of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.errors import UserError
+from runner.store import Store
+from runner.sweep import Job, experiment_jobs, jobs_of, requested
+from tests.runner.conftest import Call
+
+EXPERIMENT = """# @package _global_
+experiment: scaled
+sweep:
+  grid:
+    target.components: [8, 16]
+  rows:
+    - {row: Gibbs, sampler: gibbs}
+    - {row: DMALA, sampler: dmala, sampler.step_size: 100}
+  overrides: {target: mog, task.start: uniform, metric: "[jump]", task.steps: 30, task.chains: 3}
+  scales:
+    smoke: {target.components: [2], task.chains: 2}
+    paper: {task.burn_in: [1, 2]}
+  seeds: {smoke: 2, quick: 3}
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> str:
+    """The override that makes the experiments `scaled` and `apart` known."""
+    folder = tmp_path / "conf" / "experiment"
+    folder.mkdir(parents=True)
+    (folder / "scaled.yaml").write_text(EXPERIMENT)
+    # Each seed has a target of its own: its number of components is the seed's.
+    apart = EXPERIMENT.replace("target.components: [8, 16]", 'target.components: ["${seed}"]')
+    apart = apart.replace("target.components: [2], ", "").replace("scaled", "apart")
+    (folder / "apart.yaml").write_text(apart + "  seeds_apart: true\n")
+    return f"hydra.searchpath=[file://{tmp_path}/conf]"
+
+
+def points(jobs: list[Job]) -> list[tuple[str, int, int, list[int]]]:
+    return [
+        (job.row, job.config.target.components, job.config.task.chains, list(job.run_ids)) for job in jobs
+    ]
+
+
+def test_a_scale_changes_grid_overrides_and_seeds(written: str) -> None:
+    assert points(experiment_jobs("scaled", [written, "scale=smoke"])) == [
+        ("Gibbs", 2, 2, [0, 1]),
+        ("DMALA", 2, 2, [0, 1]),
+    ]
+    quick = experiment_jobs("scaled", [written])
+    assert points(quick)[:2] == [("Gibbs", 8, 3, [0, 1, 2]), ("Gibbs", 16, 3, [0, 1, 2])]
+    assert {job.config.scale.name for job in quick} == {"quick"}
+    assert quick[1].cell == {"target.components": 16}
+
+
+def test_a_list_that_a_scale_adds_joins_the_grid(written: str) -> None:
+    """The scale `paper` has no seeds of its own here, so that those of conf/scale count."""
+    jobs = experiment_jobs("scaled", [written, "scale=paper", "sampler=gibbs"])
+    assert [(job.cell["target.components"], job.cell["task.burn_in"]) for job in jobs] == [
+        (8, 1), (8, 2), (16, 1), (16, 2),
+    ]  # fmt: skip
+    assert {tuple(job.run_ids) for job in jobs} == {tuple(range(10))}
+
+
+def test_several_scales_have_each_their_own(written: str) -> None:
+    jobs = experiment_jobs("scaled", [written, "scale=smoke,quick", "sampler=gibbs"])
+    assert [(job.config.scale.name, job.config.target.components) for job in jobs] == [
+        ("smoke", 2), ("quick", 8), ("quick", 16),
+    ]  # fmt: skip
+
+
+def test_what_the_user_gives_counts_at_every_scale(written: str) -> None:
+    given = [written, "scale=smoke", "target.components=4", "task.chains=5", "seed=7", "sampler=gibbs"]
+    assert points(experiment_jobs("scaled", given)) == [("Gibbs", 4, 5, [7])]
+
+
+@pytest.mark.parametrize("given", ["seed=[3,4]", "seed=3,4", "seed=range(3,5)"])
+def test_seeds_apart_are_a_job_each(written: str, given: str) -> None:
+    jobs = experiment_jobs("apart", [written, "sampler=gibbs", given])
+    assert points(jobs) == [("Gibbs", 3, 3, [3]), ("Gibbs", 4, 3, [4])]
+    assert [job.config.seed for job in jobs] == [3, 4]
+
+
+def test_an_interpolation_over_seeds_is_the_run_that_a_hand_would_write(written: str) -> None:
+    """The overrides go to the launcher as they are: composed anew they are the same run."""
+    for job in experiment_jobs("apart", [written, "scale=smoke", "sampler=gibbs", "seed=[3,4]"]):
+        (seed,) = job.run_ids
+        base = ["target=mog", "sampler=gibbs", "metric=[jump]", "scale=smoke", "task.start=uniform"]
+        base += ["task.steps=30", "task.chains=2", f"seed={seed}"]
+        (by_hand,) = jobs_of(requested([*base, f"target.components={seed}"], multirun=False))
+        assert by_hand.run_ids == job.run_ids
+        assert "target.components=${seed}" in job.overrides
+        (again,) = jobs_of(requested([written, *job.overrides], multirun=False))
+        assert again.run_ids == job.run_ids
+
+
+def test_seeds_apart_run_and_are_skipped_when_repeated(call: Call, written: str) -> None:
+    argv = ("-m", "+experiment=apart", written, "scale=smoke", "seed=2,4")
+    ended = call(*argv)
+    assert (ended.status, ended.out) == (0, "4 runs done.\n"), ended.err
+    kept = {path.parent.name: path.read_text() for path in Path("outputs/runs").glob("*/config.yaml")}
+    assert sorted(text.count("components: 2") for text in kept.values()) == [0, 0, 1, 1]
+    assert not any("${" in text for text in kept.values())
+    assert all(Store("outputs").run(name).summary() for name in kept)
+    assert call(*argv).out == "0 runs done, 4 skipped (done before).\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("seeds: {smoke: 2,", "seeds: {smoke: 0,"), r"sweep\.seeds\.smoke .* must be .* 0 was given"),
+        (("  scales:\n", "  scale:\n"), r"has sweep\.scale; a sweep has"),
+    ],
+)
+def test_a_sweep_with_a_mistake_is_refused(
+    written: str, tmp_path: Path, edit: tuple[str, str], sentence: str
+) -> None:
+    assert edit[0] in EXPERIMENT
+    path = tmp_path / "conf" / "experiment" / "wrong.yaml"
+    path.write_text(EXPERIMENT.replace(*edit).replace("experiment: scaled", "experiment: wrong"))
+    with pytest.raises(UserError, match=sentence) as error:
+        experiment_jobs("wrong", [written, "scale=smoke"])
+    assert "\n" not in str(error.value)
