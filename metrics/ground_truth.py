@@ -1,0 +1,216 @@
+"""The ground truth of an RBM: two independent sets of long block-Gibbs chains, and whether they agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from metrics.rhat import potential_scale_reduction
+from metrics.truth import Truth
+from metrics.two_sample import null_sd, permutation_p_value, u_statistic
+from samplers.hyperparameters import count
+from targets.randomness import derive_seed, uniform
+from targets.rbm import RBM
+
+PEERS_CHAINS, PEERS_REFERENCES = 100, 500
+ENERGY_ROWS, PERMUTATIONS, AT_ONCE = 100, 999, 100
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """Two sets of draws that stand for the law of an RBM.
+
+    Attributes:
+        reference: from chains that began at the Bernoulli law of the data mean, ``(chains * keeps, d)``;
+            those of the last step come first, then those of earlier steps.
+        held_out: the same from chains that began at training images.
+        report: how far the two sets are from each other (`GroundTruthChains.result`).
+    """
+
+    reference: Tensor
+    held_out: Tensor
+    report: dict[str, float]
+
+
+class GroundTruthChains:
+    """Block Gibbs at beta = 1 on two sets of chains, in stretches that can be saved between.
+
+    The two sets begin in different places, so that their agreement shows that the chains forgot both.
+    Draws are kept at the last step and at ``keeps - 1`` equally spaced earlier ones of the second half.
+
+    Args:
+        rbm: the model, on the device where the chains are to run.
+        data: training images, zeros and ones, ``(images, n_visible)``.
+        steps: steps of each chain; the peers take 10,000.
+        chains: chains of each set.
+        keeps: number of steps at which draws are kept.
+        seed: of all random numbers.
+
+    Attributes:
+        step: number of steps taken.
+    """
+
+    def __init__(
+        self,
+        rbm: RBM,
+        data: Tensor,
+        steps: int = 10_000,
+        chains: int = 500,
+        keeps: int = 10,
+        seed: int = 0,
+    ) -> None:
+        self.steps, self.chains = count("steps", steps, 2), count("chains", chains, 2)
+        self.keeps, self.seed = count("keeps", keeps), seed
+        half = self.steps // 2
+        if keeps > half:
+            raise ValueError(f"keeps must be at most half the steps ({half}), {keeps} was given")
+        if data.dim() != 2 or data.shape[1] != rbm.n_visible or not len(data):
+            raise ValueError(
+                f"data must hold images of {rbm.n_visible} pixels, the shape {tuple(data.shape)} was given"
+            )
+        self.rbm, self.step = rbm, 0
+        like = rbm.weight
+        self._generator = torch.Generator(like.device).manual_seed(derive_seed(seed, "ground truth"))
+        images = torch.Generator().manual_seed(derive_seed(seed, "ground truth/images"))
+        picked = torch.randint(len(data), (chains,), generator=images)
+        noise = rbm.initial((chains,), self._generator)
+        self.theta = torch.stack([noise, data[picked.to(data.device)].to(noise)])
+        self._keep_at = [self.steps - place * half // keeps for place in range(keeps)]
+        self._energy_every = max(1, half // ENERGY_ROWS)
+        self._kept = torch.zeros((keeps, *self.theta.shape), dtype=torch.uint8, device=like.device)
+        rows = half // self._energy_every
+        self._energies = torch.zeros((rows, 2, chains), dtype=like.dtype, device=like.device)
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are taken."""
+        return self.step >= self.steps
+
+    @torch.no_grad()
+    def advance(self, steps: int) -> None:
+        """Takes that many steps more, or as many as are left."""
+        for _ in range(min(steps, self.steps - self.step)):
+            self.step += 1
+            self.theta = self._gibbs(self.theta)
+            if self.step in self._keep_at:
+                self._kept[self._keep_at.index(self.step)] = self.theta.to(torch.uint8)
+            row, off = divmod(self.steps - self.step, self._energy_every)
+            if not off and row < len(self._energies):
+                self._energies[len(self._energies) - 1 - row] = self.rbm.log_prob(self.theta)
+
+    def _gibbs(self, theta: Tensor) -> Tensor:
+        """All hidden units given the visible ones, then all visible ones given the hidden ones."""
+        batch = theta.shape[:-1]
+        hidden = self.rbm.hidden_logits(theta).sigmoid()
+        hidden = (uniform(self._generator, batch, (self.rbm.n_hidden,), like=theta) < hidden).to(theta)
+        visible = self.rbm.visible_logits(hidden).sigmoid()
+        return (uniform(self._generator, batch, (self.rbm.n_visible,), like=theta) < visible).to(theta)
+
+    @torch.no_grad()
+    def result(self) -> GroundTruth:
+        """The two sets and what is known of them.
+
+        The report holds, with the draws of the last step where nothing else is said:
+            log_mmd, log_mmd_sd: mean and standard deviation of ln MMD^2 (V-statistic) between groups of
+                100 of all held-out draws and the first 500 reference draws: the floor of `log_mmd`.
+            log_mmd_formula: ln of (1 - kbar) (1/100 + 1/500), what the floor is without the logarithm's
+                own bias; kbar is the mean kernel between independent draws.
+            mmd_u, mmd_u_sd: U-statistic between the sets, and its standard deviation if they have one law.
+            p_value: of the permutation test that they have one law.
+            rhat: R-hat of U over the chains of both sets, in the second half.
+            log_prob_reference, log_prob_held_out: mean U of each set, over all draws kept.
+
+        Raises:
+            ValueError: before the last step.
+        """
+        if not self.done:
+            raise ValueError(f"the ground truth needs {self.steps} steps, {self.step} were taken")
+        reference, held_out = self._kept.transpose(0, 1).flatten(1, 2).to(self.rbm.weight.dtype)
+        report = {
+            "steps": float(self.steps),
+            "chains": float(self.chains),
+            "keeps": float(self.keeps),
+            **_agreement(reference, held_out, self.chains, self.seed),
+            "rhat": potential_scale_reduction(_series(self._energies)),
+            "log_prob_reference": float(self.rbm.log_prob(reference).double().mean()),
+            "log_prob_held_out": float(self.rbm.log_prob(held_out).double().mean()),
+        }
+        return GroundTruth(reference, held_out, report)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the rest of the chains depends on, in plain tensors and numbers."""
+        return {
+            "step": self.step,
+            "theta": self.theta.clone(),
+            "kept": self._kept.clone(),
+            "energies": self._energies.clone(),
+            "generator": self._generator.get_state(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`, with the same bits as without the interruption.
+
+        Raises:
+            ValueError: if it was saved with other numbers of chains, keeps or steps.
+        """
+        parts = {"theta": self.theta, "kept": self._kept, "energies": self._energies}
+        for name, into in parts.items():
+            if state[name].shape != into.shape:
+                raise ValueError(
+                    f"{name} must have the shape {tuple(into.shape)}, {tuple(state[name].shape)} was saved"
+                )
+        self.theta = state["theta"].to(self.theta)
+        self._kept.copy_(state["kept"])
+        self._energies.copy_(state["energies"])
+        self._generator.set_state(state["generator"].cpu())
+        self.step = int(state["step"])
+
+
+def ground_truth(
+    rbm: RBM,
+    data: Tensor,
+    steps: int = 10_000,
+    chains: int = 500,
+    keeps: int = 10,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> GroundTruth:
+    """`GroundTruthChains` from first to last step; `progress` is told the step every 100 steps."""
+    run = GroundTruthChains(rbm, data, steps, chains, keeps, seed)
+    while not run.done:
+        run.advance(AT_ONCE)
+        if progress is not None:
+            progress(run.step)
+    return run.result()
+
+
+def _agreement(reference: Tensor, held_out: Tensor, chains: int, seed: int) -> dict[str, float]:
+    """What the report says of the distance of the two sets; the first `chains` are of the last step."""
+    group = min(PEERS_CHAINS, chains)
+    peers = Truth(reference, PEERS_REFERENCES)
+    floor = peers.floor(held_out, group)
+    last = torch.cat([reference[:chains], held_out[:chains]])
+    gram = peers.kernel.matrix(last, last)
+    xx, yy = gram[:chains, :chains].sum(), gram[chains:, chains:].sum()
+    kbar = float((peers.within_all - len(reference)) / (len(reference) * (len(reference) - 1)))
+    generator = torch.Generator().manual_seed(derive_seed(seed, "ground truth/permutations"))
+    return {
+        "log_mmd": float(floor.mean()),
+        "log_mmd_sd": float(floor.std()) if len(floor) > 1 else math.nan,
+        "log_mmd_groups": float(len(floor)),
+        "log_mmd_formula": math.log((1.0 - kbar) * (1.0 / group + 1.0 / len(peers.first))),
+        "mmd_u": float(u_statistic(xx, yy, gram[:chains, chains:].sum(), chains, chains)),
+        "mmd_u_sd": float(null_sd(peers.second_moment, chains, chains)),
+        "p_value": permutation_p_value(gram, chains, PERMUTATIONS, generator),
+    }
+
+
+def _series(energies: Tensor) -> np.ndarray[Any, np.dtype[Any]]:
+    """``(rows, 2, chains)`` as ``(2 * chains, rows)``."""
+    return np.ascontiguousarray(energies.flatten(1).T.double().cpu().numpy())
