@@ -1,0 +1,103 @@
+"""Omniglot (Lake et al. 2015) in 28 x 28 pixels, ink bright."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from targets.datasets.dataset import DataError, Dataset
+from targets.datasets.fetch import from_torchvision
+from targets.datasets.places import Place, data_root, found_or_fetched, one_line
+from targets.datasets.variants import Grey, checked, no_images
+
+WHITE = 255
+
+
+def load(
+    root: str | None,
+    binarisation: str,
+    *,
+    originals: Place,
+    derived: str,
+    shape: Sequence[int],
+    variants: Sequence[Mapping[str, Any]],
+    threshold: float = 0.5,
+    seed: int = 0,
+) -> Dataset:
+    """The background set for training and the evaluation set for test.
+
+    The peers' code tests on the images that it was trained on; here no training image is tested on.
+
+    Args:
+        root: folder of all data sets.
+        binarisation: ``threshold``, ``stochastic`` or ``binary``.
+        originals: ``train`` and ``test``, the two archives where torchvision puts them, below `root`.
+        derived: ``.npz`` with ``train_images`` and ``test_images`` made from them, read where they are not.
+        shape: height and width of an image.
+        variants: the forms that are known, see `targets.datasets.variants.Variant`; the first is of the
+            originals, the second of the file derived from them.
+        threshold: of the binarisation ``threshold``.
+        seed: of the binarisation ``stochastic``.
+
+    Raises:
+        DataError: if it is missing and cannot be downloaded, or damaged, or not one of `variants`.
+    """
+    folder = data_root("omniglot", root)
+
+    def fetch() -> None:
+        wanted = [*originals.values(), *(path.removesuffix(".zip") for path in originals.values())]
+        from_torchvision(folder, "Omniglot", wanted, [{"background": True}, {"background": False}])
+
+    files = found_or_fetched(
+        "omniglot", folder, [originals, {"all": derived}], "the published archives", fetch
+    )
+    original = "train" in files
+    train, test = _read_originals(folder, shape) if original else _read_derived(files["all"])
+    source = folder / (originals["train"] if original else derived)
+    grey = Grey(str(source), train, no_images(train.shape[1:]), test, WHITE)
+    known = variants[0] if original else variants[1]
+    return checked("omniglot", grey, shape, [known], binarisation, threshold, seed)
+
+
+def _read_originals(root: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
+    """The archives' images as torchvision's ``Resize`` makes them, inverted."""
+    from torchvision.datasets import Omniglot  # type: ignore[import-untyped, unused-ignore]
+    from torchvision.transforms import Resize  # type: ignore[import-untyped, unused-ignore]
+
+    parts = []
+    for background in (True, False):
+        try:
+            images = Omniglot(root, background=background, transform=Resize(list(shape)))
+            resized = [np.asarray(image, dtype=np.uint8) for image, _ in images]
+        except (OSError, RuntimeError, ValueError) as error:
+            raise DataError(
+                f"the archives in '{root / Omniglot.folder}' are damaged or not unpacked: {one_line(error)}"
+            ) from error
+        parts.append(WHITE - np.stack(resized))
+    return parts
+
+
+def _read_derived(path: Path) -> list[NDArray[np.uint8]]:
+    """``train_images`` and ``test_images``, uint8 with ink bright."""
+    parts = []
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            for key in ("train_images", "test_images"):
+                images = content[key]
+                if images.dtype != np.uint8 or images.ndim != 3:
+                    raise DataError(
+                        f"'{path}' must hold {key} as bytes along three axes, it is {images.dtype} along "
+                        f"{images.ndim}"
+                    )
+                parts.append(images)
+    except DataError:
+        raise
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"'{path}' is damaged or not a file of Omniglot images: {one_line(error)}") from error
+    return parts

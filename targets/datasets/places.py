@@ -1,0 +1,93 @@
+"""Where the files of a data set lie, and the sentence for when they do not."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from targets.datasets.dataset import DataError
+
+GZIP = b"\x1f\x8b"
+
+Place = Mapping[str, str]
+"""The files that are needed together: what each is, and its path below the root."""
+
+
+def data_root(name: str, root: str | None) -> Path:
+    """The folder of all data sets.
+
+    Raises:
+        DataError: if none was given, or it is no folder.
+    """
+    if root is None or not str(root).strip():
+        raise DataError(f"{name} needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR")
+    folder = Path(root).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"data.root (or DATA_ROOT) must be a folder that exists, '{root}' was given")
+    return folder
+
+
+def found(root: Path, places: Sequence[Place]) -> dict[str, Path] | None:
+    """The files of the first place that is complete, plain or with ``.gz`` added to the name."""
+    for place in places:
+        files = {what: _plain_or_gzipped(root / path) for what, path in place.items()}
+        there = {what: path for what, path in files.items() if path is not None}
+        if len(there) == len(place):
+            return there
+    return None
+
+
+def found_or_fetched(
+    name: str, root: Path, places: Sequence[Place], form: str, fetch: Callable[[], None]
+) -> dict[str, Path]:
+    """The files of the first complete place; where there is none, those that `fetch` has put into one.
+
+    Args:
+        form: what the files are, for the message: ``idx files, plain or .gz``.
+        fetch: downloads them below the root, or raises `DataError` with the reason alone.
+
+    Raises:
+        DataError: saying what is missing, where it is to be put, in which form, and why it was not fetched.
+    """
+    files = found(root, places)
+    if files is not None:
+        return files
+    reason = "the download did not bring them"
+    try:
+        fetch()
+        files = found(root, places)
+    except DataError as error:
+        reason = str(error)
+    if files is None:
+        wanted = " and ".join(places[0].values())
+        raise DataError(
+            f"{name} is missing and could not be downloaded ({reason}): put {wanted} ({form}) into '{root}'"
+        )
+    return files
+
+
+def content(path: Path) -> bytes:
+    """All bytes of a file, unzipped where it is gzipped.
+
+    Raises:
+        DataError: if it cannot be read or is not a whole gzip file.
+    """
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(GZIP) else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"'{path}' is damaged or cannot be read: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """The message of `error` on one line, or its type where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _plain_or_gzipped(path: Path) -> Path | None:
+    for candidate in (path, path.with_name(f"{path.name}.gz")):
+        if candidate.is_file():
+            return candidate
+    return None
