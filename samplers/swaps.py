@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import one_of, within
-from samplers.kernel import State, SwapInfo, broadcast_event
+from samplers.kernel import State, SwapInfo
 from samplers.swap_pairings import PAIRINGS
 from samplers.swap_rules import RULES, Occupants, SwapRule, log_ratio
 from targets.randomness import Generator, uniform
@@ -137,11 +137,26 @@ def _permutation(accepted: Tensor) -> Tensor:
 
 
 def permute(state: State, order: Tensor) -> State:
-    """The replicas of `state` in a new order along the first axis: what belongs to theta moves with it."""
-    at_event = broadcast_event(order, state.theta).expand_as(state.theta)
-    return replace(
-        state,
-        theta=state.theta.gather(0, at_event),
-        log_prob=state.log_prob.gather(0, order),
-        grad=None if state.grad is None else state.grad.gather(0, at_event),
+    """The replicas of `state` in a new order ``(K, *batch)`` along the first axis.
+
+    What belongs to theta moves with it: the log density, the gradient, and of a kernel's own tensors those
+    that have the batch's axes.
+    """
+    chains = torch.arange(order[0].numel(), device=order.device)
+    rows = (order.reshape(len(order), -1) * order[0].numel() + chains).flatten()
+
+    def moved(values: Tensor) -> Tensor:
+        # Whole rows: a gather would look up every coordinate.
+        flat = values.reshape(order.numel(), -1)
+        return flat.index_select(0, rows).reshape(values.shape)
+
+    aux = {
+        name: moved(value) if value.shape[: order.dim()] == order.shape else value
+        for name, value in state.aux.items()
+    }
+    return State(
+        theta=moved(state.theta),
+        log_prob=moved(state.log_prob),
+        grad=None if state.grad is None else moved(state.grad),
+        aux=aux,
     )

@@ -10,6 +10,7 @@ from torch.nn.functional import softplus
 
 from targets.randomness import Generator, derive_seed, uniform
 from targets.spaces import Binary
+from targets.sum_log1p import sum_log1p
 from targets.target import Target
 
 MEAN_LIMITS = (0.01, 0.99)
@@ -83,16 +84,23 @@ class RBM(Target):
 
     def visible_logits(self, hidden: Tensor) -> Tensor:
         """log odds of each visible unit given the hidden ones, ``(*batch, n_visible)``."""
-        return hidden @ self.weight + self.visible_bias
+        return nn.functional.linear(hidden, self.weight.T, self.visible_bias)
 
     def log_prob(self, theta: Tensor) -> Tensor:
         return softplus(self.hidden_logits(theta)).sum(-1) + theta @ self.visible_bias
 
+    @torch.no_grad()
+    def log_prob_of(self, theta: Tensor, hidden_logits: Tensor) -> Tensor:
+        """U(theta) ``(*batch)`` from the logits of `theta`, where these are known; carries no gradient."""
+        softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log1p((-hidden_logits.abs()).exp_())
+        return softplus_sum + theta @ self.visible_bias
+
+    @torch.no_grad()
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """U and its gradient b + W' sigmoid(c + W v): one pass, two matrix products."""
         logits = self.hidden_logits(theta)
-        log_prob = softplus(logits).sum(-1) + theta @ self.visible_bias
-        return log_prob, self.visible_logits(logits.sigmoid())
+        log_prob = self.log_prob_of(theta, logits)
+        return log_prob, self.visible_logits(logits.sigmoid_())
 
     def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, n_visible)`` from the Bernoulli law of the data mean."""
