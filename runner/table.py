@@ -76,6 +76,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
+    shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
     page = lay_out(shape, summary, results, budget_sentence(results), command)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from omegaconf import DictConfig, OmegaConf
+
 from runner.tables.results import Results, Run
+
+BUDGET = ("steps", "chains", "burn_in", "start", "method", "cd_steps", "iterations", "batch", "ais")
+"""Keys of a task that say what a run is given."""
 
 
 def _one_or_span(values: Iterable[int]) -> str:
@@ -21,15 +26,61 @@ def _distinct(results: Results) -> list[Run]:
 
 
 def budget_sentence(results: Results) -> str:
-    """Chains, steps, burn-in, seeds and scale of the runs, as one sentence."""
-    tasks = [run.config.task for run in results.runs]
-    scales = sorted({str(run.config.scale.name) for run in results.runs})
+    """What the runs and the models behind them are given, in a sentence or two."""
+    configs = [run.config for run in results.runs]
+    scales = ", ".join(sorted({str(config.scale.name) for config in configs}))
+    learned = [config.task for config in configs if config.task.name == "learn"]
+    sampled = [config for config in configs if config.task.name == "sample"]
+    parts = [_learning(learned)] if learned else []
+    parts += [_sampling([config.task for config in sampled])] if sampled else []
+    models = [config.target for config in sampled if config.target.get("training") is not None]
+    return f"Budget ({scales}): {'; '.join(parts)}." + (f" {_training(models)}" if models else "")
+
+
+def _sampling(tasks: list[DictConfig]) -> str:
     return (
-        f"Budget ({', '.join(scales)}): {_one_or_span(task.chains for task in tasks)} chains, "
+        f"{_one_or_span(task.chains for task in tasks)} chains, "
         f"{_one_or_span(task.steps for task in tasks)} steps of which "
         f"{_one_or_span(int(task.burn_in) for task in tasks)} are burn-in, start: "
-        f"{' or '.join(sorted({str(task.start) for task in tasks}))}."
+        f"{' or '.join(sorted({str(task.start) for task in tasks}))}"
     )
+
+
+def _learning(tasks: list[DictConfig]) -> str:
+    ais = [task.ais for task in tasks]
+    return (
+        f"{' or '.join(sorted({str(task.method).upper() for task in tasks}))} with "
+        f"{_one_or_span(task.chains for task in tasks)} chains, "
+        f"{_one_or_span(task.iterations for task in tasks)} iterations of "
+        f"{_one_or_span(task.cd_steps for task in tasks)} steps in batches of "
+        f"{_one_or_span(task.batch for task in tasks)}; AIS with "
+        f"{_one_or_span(_temperatures(each.temperatures) for each in ais)} temperatures and "
+        f"{_one_or_span(each.chains for each in ais)} chains"
+    )
+
+
+def _temperatures(given: Any) -> int:
+    """How many inverse temperatures: a number, or the list of them."""
+    return int(given) if isinstance(given, (int, float)) else len(given)
+
+
+def _training(models: list[DictConfig]) -> str:
+    training, truth = [model.training for model in models], [model.ground_truth for model in models]
+    method = " or ".join(sorted({f"{each.method.upper()}-{each.cd_steps}" for each in training}))
+    return (
+        f"Models: {_one_or_span(model.n_hidden for model in models)} hidden units, "
+        f"{_one_or_span(each.iterations for each in training)} iterations of {method} in batches of "
+        f"{_one_or_span(each.batch for each in training)}; truth: "
+        f"{_one_or_span(each.steps for each in truth)} block-Gibbs steps of "
+        f"{_one_or_span(each.chains for each in truth)} chains."
+    )
+
+
+def budget(config: DictConfig) -> dict[str, Any]:
+    """The settings of a run's task that say what it is given."""
+    task = OmegaConf.to_container(config.task, resolve=True)
+    assert isinstance(task, dict)
+    return {str(key): task[key] for key in BUDGET if key in task}
 
 
 def cost(results: Results) -> dict[str, Any]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 
 from runner.tables.layout import Block, Cell, Label, Page
-from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART
+from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR
 from runner.tables.markdown import BETTER
 from runner.tables.numerals import power_of_ten
 
-MARKS = {INEXACT: r"\dagger", BEATS_BEST: r"\ddagger", NOT_TOLD_APART: r"\sim"}
+MARKS = {
+    INEXACT: r"\dagger",
+    BEATS_BEST: r"\ddagger",
+    NOT_TOLD_APART: r"\sim",
+    WITHIN_FLOOR: r"\circ",
+}
 SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
-    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$",
+    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
     "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
 }  # fmt: skip
 
@@ -55,7 +60,8 @@ def _cell(cell: Cell | None) -> str:
 def latex(page: Page) -> str:
     """The whole page as a `table*` float."""
     notes = [f"{_raised((mark,)) if mark else ''} {escape(text)}".strip() for mark, text in page.footnotes]
-    below = [escape(" ".join(page.legend)), *notes, escape(page.coverage)]
+    findings = [escape(finding) for finding in page.findings]
+    below = [*findings, escape(" ".join(page.legend)), *notes, escape(page.coverage)]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",

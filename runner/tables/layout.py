@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, legend
+from runner.tables.comparison import compared
+from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR, legend
 from runner.tables.numerals import Numeral, as_printed, numeral
 from runner.tables.published import Published
 from runner.tables.results import Results
-from runner.tables.shape import ColumnShape, Direction, MetricShape, Orientation, Role, RowShape, TableShape
+from runner.tables.role import Role
+from runner.tables.shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
 from runner.tables.summary import Entry, Summary
+
+LETTERS = "abcdefghijklmnoprstuvwxyz"
+"""Those that can be raised in plain text: there is no raised q."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Page:
-    """A table ready to be drawn: its blocks, and the sentences around them."""
+    """A table ready to be drawn: its blocks, and the sentences around them; `findings` are comparisons."""
 
     title: str
     caption: str
     blocks: tuple[Block, ...]
+    findings: tuple[str, ...]
     legend: tuple[str, ...]
     footnotes: tuple[tuple[str, str], ...]
     coverage: str
@@ -89,13 +95,19 @@ class Footnotes:
             return ()
         if text not in self.texts:
             self.texts.append(text)
-        return (chr(ord("a") + self.texts.index(text)),)
+        return (mark(self.texts.index(text)),)
+
+
+def mark(place: int) -> str:
+    """The letter of the footnote at `place`; after z they are doubled."""
+    times, letter = divmod(place, len(LETTERS))
+    return LETTERS[letter] * (times + 1)
 
 
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
     """The page of a table; `command` is what a reader runs for the missing runs."""
     footnotes = Footnotes()
-    blocks = tuple(_block(shape, metric, summary, footnotes) for metric in shape.metrics)
+    blocks = tuple(_block(shape, metric, summary, results, footnotes) for metric in shape.metrics)
     counts = results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
     coverage = f"{results.done} of {results.expected} runs are in" + (f" ({missing})." if missing else ".")
@@ -103,15 +115,18 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         title=shape.title,
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
         blocks=blocks,
+        findings=tuple(compared(shape, results)),
         legend=tuple(legend(shape, summary)),
-        footnotes=tuple(zip("abcdefghijklmnopqrstuvwxyz", footnotes.texts, strict=False))
+        footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
         + tuple(("", note) for note in shape.notes),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
     )
 
 
-def _block(shape: TableShape, metric: MetricShape, summary: Summary, footnotes: Footnotes) -> Block:
+def _block(
+    shape: TableShape, metric: MetricShape, summary: Summary, results: Results, footnotes: Footnotes
+) -> Block:
     label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
     columns = [column for column in shape.columns if column.table]
     down: Sequence[RowShape | ColumnShape] = shape.rows
@@ -133,7 +148,7 @@ def _block(shape: TableShape, metric: MetricShape, summary: Summary, footnotes: 
             for version in metric.published
         }
         shown = {version: numbers for version, numbers in printed.items() if any(numbers)}
-        over = _label(item, summary, footnotes)
+        over = _label(item, summary, results, footnotes)
         heads = [Label("ours" if shown else "")]
         heads += [_version_head(version, metric, numbers, footnotes) for version, numbers in shown.items()]
         groups.append(Group(over, tuple(heads), _starts_part(across, position)))
@@ -146,8 +161,11 @@ def _block(shape: TableShape, metric: MetricShape, summary: Summary, footnotes: 
             cells.append(_ours(here, metric))
             for version in versions[place]:
                 number = here.published.get(version)
-                cells.append(Cell(as_printed(number.mean, number.sd), published=True) if number else None)
-        lines.append(Line(_label(item, summary, footnotes), tuple(cells), _starts_part(down, position)))
+                printed_as = as_printed(number.mean, number.sd, number.decimals) if number else None
+                cells.append(Cell(printed_as, published=True) if printed_as else None)
+        lines.append(
+            Line(_label(item, summary, results, footnotes), tuple(cells), _starts_part(down, position))
+        )
     return Block(label, metric.direction, tuple(groups), tuple(lines))
 
 
@@ -161,9 +179,11 @@ def _version_head(
     return Label(version, footnotes.marks(metric.published_notes.get(version)), unit if differs else None)
 
 
-def _label(item: RowShape | ColumnShape, summary: Summary, footnotes: Footnotes) -> Label:
+def _label(item: RowShape | ColumnShape, summary: Summary, results: Results, footnotes: Footnotes) -> Label:
+    """A row's or a column's name, with what must be said of it and of the data behind it."""
     if isinstance(item, ColumnShape):
-        return Label(item.label)
+        notes = [item.note, *results.notes(item.label)]
+        return Label(item.label, tuple(letter for note in notes for letter in footnotes.marks(note)))
     apart = item.role is Role.draws
     inexact = not apart and any(entry.exact is False for entry in summary if entry.row == item.row)
     return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
@@ -179,12 +199,14 @@ def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool
 def _ours(entry: Entry, metric: MetricShape) -> Cell | None:
     if entry.interval is None:
         return None
-    marks = ((NOT_TOLD_APART,) if entry.indistinguishable else ()) + (
-        (BEATS_BEST,) if entry.beats_best else ()
-    )
+    said = {
+        NOT_TOLD_APART: entry.indistinguishable,
+        BEATS_BEST: entry.beats_best,
+        WITHIN_FLOOR: entry.within_floor,
+    }
     return Cell(
         numeral(entry.interval.mean, entry.interval.margin, metric.scale),
         bold=entry.best,
-        marks=marks,
+        marks=tuple(letter for letter, holds in said.items() if holds),
         seeds=entry.interval.n if entry.interval.n < entry.expected else None,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from runner.tables.shape import Role, TableShape
+from runner.tables.role import Role
+from runner.tables.shape import TableShape
 from runner.tables.summary import Summary
 
-INEXACT, NOT_TOLD_APART, BEATS_BEST = "†", "~", "‡"
+INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR = "†", "~", "‡", "°"
 
 
 def legend(shape: TableShape, summary: Summary) -> list[str]:
@@ -29,6 +30,13 @@ def legend(shape: TableShape, summary: Summary) -> list[str]:
         )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
+    if any(entry.within_floor for entry in entries):
+        floors = dict.fromkeys(metric.floor for metric in shape.metrics if metric.floor is not None)
+        sentences.append(
+            f"{WITHIN_FLOOR}: at the floor, the row {' or '.join(floors)} (a one-sided paired t-test over "
+            "seeds does not find it worse, p of at least 0.05): not to be read as better than the floor, nor "
+            "ranked against others so marked."
+        )
     if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
         sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
     apart = [row.row for row in shape.rows if row.role is not Role.sampler]

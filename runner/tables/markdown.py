@@ -52,6 +52,7 @@ def markdown(page: Page) -> str:
     """The whole page."""
     parts = [f"# {page.title}", page.caption]
     parts += [f"**{block_title(block)}**\n\n{_block(block)}" for block in page.blocks]
+    parts += ["\n".join(f"- {finding}" for finding in page.findings)] if page.findings else []
     parts.append(" ".join(page.legend))
     notes = [f"{mark.translate(SUPERSCRIPT)} {text}".strip() for mark, text in page.footnotes]
     if notes:

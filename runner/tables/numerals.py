@@ -41,9 +41,9 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     return Numeral(f"{value:.{decimals}f}", f"{width:.{decimals}f}")
 
 
-def as_printed(mean: float, sd: float | None) -> Numeral:
-    """A published number, with the three decimals that papers print."""
-    return Numeral(f"{mean:.3f}", None if sd is None else f"{sd:.3f}")
+def as_printed(mean: float, sd: float | None, decimals: int = 3) -> Numeral:
+    """A published number, with as many decimals as the paper prints."""
+    return Numeral(f"{mean:.{decimals}f}", None if sd is None else f"{sd:.{decimals}f}")
 
 
 def power_of_ten(scale: float) -> int | None:

@@ -15,11 +15,12 @@ from runner.tables.shape import ColumnShape, MetricShape, RowShape, TableShape
 
 @dataclass(frozen=True)
 class Published:
-    """A published number: `mean` and `sd` are as printed, in units of `scale`."""
+    """A published number: `mean` and `sd` are as printed, in units of `scale`, with so many `decimals`."""
 
     mean: float
     sd: float | None
     scale: float
+    decimals: int = 3
 
 
 class PublishedNumbers:
@@ -49,7 +50,7 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     if not path.is_file():
         held = ", ".join(sorted(file.name for file in path.parent.glob("*.csv")))
         raise UserError(f"table.published.file is '{path.name}', conf/published holds: {held}.")
-    frame = pd.read_csv(path, comment="#")
+    frame = pd.read_csv(path, comment="#", dtype={"mean": str})
     numbers = {}
     for label, version in shape.published.versions.items():
         rows = frame[(frame["paper"] == version.paper) & (frame["table"] == version.table)]
@@ -60,5 +61,6 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
             strict=True,
         ):  # fmt: skip
             spread = None if pd.isna(sd) else float(sd)
-            numbers[label, metric, setting, sampler] = Published(float(mean), spread, float(scale))
+            decimals = len(mean.partition(".")[2])
+            numbers[label, metric, setting, sampler] = Published(float(mean), spread, float(scale), decimals)
     return PublishedNumbers(numbers)

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.atomic import write_json
 from runner.errors import UserError
-from runner.tables.budget import cost
+from runner.tables.budget import budget, cost
 from runner.tables.results import Results
 
 KEPT = {".csv", ".md", ".tex", ".png", ".pdf"}
@@ -25,16 +25,10 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
     """Commits, devices and packages of the runs, budget, wall clock and number of runs."""
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
-    first = results.runs[0].config
     return {
         "experiment": experiment,
         "scale": scale,
-        "budget": {
-            "steps": int(first.task.steps),
-            "chains": int(first.task.chains),
-            "burn_in": int(first.task.burn_in),
-            "start": str(first.task.start),
-        },
+        "budget": budget(results.runs[0].config),
         **cost(results),
         **{key: _said(manifests, key) for key in ("git", "device", "packages")},
     }

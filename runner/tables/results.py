@@ -61,7 +61,7 @@ class Run:
         """
         if self.summary is None:
             return None
-        tuning = self.summary["tuning"] or {"evaluations": 0}
+        tuning = self.summary.get("tuning") or {"evaluations": 0}
         own = {"seconds": self.summary["seconds"], "tuning_evaluations": tuning["evaluations"]}
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and math.isfinite(value) else None
@@ -81,6 +81,16 @@ class Results:
         """Final values of `metric` by seed, of the runs that are done and have a finite one."""
         values = {run.seed: run.value(metric) for run in self.at(row, column)}
         return {seed: value for seed, value in values.items() if value is not None}
+
+    @property
+    def columns(self) -> list[str]:
+        """Labels of the columns that have a job, in the order of the jobs."""
+        return list(dict.fromkeys(run.column for run in self.runs))
+
+    def notes(self, column: str) -> list[str]:
+        """What the runs of a column say of their data: that it is a subset, a split of our own, ..."""
+        said = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
+        return list(dict.fromkeys(str(note) for notes in said for note in notes))
 
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done."""

@@ -6,7 +6,8 @@ one new YAML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -14,6 +15,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from runner.errors import UserError
+from runner.tables.figure_shape import FigureShape
+from runner.tables.role import Role
 
 
 class Direction(Enum):
@@ -22,14 +25,6 @@ class Direction(Enum):
     min = "min"
     max = "max"
     none = "none"
-
-
-class Role(Enum):
-    """What a row is: a `sampler` competes; a `variant` and reference `draws` are set apart under a rule."""
-
-    sampler = "sampler"
-    variant = "variant"
-    draws = "draws"
 
 
 class Orientation(Enum):
@@ -51,17 +46,24 @@ class RowShape:
 
 @dataclass
 class ColumnShape:
-    """One cell of the sweep: the runs whose configuration has the values `where`."""
+    """One cell of the sweep: the runs whose configuration has the values `where`.
+
+    It is left out where the sweep has no job of it, as at a scale with other data sets.
+    """
 
     label: str
     where: dict[str, Any]
     published: str | None = None
     table: bool = True
+    note: str | None = None
 
 
 @dataclass
 class MetricShape:
-    """One block of the table: numbers in units of `scale`, and beside them the `published` metric."""
+    """One block of the table: numbers in units of `scale`, and beside them the `published` metric.
+
+    `floor` names the row that no number can be read as better than; what is not above it gets a mark.
+    """
 
     metric: str
     name: str
@@ -70,6 +72,7 @@ class MetricShape:
     note: str | None = None
     published: dict[str, str] = field(default_factory=dict)
     published_notes: dict[str, str] = field(default_factory=dict)
+    floor: str | None = None
 
 
 @dataclass
@@ -89,49 +92,11 @@ class PublishedShape:
 
 
 @dataclass
-class PanelShape:
-    """One panel of a figure.
+class ComparisonShape:
+    """Two rows that a sentence below the table compares by `metric`, in every column, with a paired test."""
 
-    Attributes:
-        kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
-            `against_steps` (metric along the run) or `heat_map` (visits of `row`, or the target itself).
-        log: whether the metric's axis is logarithmic (`intervals` always is).
-        limits: ends of the metric's axis; by default it holds all intervals.
-        columns: labels of the columns drawn.
-        x: key whose value places a column (`against_columns`), or `step` or `evaluations` (`against_steps`).
-    """
-
-    kind: str
-    title: str
-    columns: list[str]
-    metric: str | None = None
-    row: str | None = None
-    x: str = "step"
-    x_label: str | None = None
-    log: bool = False
-    limits: list[float] | None = None
-
-
-@dataclass
-class FigureShape:
-    """A figure: panels side by side, `across` to a line, written to `name`.png and `name`.pdf.
-
-    Attributes:
-        width: of the whole figure, in inches.
-        height: of one line of panels, in inches.
-        roles: the rows that it shows.
-        legend: the rows that its legend names.
-        share_y: whether the panels of a line share their vertical axis.
-    """
-
-    name: str
-    panels: list[PanelShape]
-    across: int = 4
-    width: float = 7.2
-    height: float = 2.3
-    roles: list[Role] = field(default_factory=lambda: list(Role))
-    legend: list[Role] = field(default_factory=lambda: list(Role))
-    share_y: bool = True
+    metric: str
+    rows: list[str]
 
 
 @dataclass
@@ -147,6 +112,13 @@ class TableShape:
     published: PublishedShape | None = None
     figures: list[FigureShape] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    comparisons: list[ComparisonShape] = field(default_factory=list)
+
+    def restricted(self, columns: Collection[str]) -> TableShape:
+        """The table without the columns that are not among `columns`, in its page and its figures."""
+        kept = [column for column in self.columns if column.label in columns]
+        figures = [figure.restricted(columns) for figure in self.figures]
+        return replace(self, columns=kept, figures=[figure for figure in figures if figure is not None])
 
     def row(self, name: str) -> RowShape:
         """The row with this label."""
@@ -197,6 +169,15 @@ def _check_references(experiment: str, shape: TableShape) -> None:
             named += [("column", label, columns) for label in panel.columns]
             named += [("row", panel.row, rows)] if panel.row is not None else []
             named += [("metric", panel.metric, metrics)] if panel.metric is not None else []
+    named += [("row", metric.floor, rows) for metric in shape.metrics if metric.floor is not None]
+    for comparison in shape.comparisons:
+        named += [("row", row, rows) for row in comparison.rows]
+        named.append(("metric", comparison.metric, metrics))
+        if len(set(comparison.rows)) != 2:
+            raise UserError(
+                f"Experiment {experiment}: table.comparisons compares two rows, "
+                f"'{', '.join(comparison.rows)}' was given."
+            )
     for what, name, allowed in named:
         if name not in allowed:
             listed = ", ".join(allowed) or "none"

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from runner.tables.floor import within_floor
 from runner.tables.published import Published, PublishedNumbers
 from runner.tables.results import Results
-from runner.tables.shape import ColumnShape, Direction, MetricShape, Role, RowShape, TableShape
+from runner.tables.role import Role
+from runner.tables.shape import ColumnShape, Direction, MetricShape, RowShape, TableShape
 from runner.tables.statistics import ALPHA, Interval, holm, interval, paired_p_value
 
 
@@ -27,6 +29,7 @@ class Entry:
         best: whether it is the best of the exact samplers in its column.
         p_value: paired t-test against the best, Holm-adjusted over the column's other samplers.
         beats_best: whether a variant set apart from the samplers has a better mean than the best of them.
+        within_floor: whether it is not told from the row that is the metric's floor.
     """
 
     row: str
@@ -40,6 +43,7 @@ class Entry:
     best: bool = False
     p_value: float | None = None
     beats_best: bool = False
+    within_floor: bool = False
 
     @property
     def indistinguishable(self) -> bool:
@@ -82,6 +86,7 @@ class Summary:
                 sd = number.sd if number else None
                 record[f"published_{version}_sd"] = sd * number.scale if number and sd is not None else None
             record |= {"best": entry.best, "p_value": entry.p_value, "exact": entry.exact}
+            record |= {"within_floor": entry.within_floor}
             record |= {"runs": entry.runs, "runs_expected": entry.expected}
             records.append(record)
         return pd.DataFrame.from_records(records)
@@ -97,7 +102,8 @@ def summarise(shape: TableShape, results: Results, published: PublishedNumbers) 
                 in_column = [
                     _entry(row, column, metric, results, published, exact[row.row]) for row in shape.rows
                 ]
-                entries += _compare(shape, metric, column, in_column, results)
+                compared = _compare(shape, metric, column, in_column, results)
+                entries += _marked(metric, column, compared, results)
     return Summary(entries)
 
 
@@ -122,6 +128,22 @@ def _entry(
         exact=exact,
         published={version: number for version, number in found.items() if number is not None},
     )
+
+
+def _marked(metric: MetricShape, column: ColumnShape, entries: list[Entry], results: Results) -> list[Entry]:
+    """`entries` of one column, with those marked that are not told from the metric's floor."""
+    if metric.floor is None or metric.direction is Direction.none:
+        return entries
+    floor = results.values(metric.floor, column.label, metric.metric)
+    sign = 1.0 if metric.direction is Direction.min else -1.0
+    return [
+        replace(
+            entry,
+            within_floor=entry.row != metric.floor
+            and within_floor(results.values(entry.row, column.label, metric.metric), floor, sign),
+        )
+        for entry in entries
+    ]
 
 
 def _compare(

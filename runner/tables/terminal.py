@@ -27,6 +27,8 @@ def show(page: Page, file: IO[str] | None = None) -> None:
         console.print()
         console.print(Text(block_title(block), style="bold cyan"))
         console.print(_block(block))
+    for finding in page.findings:
+        console.print(Text(finding))
     console.print(Text(" ".join(page.legend), style="dim"))
     for mark, text in page.footnotes:
         console.print(Text(f"{mark.translate(SUPERSCRIPT)} {text}".strip(), style="dim"))

@@ -14,11 +14,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from runner.errors import unknown
-from runner.tables.figures import heat_map, intervals, lines
+from runner.tables.figure_shape import FigureShape
+from runner.tables.figures import heat_map, intervals, lines, samples
 from runner.tables.figures.panels import Draw, PanelData
-from runner.tables.figures.style import RC, row_styles
+from runner.tables.figures.style import FLOOR, RC, row_styles
 from runner.tables.results import Results
-from runner.tables.shape import FigureShape, TableShape
+from runner.tables.shape import TableShape
 
 DPI = 200
 LEGEND_ENTRY = 1.2
@@ -29,6 +30,7 @@ KINDS: dict[str, Draw] = {
     "against_columns": lines.against_columns,
     "against_steps": lines.against_steps,
     "heat_map": heat_map.draw,
+    "samples": samples.draw,
 }
 
 
@@ -59,15 +61,18 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             ax.set_title(panel.title)
             if figure.share_y and place % figure.across:
                 ax.set_ylabel("")
-        for line in grid:
+        kinds = [panel.kind for panel in figure.panels]
+        for place, line in enumerate(grid):
             images = [image for ax in line for image in ax.images]
-            if images:
+            if images and kinds[place * figure.across] == "heat_map":
                 page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=heat_map.COLOUR_LABEL)
         handles = [
             Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.line, label=row.row)
             for row in rows
             if (style := styles[row.row]) and row.role in figure.legend
         ]
+        if any(panel.floor is not None for panel in figure.panels):
+            handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
         if handles:
             columns = min(len(handles), max(1, int(figure.width / LEGEND_ENTRY)))
             title = "mean and 95 % interval over seeds"

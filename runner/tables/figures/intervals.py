@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from runner.tables.figures.panels import PanelData, nothing_in
-from runner.tables.shape import Role
+from runner.tables.role import Role
 
 
 def draw(ax: Axes, data: PanelData) -> None:

@@ -6,14 +6,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from runner.tables.figures.panels import PanelData, nothing_in
+from runner.tables.figures.style import FLOOR
 from runner.tables.results import chosen
-from runner.tables.shape import Role
+from runner.tables.role import Role
 from runner.tables.statistics import interval
 
 ALONG = {
     "step": "steps",
     "evaluations": "target evaluations per chain, tuning not counted",
-    "seconds": "seconds",
+    "seconds": "seconds a run, tuning not counted",
 }
 
 
@@ -50,7 +51,10 @@ def against_columns(ax: Axes, data: PanelData) -> None:
 
 
 def against_steps(ax: Axes, data: PanelData) -> None:
-    """The metric along the runs of one column, mean over seeds and 95 % band, on a logarithmic axis."""
+    """The metric along the runs of one column, mean over seeds and 95 % band.
+
+    Seeds are averaged at each recorded step; on an axis of seconds that point stands at their mean time.
+    """
     (column,) = data.panel.columns
     drawn = False
     for row in data.rows:
@@ -72,7 +76,12 @@ def against_steps(ax: Axes, data: PanelData) -> None:
         drawn = True
     if not drawn:
         nothing_in(ax)
-    ax.set_xscale("log")
+    if data.panel.floor is not None:
+        floor = data.floor(column)
+        if floor is not None:
+            ax.axhline(floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=1)
+    if data.panel.log_x:
+        ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
     _finish(ax, data)
 

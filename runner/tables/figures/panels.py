@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from runner.tables.figure_shape import PanelShape
 from runner.tables.figures.style import RowStyle
 from runner.tables.results import Results
-from runner.tables.shape import MetricShape, PanelShape, RowShape, TableShape
+from runner.tables.shape import MetricShape, RowShape, TableShape
 from runner.tables.statistics import Interval, interval
 
 
@@ -40,6 +41,14 @@ class PanelData:
     def interval(self, row: str, column: str) -> Interval | None:
         """Mean and interval of the panel's metric over seeds, in the metric's own unit."""
         return interval(list(self.results.values(row, column, self.metric.metric).values()))
+
+    def floor(self, column: str) -> float | None:
+        """Mean of the panel's floor over all runs of a column; None where no run has it."""
+        name = self.panel.floor
+        runs = [run for run in self.results.runs if run.column == column]
+        found = [run.value(name) for run in runs] if name is not None else []
+        values = [value for value in found if value is not None]
+        return sum(values) / len(values) if values else None
 
 
 Draw = Callable[[Axes, PanelData], None]

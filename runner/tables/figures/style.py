@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runner.tables.shape import Role, TableShape
+from runner.tables.role import Role
+from runner.tables.shape import TableShape
 
 LineStyle = Literal["-", "--", ":", "-."]
 
@@ -44,6 +45,10 @@ class RowStyle:
     colour: str
     marker: str
     line: LineStyle
+
+
+FLOOR = RowStyle("#7F7F7F", "", "--")
+"""The level line of a panel's floor."""
 
 
 def row_styles(shape: TableShape) -> dict[str, RowStyle]:

@@ -1,0 +1,70 @@
+"""The shape of a table's figures, part of the `table:` block of an experiment's YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from runner.tables.role import Role
+
+
+@dataclass
+class PanelShape:
+    """One panel of a figure.
+
+    Attributes:
+        kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
+            `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself) or
+            `samples` (a sheet of the last draws of `row`).
+        log: whether the metric's axis is logarithmic (`intervals` always is).
+        log_x: whether the axis of `against_steps` is.
+        limits: ends of the metric's axis; by default it holds all intervals.
+        columns: labels of the columns drawn.
+        x: key whose value places a column (`against_columns`), or `step`, `evaluations` or
+            `seconds` (`against_steps`).
+        floor: a metric of the runs whose mean over all of them is drawn as a level line (`against_steps`).
+    """
+
+    kind: str
+    title: str
+    columns: list[str]
+    metric: str | None = None
+    row: str | None = None
+    x: str = "step"
+    x_label: str | None = None
+    log: bool = False
+    log_x: bool = True
+    limits: list[float] | None = None
+    floor: str | None = None
+
+
+@dataclass
+class FigureShape:
+    """A figure: panels side by side, `across` to a line, written to `name`.png and `name`.pdf.
+
+    Attributes:
+        width: of the whole figure, in inches.
+        height: of one line of panels, in inches.
+        roles: the rows that it shows.
+        legend: the rows that its legend names.
+        share_y: whether the panels of a line share their vertical axis.
+        floor_label: what the legend calls the panels' `floor`.
+    """
+
+    name: str
+    panels: list[PanelShape]
+    across: int = 4
+    width: float = 7.2
+    height: float = 2.3
+    roles: list[Role] = field(default_factory=lambda: list(Role))
+    legend: list[Role] = field(default_factory=lambda: list(Role))
+    share_y: bool = True
+    floor_label: str = "floor"
+
+    def restricted(self, columns: Collection[str]) -> FigureShape | None:
+        """The figure without other columns; None where no panel is left."""
+        kept = [[label for label in panel.columns if label in columns] for panel in self.panels]
+        panels = [
+            replace(panel, columns=labels) for panel, labels in zip(self.panels, kept, strict=True) if labels
+        ]
+        return replace(self, panels=panels) if panels else None

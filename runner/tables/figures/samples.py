@@ -1,0 +1,44 @@
+"""Panel `samples`: a sheet of the images at which a run's chains ended."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from runner.draws import kept_draws
+from runner.tables.figures.panels import PanelData, nothing_in
+
+ACROSS = 8
+FRAME = 2
+"""Width of the white frame around an image, in pixels."""
+
+
+def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
+    """Images ``(number, height, width)`` side by side, `across` to a line and at most as many lines.
+
+    Zero is white; the frame and places without an image are zero.
+    """
+    images = images[: across * across]
+    framed = np.pad(images, ((0, -len(images) % across), (FRAME, 0), (FRAME, 0)))
+    number, height, width = framed.shape
+    lines = framed.reshape(number // across, across, height, width).transpose(0, 2, 1, 3)
+    page = lines.reshape(number // across * height, across * width)
+    return np.pad(page, ((0, FRAME), (0, FRAME)))
+
+
+def draw(ax: Axes, data: PanelData) -> None:
+    """Draws the images of the panel's row and column, of the first seed that kept some."""
+    (column,) = data.panel.columns
+    ax.grid(False)
+    ax.set(xticks=[], yticks=[])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    assert data.panel.row is not None
+    runs = [run for run in data.results.at(data.panel.row, column) if run.summary is not None]
+    for run in sorted(runs, key=lambda run: run.seed):
+        images = kept_draws(run.folder.path)
+        if images is not None and len(images):
+            picture = ax.imshow(sheet(images), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
+            picture.set_rasterized(True)
+            return
+    nothing_in(ax, "no draws kept" if runs else "no run is in")

@@ -1,0 +1,172 @@
+"""Last draws of a run: kept beside it, read back, and drawn as a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure
+from omegaconf import DictConfig, OmegaConf
+
+from metrics.last_draws import LastDraws
+from metrics.metric import Context
+from metrics.suite import MetricSuite
+from runner.draws import FILE, MOST, draws_of, kept_draws
+from runner.store import Store
+from runner.tables.figures.draw import draw_figure, write_figures
+from runner.tables.figures.samples import FRAME, sheet
+from runner.tables.results import Results, Run, gather
+from runner.tables.shape import TableShape, table_shape
+from samplers.random_walk import RandomWalk
+from targets.rbm import RBM
+from targets.spaces import Binary
+
+BLOCK = """
+title: Sheets
+caption: For the tests.
+rows: [{row: A}, {row: B}]
+columns:
+  - {label: nine, where: {target.size: 9}}
+  - {label: sixteen, where: {target.size: 16}}
+metrics: [{metric: jump, name: Jump, direction: none}]
+figures:
+  - name: sheets
+    across: 2
+    roles: []
+    panels:
+      - {kind: samples, title: A, row: A, columns: [nine]}
+      - {kind: samples, title: B, row: B, columns: [nine]}
+      - {kind: samples, title: A, row: A, columns: [sixteen]}
+      - {kind: samples, title: B, row: B, columns: [sixteen]}
+"""
+
+
+def suite_with(theta: torch.Tensor) -> MetricSuite:
+    """A suite whose only statistic holds `theta`, ``(seeds, chains, d)``."""
+    target = RBM(theta.shape[-1], 2).float()
+    seeds, chains, _ = theta.shape
+    context = Context(target, RandomWalk(), seeds=seeds, chains=chains, device=torch.device("cpu"))
+    context.statistic(LastDraws).update(1, theta, cast(Any, None))
+    return cast(MetricSuite, SimpleNamespace(context=context))
+
+
+def images(seeds: int, chains: int, size: int) -> torch.Tensor:
+    return (torch.rand(seeds, chains, size, generator=torch.Generator().manual_seed(size)) < 0.3).float()
+
+
+@pytest.mark.parametrize(("shape", "side"), [((2, 6), (2, 6)), (None, (3, 3))])
+def test_the_last_draws_come_back_as_images(
+    shape: tuple[int, int] | None, side: tuple[int, int], tmp_path: Path
+) -> None:
+    theta = images(2, 70, side[0] * side[1])
+    kept = draws_of(suite_with(theta), 1, shape)
+    assert kept is not None
+    assert kept == draws_of(suite_with(theta), 1, shape)
+    (tmp_path / FILE).write_bytes(kept)
+    found = kept_draws(tmp_path)
+    assert found is not None
+    np.testing.assert_array_equal(found, theta[1, :MOST].reshape(MOST, *side).numpy())
+
+
+def test_what_are_no_images_is_not_kept(tmp_path: Path) -> None:
+    assert draws_of(suite_with(images(1, 3, 10)), 0) is None
+    assert draws_of(suite_with(images(1, 3, 9)), 0, (2, 4)) is None
+    others = suite_with(images(1, 3, 9))
+    others.context.statistics.clear()
+    assert draws_of(others, 0) is None
+    assert isinstance(RBM(9, 2).space, Binary)
+    assert kept_draws(tmp_path) is None
+    (tmp_path / FILE).write_bytes(b"PK no archive")
+    assert kept_draws(tmp_path) is None
+
+
+def test_a_sheet_frames_every_image_in_white() -> None:
+    page = sheet(np.ones((5, 4, 3), dtype=np.uint8), across=3)
+    assert page.shape == (2 * (4 + FRAME) + FRAME, 3 * (3 + FRAME) + FRAME)
+    assert page.sum() == 5 * 4 * 3
+    for line in range(2):
+        for place in range(3):
+            top, left = line * (4 + FRAME), place * (3 + FRAME)
+            inside = page[top + FRAME : top + FRAME + 4, left + FRAME : left + FRAME + 3]
+            assert inside.mean() == float(3 * line + place < 5)
+            assert not page[top : top + FRAME].any()
+            assert not page[:, left : left + FRAME].any()
+    assert not page[-FRAME:].any()
+    assert not page[:, -FRAME:].any()
+
+
+def test_an_image_keeps_its_place_and_its_orientation() -> None:
+    one = np.arange(2 * 4 * 3).reshape(2, 4, 3)
+    page = sheet(one, across=2)
+    np.testing.assert_array_equal(page[FRAME : FRAME + 4, 2 * FRAME + 3 : 2 * FRAME + 6], one[1])
+
+
+class _Folder(SimpleNamespace):
+    """A run folder that is done."""
+
+
+def results(tmp_path: Path, sizes: tuple[int, ...]) -> Results:
+    """Runs of both rows; of B only the second seed kept its draws."""
+    runs = []
+    for size in sizes:
+        config: DictConfig = OmegaConf.create({"target": {"size": size}})
+        for row in "AB":
+            for seed in (0, 1):
+                path = tmp_path / f"{row}-{size}-{seed}"
+                path.mkdir()
+                if row == "A" or seed == 1:
+                    kept = draws_of(suite_with(images(1, 64, size)), 0)
+                    assert kept is not None
+                    (path / FILE).write_bytes(kept)
+                summary: Mapping[str, Any] = {"metrics": {}, "seconds": 1.0}
+                label = {9: "nine", 16: "sixteen"}[size]
+                folder = cast(Any, _Folder(path=path))
+                runs.append(Run(row, label, seed, path.name, "done", config, summary, folder))
+    return Results(tuple(runs))
+
+
+@pytest.fixture
+def shape() -> TableShape:
+    return table_shape("sheets", OmegaConf.create(BLOCK))
+
+
+def test_a_figure_of_sheets(shape: TableShape, tmp_path: Path) -> None:
+    page: Figure = draw_figure(shape.figures[0], shape, results(tmp_path, (9, 16)))
+    titles = [ax.get_title() for ax in page.axes]
+    assert titles == ["A", "B", "A", "B"]
+    for ax, size in zip(page.axes, (3, 3, 4, 4), strict=True):
+        (picture,) = ax.images
+        expected = images(1, 64, size * size)[0].reshape(64, size, size).numpy()
+        np.testing.assert_array_equal(picture.get_array(), sheet(expected))
+
+
+def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:
+    found = results(tmp_path, (9,))
+    (tmp_path / "B-9-1" / FILE).unlink()
+    page = draw_figure(shape.figures[0], shape, found)
+    assert [text.get_text() for text in page.axes[1].texts] == ["no draws kept"]
+    assert [text.get_text() for text in page.axes[2].texts] == ["no run is in"]
+
+
+def test_columns_without_a_job_leave_page_and_figures(shape: TableShape, tmp_path: Path) -> None:
+    found = results(tmp_path, (16,))
+    assert found.columns == ["sixteen"]
+    left = shape.restricted(found.columns)
+    assert [column.label for column in left.columns] == ["sixteen"]
+    assert [panel.columns for panel in left.figures[0].panels] == [["sixteen"], ["sixteen"]]
+    assert shape.restricted([]).figures == []
+    written = write_figures(left, found, tmp_path)
+    assert [path.name for path in written] == ["sheets.png", "sheets.pdf"]
+    first = [path.read_bytes() for path in written]
+    assert first == [path.read_bytes() for path in write_figures(left, found, tmp_path)]
+
+
+def test_jobs_need_not_fill_every_column(shape: TableShape, tmp_path: Path) -> None:
+    config = OmegaConf.create({"target": {"size": 9}})
+    job = SimpleNamespace(row="A", config=config, run_ids={0: "a"})
+    assert gather("sheets", shape, [job], Store(tmp_path)).columns == ["nine"]
