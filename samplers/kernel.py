@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self, runtime_checkable
 
 import torch
@@ -102,6 +102,16 @@ class Kernel(ABC):
     @abstractmethod
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         """One transition of every chain. `beta` broadcasts over the batch axes of ``state.log_prob``."""
+
+    def refreshed(self, target: Target, state: State, beta: Tensor) -> State:
+        """`state` at the same theta, evaluated anew: what is cached is stale once the target was changed.
+
+        Whole-number auxiliaries (position in a cycle, turn, replica labels) are where the chains are and
+        stay; all others come from `init`. Costs what `init` costs.
+        """
+        anew = self.init(target, state.theta, beta)
+        kept = {name: value for name, value in state.aux.items() if not value.is_floating_point()}
+        return replace(anew, aux={**anew.aux, **kept})
 
     def draws(self, state: State) -> Tensor:
         """The draws from the target itself, ``(*batch, *event_shape)``: the cold replica's in a ladder."""

@@ -1,0 +1,248 @@
+"""Contrastive divergence: the loop that learns a target's parameters, and can stop and go on."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from runner.checkpoint import UnusableCheckpointError
+from runner.errors import RunError
+from runner.training.history import History
+from runner.training.negative_chains import NegativeChains
+from runner.training.settings import TrainingSettings
+from samplers.kernel import Kernel
+from targets.randomness import Streams
+from targets.target import Target
+
+RECORDS = 100
+"""How many records a training leaves at most."""
+
+COMPARED = 1000
+"""How many images of each part the free-energy gap compares."""
+
+
+class TrainingError(RunError):
+    """A training whose loss or parameters are not finite; its iterations since the last check are void."""
+
+    def __init__(self, iteration: int, loss: float, what: str, checkpoint: Path | None) -> None:
+        kept = (
+            f"the last good checkpoint is kept at {checkpoint}"
+            if checkpoint is not None and checkpoint.exists()
+            else "there is no checkpoint yet"
+        )
+        super().__init__(
+            f"Training stopped at iteration {iteration}, where {what} not finite (loss {loss:g}); {kept}."
+        )
+        self.iteration, self.loss, self.checkpoint = iteration, loss, checkpoint
+
+
+def contrastive_loss(target: Target, samples: Tensor, data: Tensor) -> Tensor:
+    """mean U(samples) - mean U(data), from one evaluation of both; minimised, it raises the likelihood.
+
+    With exact samples its gradient in the parameters is that of the mean negative log-likelihood.
+
+    Args:
+        samples: ``(n, *event_shape)``, held fixed.
+        data: ``(m, *event_shape)``.
+    """
+    log_prob = target.log_prob(torch.cat([samples, data]))
+    return log_prob[: len(samples)].mean() - log_prob[len(samples) :].mean()
+
+
+class Training:
+    """A model, its optimiser and its chains, somewhere between the first iteration and the last.
+
+    An iteration takes the next batch, lets the chains make `cd_steps` steps, and moves the parameters by
+    one step of Adam down the gradient of `contrastive_loss`. One that was saved and loaded ends with the
+    same bits as one that never stopped, however the iterations were cut into calls of `advance`.
+
+    Args:
+        target: any target with parameters; learned in place. They ask for gradients only inside the update,
+            so that the sampler pays for none.
+        kernel: any kernel, tuned or not, not `prepared`.
+        data: the training images, ``(images, *event_shape)``, of any dtype.
+        settings: see `TrainingSettings`.
+        seed: of the order of the images, of the chains and of the tuning.
+        validation: held-out images; the free-energy gap mean U(data) - mean U(validation) over the first
+            1,000 of each is then recorded, which grows as a model overfits (Hinton 2010, section 6).
+        records: how many records the history holds at most.
+
+    Raises:
+        ValueError: if target, kernel, data and settings do not fit together.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        kernel: Kernel,
+        data: Tensor,
+        settings: TrainingSettings,
+        seed: int,
+        validation: Tensor | None = None,
+        records: int = RECORDS,
+    ) -> None:
+        _check(target, data, settings)
+        self.target, self.settings, self.seed = target.requires_grad_(False), settings, seed
+        self.chains = NegativeChains(target, kernel, seed)
+        self.device = self.chains.like.device
+        self.data = data.to(self.device)
+        self.validation = None if validation is None or not len(validation) else validation.to(self.device)
+        self.optimiser = torch.optim.Adam(target.parameters(), lr=settings.learning_rate, fused=True)
+        self._history = History(settings.iterations, records, self.device)
+        self.iteration, self.seconds, self.tuned_at = 0, 0.0, -1
+        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the target per chain so far, replicas and pilots counted, gradients in the
+        parameters not."""
+        return self.chains.evaluations
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The records so far, see `History`."""
+        return self._history.records
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last iteration is done."""
+        return self.iteration >= self.settings.iterations
+
+    def advance(self, iterations: int, checkpoint: Path | None = None) -> None:
+        """Goes on by so many iterations, or to the last one, and checks what came out.
+
+        Args:
+            iterations: a block of them; what may be saved is what a call returns from.
+            checkpoint: where the caller saves, for the message.
+
+        Raises:
+            TrainingError: if the loss or a parameter is not finite; nothing of this block may be saved.
+            RunError: if the sampler cannot be tuned to the model.
+        """
+        first, begun = self.iteration, time.perf_counter()
+        losses: list[Tensor] = []
+        before = self.seconds
+        for _ in range(min(iterations, self.settings.iterations - self.iteration)):
+            self._tune()
+            losses.append(self._iterate())
+            if self.iteration in self._history.due:
+                gap = self._free_energy_gap()
+                self.seconds = before + time.perf_counter() - begun
+                self._history.record(self.iteration, self.evaluations, self.seconds, gap)
+        self._check(first, losses, checkpoint)
+        self.seconds = before + time.perf_counter() - begun
+
+    def _tune(self) -> None:
+        every = self.settings.tune_every
+        due = self.iteration == 0 or (every is not None and self.iteration % every == 0)
+        if due and self.chains.given.untuned and self.tuned_at != self.iteration:
+            self.chains.tune(self.iteration)
+            self.tuned_at = self.iteration
+
+    def _iterate(self) -> Tensor:
+        settings, data = self.settings, self._batch()
+        if settings.method == "cd":
+            draws, acceptance = self.chains.restart(data, settings.cd_steps)
+        else:
+            draws, acceptance = self.chains.persist(settings.chains, settings.cd_steps)
+        self.optimiser.zero_grad()
+        self.target.requires_grad_(True)
+        with torch.enable_grad():
+            loss = contrastive_loss(self.target, draws.flatten(0, 1), data)
+            loss.backward()
+        self.target.requires_grad_(False)
+        self.optimiser.step()
+        loss = loss.detach()
+        self._history.add(loss, acceptance)
+        self.iteration += 1
+        return loss
+
+    def _batch(self) -> Tensor:
+        """The images of this iteration; every epoch has an order of its own, drawn from its number."""
+        size = self.settings.batch
+        epoch, place = divmod(self.iteration, len(self.data) // size)
+        if epoch != self._epoch:
+            draws = Streams([self.seed], f"training order {epoch}").uniform(
+                (1, len(self.data)), (), torch.float64
+            )
+            self._epoch, self._order = epoch, draws[0].argsort(stable=True).to(self.device)
+        rows = self._order[place * size : (place + 1) * size]
+        return self.data[rows].to(self.chains.like.dtype)
+
+    @torch.no_grad()
+    def _free_energy_gap(self) -> float | None:
+        if self.validation is None:
+            return None
+        parts = [part[:COMPARED].to(self.chains.like.dtype) for part in (self.data, self.validation)]
+        seen, held_out = (self.target.log_prob(part).mean() for part in parts)
+        return float(seen - held_out)
+
+    def _check(self, first: int, losses: list[Tensor], checkpoint: Path | None) -> None:
+        if not losses:
+            return
+        values = torch.stack(losses)
+        bad = (~values.isfinite()).nonzero()
+        if len(bad):
+            at = int(bad[0])
+            raise TrainingError(first + at + 1, float(values[at]), "the loss is", checkpoint)
+        if not all(bool(parameter.isfinite().all()) for parameter in self.target.parameters()):
+            raise TrainingError(self.iteration, float(values[-1]), "the parameters are", checkpoint)
+
+    def state_dict(self) -> dict[str, Any]:
+        """A copy of everything that the rest of the training depends on."""
+        return {
+            "recipe": self._recipe(),
+            "target": copy.deepcopy(self.target.state_dict()),
+            "optimiser": copy.deepcopy(self.optimiser.state_dict()),
+            "chains": self.chains.state_dict(),
+            "history": self._history.state_dict(),
+            "iteration": self.iteration,
+            "seconds": self.seconds,
+            "tuned_at": self.tuned_at,
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Continues where `saved` was.
+
+        Raises:
+            UnusableCheckpointError: if it belongs to another training.
+        """
+        try:
+            if saved["recipe"] != self._recipe():
+                raise UnusableCheckpointError("belongs to another training")
+            self.target.load_state_dict(saved["target"])
+            self.optimiser.load_state_dict(saved["optimiser"])
+            settings = self.settings
+            chains = settings.batch if settings.method == "cd" else settings.chains
+            self.chains.load_state_dict(saved["chains"], chains)
+            self._history.load_state_dict(saved["history"])
+            self.iteration, self.tuned_at = int(saved["iteration"]), int(saved["tuned_at"])
+            self.seconds = float(saved["seconds"])
+        except UnusableCheckpointError:
+            raise
+        except Exception as error:
+            raise UnusableCheckpointError("does not fit this training") from error
+
+    def _recipe(self) -> dict[str, Any]:
+        return {**asdict(self.settings), "seed": self.seed, "data": list(self.data.shape)}
+
+
+def _check(target: Target, data: Tensor, settings: TrainingSettings) -> None:
+    if not list(target.parameters()):
+        raise ValueError(f"target must have parameters to learn, {type(target).__name__} has none")
+    event = target.space.event_shape
+    if data.shape[1:] != event:
+        raise ValueError(
+            f"data must have the shape (images, {', '.join(map(str, event))}), {tuple(data.shape)} was given"
+        )
+    if settings.batch > len(data):
+        raise ValueError(
+            f"batch must be at most the number of training images, {len(data)}, {settings.batch} was given"
+        )

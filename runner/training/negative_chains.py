@@ -1,0 +1,145 @@
+"""The chains of the gradient's negative phase: any kernel, on a model that changes under it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from runner.checkpoint import from_plain, to_plain
+from runner.errors import RunError, one_sentence
+from samplers.kernel import Kernel, State
+from targets.randomness import Streams
+from targets.target import Target
+
+
+class NegativeChains:
+    """Chains of `kernel` on `model`, evaluated anew whenever the model has changed.
+
+    Hyperparameters that the kernel leaves to tuning are tuned to the model as it is, by `tune`, and may be
+    tuned again while the chains go on: learning needs no stationarity, so that adaptation is harmless here,
+    unlike in a recorded run (`experiments.md` I, row 23). The kernel must not be a `prepared` one, whose
+    tables would know the model as it was.
+
+    Args:
+        model: the target; its parameters change from one call to the next.
+        kernel: any kernel, tuned or not.
+        seed: of the chains, their start and the tuning.
+
+    Attributes:
+        state: where the chains stand, batch ``(*kernel.axes, 1, chains)``; None before the first step.
+        evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
+        report: what the last tuning found; None where there was none.
+    """
+
+    def __init__(self, model: Target, kernel: Kernel, seed: int) -> None:
+        kernel.check(model)
+        self.model, self.seed = model, seed
+        self.like = model.like()
+        self.given, self.kernel = kernel, kernel.to(self.like)
+        self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
+        self.streams = Streams([seed], "training chains", self.like.device)
+        self.state: State | None = None
+        self.evaluations = 0
+        self.hyperparameters: dict[str, Any] | None = None
+        self.report: dict[str, Any] | None = None
+
+    @torch.no_grad()
+    def tune(self, iteration: int) -> None:
+        """Tunes what the kernel leaves to tuning to the model as it is; the chains stay where they are.
+
+        Raises:
+            RunError: if the kernel cannot be tuned to it.
+        """
+        pilot = Streams([self.seed], f"training pilot {iteration}", self.like.device)
+        try:
+            found = dict(self.given.tune(self.model, pilot))
+        except ValueError as error:
+            raise RunError(
+                f"The sampler cannot be tuned to the model of iteration {iteration}: {one_sentence(error)}."
+            ) from error
+        self.evaluations += int(found.pop("evaluations"))
+        self.report = found.pop("report", {})
+        self._take(found)
+
+    @torch.no_grad()
+    def persist(self, chains: int, steps: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of `chains` chains from where they stand; at first, from the model's own start.
+
+        Returns:
+            The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
+        """
+        if self.state is None:
+            state = self._begin(chains)
+        else:
+            state = self.kernel.refreshed(self.model, self.state, self.beta)
+        return self._step(state, steps)
+
+    @torch.no_grad()
+    def restart(self, data: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of chains that start at `data` ``(batch, *event_shape)``, every replica of them.
+
+        A kernel that goes round in a cycle goes on in it. Returns what `persist` does.
+        """
+        theta = data.expand(*self.kernel.axes, 1, *data.shape).contiguous()
+        if self.state is None:
+            state = self.kernel.init(self.model, theta, self.beta)
+        else:
+            state = self.kernel.refreshed(self.model, replace(self.state, theta=theta), self.beta)
+        return self._step(state, steps)
+
+    def _begin(self, chains: int) -> State:
+        """Chains at independent draws from the model's own start."""
+        start = Streams([self.seed], "training start", self.like.device)
+        theta = self.model.initial((*self.kernel.axes, 1, chains), start)
+        return self.kernel.init(self.model, theta, self.beta)
+
+    def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
+        self.evaluations += prod(self.kernel.axes)
+        acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
+        for _ in range(steps):
+            state, info = self.kernel.step(self.model, state, self.beta, self.streams)
+            self.evaluations += info.evaluations
+            acceptance += info.acceptance.mean()
+        self.state = state
+        return self.kernel.draws(state), acceptance / steps
+
+    def _take(self, hyperparameters: Mapping[str, Any]) -> None:
+        self.hyperparameters = dict(hyperparameters)
+        self.kernel = self.given.tuned(self.hyperparameters).to(self.like)
+        if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
+            # The ladder has another length: each rung takes over the replica nearest to it by rank.
+            old, new = self.state.theta.shape[0], self.kernel.axes[0]
+            rank = torch.linspace(0, old - 1, new).round().long().to(self.like.device)
+            self.state = self.kernel.init(self.model, self.state.theta[rank], self.beta)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the rest of the chains depends on, besides the model."""
+        return {
+            "state": copy.deepcopy(to_plain(self.state)),
+            "streams": self.streams.state_dict(),
+            "evaluations": self.evaluations,
+            "hyperparameters": copy.deepcopy(self.hyperparameters),
+            "report": copy.deepcopy(self.report),
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, saved: Mapping[str, Any], chains: int) -> None:
+        """Continues where `saved` was, with `chains` chains.
+
+        Raises:
+            UnusableCheckpointError: if it holds the state of another kernel.
+        """
+        self.state = None
+        if saved["hyperparameters"] is not None:
+            self._take(saved["hyperparameters"])
+        self.report = saved["report"]
+        if saved["state"] is not None:
+            self.state = from_plain(self._begin(chains), saved["state"])
+        self.streams.load_state_dict(saved["streams"])
+        self.evaluations = int(saved["evaluations"])
