@@ -15,7 +15,7 @@ PYTHON ?= python3
 
 SCALES := smoke quick paper
 LAUNCHERS := basic joblib ray slurm
-EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2
+EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4
 
 ifneq ($(words $(SCALE))/$(words $(filter $(SCALES),$(SCALE))),1/1)
 $(error SCALE must be smoke, quick or paper, '$(SCALE)' was given)
@@ -47,24 +47,29 @@ endif
 help: ## list the targets and their variables
 	@echo "usage: make TARGET [SCALE=smoke|quick|paper] [LAUNCHER=basic|joblib|ray|slurm] [OUTPUT=DIR] [ARGS='key=value ...']"
 	@echo
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"
-	@echo "  results are kept, ARGS further overrides. VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
+	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
+	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
 
 pt-table1: ## Table 1 of the PT-DLP paper, measured here and set beside the published numbers
 pt-table4: ## Table 4 of the PT-DLP paper: mixtures of Gaussians
 pt-table5: ## Table 5 of the PT-DLP paper: mixtures of Student-t
 pt-figure2: ## Figure 2 of the PT-DLP paper: mode coverage
+pt-table2-sampling: ## Table 2 of the PT-DLP paper: samplers on RBMs trained on images
+pt-table2-learning: ## Table 2 of the PT-DLP paper: RBMs learned with each sampler, and their likelihood
+pt-figure3: ## Figure 3 of the PT-DLP paper: distance to the truth along the run, from one mode
+pt-figure4: ## Figure 4 of the PT-DLP paper: samples of each sampler, from one mode
 
 # What concerns the launcher alone is not said to the table, which launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
 # The table is drawn of what is there, also when a run failed; the status is that of the first step that went wrong.
 $(EXPERIMENTS): pt-%: $(LAUNCHES)
-	@$(BIN)/python -m runner -m +experiment=pt_$* scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
+	@$(BIN)/python -m runner -m +experiment=pt_$(subst -,_,$*) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
 	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
-	$(BIN)/python -m runner.table pt_$* scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
+	$(BIN)/python -m runner.table pt_$(subst -,_,$*) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
 audit: $(NEEDS) ## the defects of papers and released code, each with its figure

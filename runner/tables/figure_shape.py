@@ -16,8 +16,8 @@ class PanelShape:
         kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
             `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself) or
             `samples` (a sheet of the last draws of `row`).
-        log: whether the metric's axis is logarithmic (`intervals` always is).
-        log_x: whether the axis of `against_steps` is.
+        log: whether the metric's axis is logarithmic (`against_columns`, `against_steps`).
+        log_x: whether the horizontal axis is (`intervals`, `against_steps`).
         limits: ends of the metric's axis; by default it holds all intervals.
         columns: labels of the columns drawn.
         x: key whose value places a column (`against_columns`), or `step`, `evaluations` or

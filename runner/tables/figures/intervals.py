@@ -1,4 +1,4 @@
-"""Panel `intervals`: each row's mean and 95 % interval on a log axis, reference draws as vertical lines."""
+"""Panel `intervals`: each row's mean and 95 % interval, reference draws as vertical lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def draw(ax: Axes, data: PanelData) -> None:
     drawn = False
     for place, row in enumerate(apart):
         span = data.interval(row.row, column)
-        if span is None or span.mean <= 0:
+        if span is None or not _has_place(span.mean, data):
             ax.annotate(
                 "no value",
                 (0.03, place),
@@ -34,7 +34,7 @@ def draw(ax: Axes, data: PanelData) -> None:
         drawn = True
     for row in data.rows:
         span = data.interval(row.row, column) if row.role is Role.draws else None
-        if span is not None and span.mean > 0:
+        if span is not None and _has_place(span.mean, data):
             ax.axvline(span.mean, color=data.styles[row.row].colour, linestyle=data.styles[row.row].line)
             drawn = True
     if not drawn:
@@ -42,11 +42,17 @@ def draw(ax: Axes, data: PanelData) -> None:
     samplers = sum(row.role is Role.sampler for row in apart)
     if 0 < samplers < len(apart):
         ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
-    ax.set_xscale("log", nonpositive="clip")
-    _label_ticks(ax)
+    if data.panel.log_x:
+        ax.set_xscale("log", nonpositive="clip")
+        _label_ticks(ax)
     ax.set_yticks(range(len(apart)), [row.row for row in apart])
     ax.set_ylim(len(apart) - 0.5, -0.5)
     ax.set_xlabel(data.metric.name)
+
+
+def _has_place(mean: float, data: PanelData) -> bool:
+    """Whether the panel's axis holds the value: a logarithmic one holds no zero."""
+    return mean > 0 or not data.panel.log_x
 
 
 def _label_ticks(ax: Axes) -> None:
