@@ -20,6 +20,8 @@ from targets.rbm import RBM
 
 PEERS_CHAINS, PEERS_REFERENCES = 100, 500
 ENERGY_ROWS, PERMUTATIONS, AT_ONCE = 100, 999, 100
+MOST_TESTED = 1000
+"""Draws of each set that the permutation test holds the kernel of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,8 @@ class GroundTruthChains:
                 100 of all held-out draws and the first 500 reference draws: the floor of `log_mmd`.
             log_mmd_formula: ln of (1 - kbar) (1/100 + 1/500), what the floor is without the logarithm's
                 own bias; kbar is the mean kernel between independent draws.
-            mmd_u, mmd_u_sd: U-statistic between the sets, and its standard deviation if they have one law.
+            mmd_u, mmd_u_sd: U-statistic between at most 1,000 draws of each set, and its standard
+                deviation if they have one law.
             p_value: of the permutation test that they have one law.
             rhat: R-hat of U over the chains of both sets, in the second half.
             log_prob_reference, log_prob_held_out: mean U of each set, over all draws kept.
@@ -195,9 +198,10 @@ def _agreement(reference: Tensor, held_out: Tensor, chains: int, seed: int) -> d
     group = min(PEERS_CHAINS, chains)
     peers = Truth(reference, PEERS_REFERENCES)
     floor = peers.floor(held_out, group)
-    last = torch.cat([reference[:chains], held_out[:chains]])
+    size = min(chains, MOST_TESTED)
+    last = torch.cat([reference[:size], held_out[:size]])
     gram = peers.kernel.matrix(last, last)
-    xx, yy = gram[:chains, :chains].sum(), gram[chains:, chains:].sum()
+    xx, yy, xy = gram[:size, :size].sum(), gram[size:, size:].sum(), gram[:size, size:].sum()
     kbar = float((peers.within_all - len(reference)) / (len(reference) * (len(reference) - 1)))
     generator = torch.Generator().manual_seed(derive_seed(seed, "ground truth/permutations"))
     return {
@@ -205,9 +209,9 @@ def _agreement(reference: Tensor, held_out: Tensor, chains: int, seed: int) -> d
         "log_mmd_sd": float(floor.std()) if len(floor) > 1 else math.nan,
         "log_mmd_groups": float(len(floor)),
         "log_mmd_formula": math.log((1.0 - kbar) * (1.0 / group + 1.0 / len(peers.first))),
-        "mmd_u": float(u_statistic(xx, yy, gram[:chains, chains:].sum(), chains, chains)),
-        "mmd_u_sd": float(null_sd(peers.second_moment, chains, chains)),
-        "p_value": permutation_p_value(gram, chains, PERMUTATIONS, generator),
+        "mmd_u": float(u_statistic(xx, yy, xy, size, size)),
+        "mmd_u_sd": float(null_sd(peers.second_moment, size, size)),
+        "p_value": permutation_p_value(gram, size, PERMUTATIONS, generator),
     }
 
 

@@ -101,7 +101,7 @@ class LogMMD(Metric):
             "log_mmd_now": self.now.clone(),
             "log_mmd_floor": self.floor.expand(self.context.seeds).clone(),
             "hit_step": self.hit.clone(),
-            "samples_apart": samples_apart(mmd_u, self.truth.second_moment),
+            "samples_apart": samples_apart(mmd_u, self.truth.separation),
         }
 
     def merge(self, other: Self) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from metrics.hamming_kernel import HammingKernel
 from metrics.metric import Context, UnmetNeed
-from metrics.two_sample import centred_second_moment, u_statistic, v_statistic
+from metrics.two_sample import centred_second_moment, separation, u_statistic, v_statistic
 from targets.spaces import Binary
 
 MOST_GROUPS, MOST_CENTRED = 200, 1000
@@ -44,8 +44,16 @@ class Truth:
     @cached_property
     def second_moment(self) -> Tensor:
         """E k~^2 of the centred kernel (`metrics.two_sample`), from at most 1,000 draws."""
+        return centred_second_moment(self._gram())
+
+    @cached_property
+    def separation(self) -> float:
+        """n MMD^2 at which n draws tell a law from this one (`metrics.two_sample`), from at most 1,000."""
+        return separation(self._gram())
+
+    def _gram(self) -> Tensor:
         some = self.draws[:MOST_CENTRED]
-        return centred_second_moment(self.kernel.matrix(some, some))
+        return self.kernel.matrix(some, some)
 
     def log_mmd(self, draws: Tensor) -> Tensor:
         """ln MMD^2 of `draws` ``(*batch, m, d)``, V-statistic against the first draws, ``(*batch)``."""

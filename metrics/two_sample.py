@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 
 import torch
+from scipy.stats import norm, pearson3
 from torch import Tensor
 
-LEVEL_QUANTILE, POWER_QUANTILE = 1.6448536269514722, 0.8416212335729143
-"""Normal quantiles of a one-sided level of 5 % and of a power of 80 %."""
+LEVEL, POWER = 0.05, 0.8
+"""Of the test that `separation` is about."""
 
 
 def v_statistic(xx: Tensor, yy: Tensor, xy: Tensor, m: int, n: int) -> Tensor:
@@ -39,20 +40,29 @@ def u_statistic(xx: Tensor, yy: Tensor, xy: Tensor, m: int, n: int) -> Tensor:
     return (xx - m) / (m * (m - 1)) + (yy - n) / (n * (n - 1)) - 2.0 * xy / (m * n)
 
 
-def centred_second_moment(gram: Tensor) -> Tensor:
-    """E k~(x, x')^2 of the centred kernel over independent draws, without bias, from ``(n, n)`` to a scalar.
+def u_centred(gram: Tensor) -> Tensor:
+    """The U-centred matrix of a gram matrix ``(n, n)`` of independent draws, zero on the diagonal.
 
-    k~(x, x') = k - E k(x, .) - E k(., x') + E k. The U-centred matrix of Szekely and Rizzo, "Partial
-    distance correlation", Annals of Statistics 42 (2014), Eq. 3.1 and Proposition 1.
+    k~(x, x') = k - E k(x, .) - E k(., x') + E k, estimated from the same draws: Szekely and Rizzo, "Partial
+    distance correlation", Annals of Statistics 42 (2014), Eq. 3.1. NaN for fewer than 4 draws.
     """
     n = len(gram)
     if n < 4:
-        return torch.full((), torch.nan, dtype=gram.dtype, device=gram.device)
+        return torch.full_like(gram, torch.nan)
     own = torch.eye(n, dtype=torch.bool, device=gram.device)
     gram = gram.masked_fill(own, 0.0)
     rows, total = gram.sum(-1), gram.sum()
     centred = gram - (rows.unsqueeze(-1) + rows) / (n - 2) + total / ((n - 1) * (n - 2))
-    return centred.masked_fill(own, 0.0).square().sum() / (n * (n - 3))
+    return centred.masked_fill(own, 0.0)
+
+
+def centred_second_moment(gram: Tensor) -> Tensor:
+    """E k~(x, x')^2 of the centred kernel over independent draws, without bias, from ``(n, n)`` to a scalar.
+
+    Szekely and Rizzo (2014), Proposition 1.
+    """
+    n = len(gram)
+    return u_centred(gram).square().sum() / (n * (n - 3)) if n > 3 else gram.new_full((), torch.nan)
 
 
 def null_sd(second_moment: Tensor, m: int, n: int) -> Tensor:
@@ -68,18 +78,43 @@ def null_sd(second_moment: Tensor, m: int, n: int) -> Tensor:
     return (second_moment * (2 / (m * (m - 1)) + 2 / (n * (n - 1)) + 4 / (m * n))).sqrt()
 
 
-def samples_apart(mmd: Tensor, second_moment: Tensor) -> Tensor:
-    """Independent draws on each side for a 5 % test to tell two laws at MMD^2 `mmd` apart with power 80 %.
+def separation(gram: Tensor) -> float:
+    """n MMD^2 at which a 5 % test with n draws on each side has power 80 %, from a gram matrix of the truth.
 
-    The n where (z_0.95 + z_0.80) null_sd(n) = mmd; null_sd(n)^2 = 8 E k~^2 / (n - 1/4)^2 (1 + O(1/n^2)).
-    It takes the statistic to be normal with one variance under both laws, which a spectrum of many
-    directions makes nearly true; where one direction holds all of the difference the power is less.
+    With s^2 = E k~^2 the statistic has standard deviation s sqrt(8) / n under one law (`null_sd`, m = n) and
+    is distributed as a sum of l_i (chi^2_1 - 1) over the eigenvalues l_i of k~. Its 95 % quantile, z standard
+    deviations, is taken from Pearson's type III with the sum's skewness. Under two laws the variance grows by
+    4 / n times the variances of the witness function under each, which are at most l_1 MMD^2. So n solves
+
+        MMD^2 = z s sqrt(8) / n + z_0.80 sqrt(8 s^2 / n^2 + 8 l_1 MMD^2 / n),
+
+    and n MMD^2 is the same for all MMD^2. The bound by l_1 makes the power 80 % where the laws differ in the
+    direction of the largest eigenvalue, and more elsewhere. NaN for fewer than 4 draws.
+    """
+    if len(gram) < 4:
+        return math.nan
+    moment = float(centred_second_moment(gram))
+    spectrum = (torch.linalg.eigvalsh(u_centred(gram)) / len(gram)).clamp(min=0.0)
+    largest, cubes = float(spectrum[-1]), float((spectrum**3).sum())
+    if moment <= 0.0 or largest <= 0.0:
+        return math.nan
+    skewness = 8.0 * cubes / (2.0 * moment) ** 1.5
+    # One eigenvalue alone has the largest skewness there is.
+    quantile = float(pearson3.ppf(1.0 - LEVEL, min(skewness, math.sqrt(8.0))))
+    sd, power = math.sqrt(8.0 * moment), float(norm.ppf(POWER))
+    square = sd**2 * (quantile**2 - power**2)
+    linear = 2.0 * quantile * sd + 8.0 * power**2 * largest
+    # The smaller root of square r^2 - linear r + 1, r = 1 / (n MMD^2), written without cancellation.
+    return (linear + math.sqrt(linear**2 - 4.0 * square)) / 2.0
+
+
+def samples_apart(mmd: Tensor, separation: float) -> Tensor:
+    """Independent draws on each side that tell two laws at MMD^2 `mmd` apart: level 5 %, power 80 %.
 
     Returns:
         At least 2, whole numbers as float64; NaN where `mmd` is not positive: no number tells them apart.
     """
-    wanted = (LEVEL_QUANTILE + POWER_QUANTILE) * (8.0 * second_moment).sqrt() / mmd + 0.25
-    return torch.where(mmd > 0, wanted.ceil().clamp(min=2.0), torch.nan)
+    return torch.where(mmd > 0, (separation / mmd).ceil().clamp(min=2.0), torch.nan)
 
 
 def permutation_p_value(gram: Tensor, m: int, permutations: int, generator: torch.Generator) -> float:
