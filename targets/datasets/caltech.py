@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.fetch import fetch
-from targets.datasets.places import data_root, found_or_fetched, one_line
+from targets.datasets.places import content, data_root, found_or_fetched
 from targets.datasets.variants import Grey, checked
 
 
@@ -44,28 +46,32 @@ def load(
     files = found_or_fetched(
         "caltech", folder, [{"all": path}], "the published MATLAB file", lambda: fetch(folder, {path: file})
     )
-    train, validation, test = _read(files["all"], shape)
+    train, validation, test = _read(files["all"], file["sha256"], shape)
     grey = Grey(str(files["all"]), train, validation, test, white=1)
     return checked("caltech", grey, shape, variants, binarisation, threshold, seed)
 
 
-def _read(path: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
+def _read(path: Path, sha256: str, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
     """Training, validation and test images; in the file the figure is 0 and columns come before rows."""
     from scipy.io import loadmat
 
+    data = content(path)
+    digest = hashlib.sha256(data).hexdigest()
+    # Before SciPy sees it: a wrong byte in a MATLAB file can make it crash.
+    if digest != sha256:
+        raise DataError(
+            f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {sha256} is published"
+        )
     keys = ("train_data", "val_data", "test_data")
-    try:
-        content = loadmat(path, variable_names=keys)
-    except Exception as error:  # SciPy raises whatever a damaged byte leads it to.
-        raise DataError(f"'{path}' is damaged or not a MATLAB file: {one_line(error)}") from error
+    matrices = loadmat(io.BytesIO(data), variable_names=keys)
     height, width = shape
     parts = []
     for key in keys:
-        data = content.get(key)
-        if data is None or data.ndim != 2 or data.shape[1] != height * width:
-            found = "it is missing" if data is None else f"it has the shape {data.shape}"
+        rows = matrices.get(key)
+        if rows is None or rows.ndim != 2 or rows.shape[1] != height * width:
+            found = "it is missing" if rows is None else f"it has the shape {rows.shape}"
             raise DataError(f"'{path}' must hold {key} with {height * width} values a row, {found}")
-        if not np.isin(data, (0, 1)).all():
+        if not np.isin(rows, (0, 1)).all():
             raise DataError(f"caltech is not binary: {key} in '{path}' holds values other than 0 and 1")
-        parts.append((1 - data.astype(np.uint8)).reshape(-1, width, height).transpose(0, 2, 1))
+        parts.append((1 - rows.astype(np.uint8)).reshape(-1, width, height).transpose(0, 2, 1))
     return parts
