@@ -96,7 +96,7 @@ class Training:
         self.validation = None if validation is None or not len(validation) else validation.to(self.device)
         self.optimiser = torch.optim.Adam(target.parameters(), lr=settings.learning_rate, fused=True)
         self._history = History(settings.iterations, records, self.device)
-        self.iteration, self.seconds, self.tuned_at = 0, 0.0, -1
+        self.iteration, self.seconds = 0, 0.0
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     @property
@@ -142,9 +142,8 @@ class Training:
     def _tune(self) -> None:
         every = self.settings.tune_every
         due = self.iteration == 0 or (every is not None and self.iteration % every == 0)
-        if due and self.chains.given.untuned and self.tuned_at != self.iteration:
+        if due and self.chains.given.untuned:
             self.chains.tune(self.iteration)
-            self.tuned_at = self.iteration
 
     def _iterate(self) -> Tensor:
         settings, data = self.settings, self._batch()
@@ -156,7 +155,7 @@ class Training:
         self.target.requires_grad_(True)
         with torch.enable_grad():
             loss = contrastive_loss(self.target, draws.flatten(0, 1), data)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
         self.target.requires_grad_(False)
         self.optimiser.step()
         loss = loss.detach()
@@ -205,7 +204,6 @@ class Training:
             "history": self._history.state_dict(),
             "iteration": self.iteration,
             "seconds": self.seconds,
-            "tuned_at": self.tuned_at,
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -223,8 +221,7 @@ class Training:
             chains = settings.batch if settings.method == "cd" else settings.chains
             self.chains.load_state_dict(saved["chains"], chains)
             self._history.load_state_dict(saved["history"])
-            self.iteration, self.tuned_at = int(saved["iteration"]), int(saved["tuned_at"])
-            self.seconds = float(saved["seconds"])
+            self.iteration, self.seconds = int(saved["iteration"]), float(saved["seconds"])
         except UnusableCheckpointError:
             raise
         except Exception as error:

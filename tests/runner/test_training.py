@@ -557,15 +557,14 @@ def test_the_ladder_and_the_step_sizes_can_be_left_to_tuning() -> None:
 
 
 @pytest.mark.parametrize("method", ["cd", "pcd"])
-@pytest.mark.parametrize("name", ["dula", "dmala", "acs", "gibbs", "rbm_gibbs", "pt_dmala"])
+@pytest.mark.parametrize("name", ["dmala", "acs", "rbm_gibbs", "pt_dmala"])
 def test_the_likelihood_of_structured_data_rises(name: str, method: str) -> None:
     """From the data-mean model, which knows nothing of the two images, by half of what there is to gain."""
     data = toy_data(500, noise=0.2)
     model = RBM(8, 4, data.double().mean(0), seed=1).requires_grad_(False)
     before = log_likelihood(model, data)
-    steps = 8 if name == "gibbs" else 4
-    how = settings(method=method, iterations=500, batch=100, chains=200, cd_steps=steps, learning_rate=0.01)
-    Training(model, KERNELS[name](), data, how, seed=0).advance(500)
+    how = settings(method=method, iterations=300, batch=100, chains=200, cd_steps=3, learning_rate=0.02)
+    Training(model, KERNELS[name](), data, how, seed=0).advance(300)
     entropy = math.log(2) - 8 * (0.2 * math.log(0.2) + 0.8 * math.log(0.8))
     gain = float(log_likelihood(model, data) - before)
     assert 0.5 < gain / (-entropy - float(before)) < 1.2
