@@ -15,9 +15,9 @@ import torch
 import yaml
 
 import conf
-from targets.datasets import fetch
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.places import content
+from tests.support.small_images import cut_network
 
 FOLDER = Path(conf.__path__[0]) / "dataset"
 NAMES = ["caltech", "digits", "emnist", "fashion_mnist", "kmnist", "mnist", "mnist_static", "omniglot"]
@@ -53,11 +53,7 @@ def real(name: str, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> Dataset:
     """The set below DATA_ROOT; skips where it is not there."""
     if ROOT is None or not Path(ROOT).is_dir():
         pytest.skip("DATA_ROOT names no folder of data sets")
-
-    def refuse(root: Path) -> None:
-        raise DataError(NOT_IN_TESTS)
-
-    monkeypatch.setattr(fetch, "scratch", refuse)
+    cut_network(monkeypatch, NOT_IN_TESTS)
     try:
         return loaded(name, ROOT, **changed)
     except DataError as error:
