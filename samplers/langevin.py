@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from samplers.kernel import State
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
+from targets.sum_log import sum_log_
 
 
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
@@ -59,13 +59,15 @@ class LangevinProposal:
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         if isinstance(space, Binary):
-            flip_logit = self._flip_logits(state, beta)
+            logit = self._flip_logits(state, beta)
+            odds = _odds(logit)
+            likelier = torch.gt(logit, 0.0, out=torch.empty_like(odds))
+            numerator = torch.maximum(odds, likelier, out=likelier)
             batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
-            # Not sigmoid(): its vector and scalar paths round differently, and with them a seed alone.
-            probability = logsigmoid(flip_logit).exp()
-            flip = uniform(generator, batch, event, like=state.theta) < probability
-            theta = torch.where(flip, 1.0 - state.theta, state.theta)
-            return theta, logsigmoid(torch.where(flip, flip_logit, -flip_logit)).sum(-1)
+            # u < sigmoid(logit), multiplied out: sigmoid() itself rounds by a bit's place in memory, and
+            # with it a seed would draw other numbers alone than beside others.
+            flip = uniform(generator, batch, event, like=state.theta).mul_(odds.add_(1.0)).lt_(numerator)
+            return (state.theta - flip).abs_(), _log_flips(logit, flip, odds)
         discrete = _discrete(space)
         logits = self._logits(discrete, state, beta)
         peak = logits.amax(-1, keepdim=True)
@@ -76,8 +78,8 @@ class LangevinProposal:
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         if isinstance(space, Binary):
-            flip_logit = self._flip_logits(source, beta)
-            return logsigmoid(torch.where(destination != source.theta, flip_logit, -flip_logit)).sum(-1)
+            logit = self._flip_logits(source, beta)
+            return _log_flips(logit, (destination - source.theta).abs_(), _odds(logit).add_(1.0))
         discrete = _discrete(space)
         logits = self._logits(discrete, source, beta)
         chosen = logits.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1)
@@ -96,7 +98,10 @@ class LangevinProposal:
 
     def _flip_logits(self, state: State, beta: Tensor) -> Tensor:
         """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2)."""
-        return self._drift(state, beta) * (1.0 - 2.0 * state.theta) - self._penalty(state, 1)
+        assert state.grad is not None
+        direction = torch.rsub(state.theta, 1.0, alpha=2.0).mul_(state.grad)
+        scale = torch.as_tensor(self.balancing * beta).unsqueeze(-1)
+        return direction.mul_(scale).sub_(self._penalty(state, 1))
 
     def _logits(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
         """Unnormalised log q_i of every level, ``(*batch, d, levels)``."""
@@ -110,6 +115,21 @@ class LangevinProposal:
         if self.norm == 2.0:
             return torch.addcmul(drift.unsqueeze(-1), offset, penalty, value=-1.0).mul_(offset)
         return drift.unsqueeze(-1) * offset - penalty * offset.abs().pow_(self.norm)
+
+
+def _odds(logit: Tensor) -> Tensor:
+    """exp(-|logit|), from 0 to 1: the odds of the less likely of flipping and staying."""
+    return logit.abs().neg_().exp_()
+
+
+def _log_flips(logit: Tensor, flip: Tensor, weight: Tensor) -> Tensor:
+    """log probability ``(*batch)`` of `flip` (1 or 0 for each bit), whose log odds are `logit`.
+
+    log sigmoid(x) = min(x, 0) - log(1 + e^-|x|): no exponential overflows and no large terms cancel. `flip`
+    and `weight`, which is 1 + e^-|x|, are used up.
+    """
+    chosen = flip.mul_(2.0).sub_(1.0).mul_(logit).clamp_(max=0.0)
+    return chosen.sum(-1) - sum_log_(weight)
 
 
 def _discrete(space: Space) -> Discrete:

@@ -10,7 +10,7 @@ from torch import Tensor
 from samplers.kernel import Info, Kernel, State, choose, evaluate
 from samplers.tabulated_langevin import tabulated
 from targets.randomness import Generator, uniform
-from targets.spaces import Discrete, Space
+from targets.spaces import Binary, Discrete, Space
 from targets.target import Target
 
 
@@ -32,6 +32,8 @@ class Proposal(Protocol):
 
 def jump_length(space: Space, old: Tensor, new: Tensor) -> Tensor:
     """Hamming distance on discrete spaces, Euclidean length on the reals, shape ``(*batch)``."""
+    if isinstance(space, Binary):
+        return (new - old).abs_().sum(-1)
     if isinstance(space, Discrete):
         return space.hamming(old, new)
     return (new - old).square().sum(-1).sqrt()

@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 
 from targets.randomness import Generator, derive_seed, uniform
 from targets.spaces import Binary
-from targets.sum_log1p import sum_log1p
+from targets.sum_log import sum_log_
 from targets.target import Target
 
 MEAN_LIMITS = (0.01, 0.99)
@@ -92,7 +92,8 @@ class RBM(Target):
     @torch.no_grad()
     def log_prob_of(self, theta: Tensor, hidden_logits: Tensor) -> Tensor:
         """U(theta) ``(*batch)`` from the logits of `theta`, where these are known; carries no gradient."""
-        softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log1p((-hidden_logits.abs()).exp_())
+        weights = hidden_logits.abs().neg_().exp_().add_(1.0)
+        softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log_(weights)
         return softplus_sum + theta @ self.visible_bias
 
     @torch.no_grad()

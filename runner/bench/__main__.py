@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import csv
 import platform
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
-from runner.bench import command_line, memory, tempering_round
+from runner.bench import command_line, memory, rbm_step, tempering_round
 from runner.bench.scaling_figure import draw, worst_exponent
 
 
@@ -39,6 +40,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
         )
         add(f"{name}, without tables", f"{result.ratio_without_tables:.1f} times", "-", True)
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
+    rbm_rows(add, least=0.05 if short else 0.15)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)
     draw(times, folder)
@@ -67,6 +69,25 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
     growth = memory.peak_megabytes(many) - memory.peak_megabytes(few)
     add(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", "<= 20 MB", growth <= 20)
     return found
+
+
+def rbm_rows(add: Callable[[str, str, str, bool], None], least: float) -> None:
+    """The rows about an RBM of 784 visible and 500 hidden units, 100 chains, float32."""
+    step = rbm_step.compare(least)
+    name = "DMALA step, RBM 784 x 500, 100 chains, 1 thread"
+    share, faster = step.single / step.products, step.plain / step.single
+    growth, swap = step.tempered / (5 * step.single), step.swap / step.tempered
+    single, times = f"{1e3 * step.single:.2f} ms", "{:.2f} times ({} against {:.2f} ms)"
+    found = times.format(share, single, 1e3 * step.products)
+    add(f"{name}, against its two matrix products", found, "<= 1.8", share <= 1.8)
+    found = times.format(faster, single, 1e3 * step.plain)
+    add(f"{name}, faster than plain autograd", found, ">= 2.5", faster >= 2.5)
+    found = times.format(growth, f"{1e3 * step.tempered:.2f} ms", 5e3 * step.single)
+    add("its round of 5 replicas, against 5 steps", found, "<= 1.15", growth <= 1.15)
+    add("the swaps in that round", f"{100 * swap:.1f} %", "<= 5 %", swap <= 0.05)
+    for count in (1, 2):
+        for sampler, steps in rbm_step.steps_a_second(count, least).items():
+            add(f"{sampler}, RBM 784 x 500, 100 chains, threads={count}", f"{steps:.0f} steps/s", "-", True)
 
 
 def main() -> int:
