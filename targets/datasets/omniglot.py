@@ -53,7 +53,11 @@ def load(
         from_torchvision(folder, "Omniglot", wanted, [{"background": True}, {"background": False}])
 
     files = found_or_fetched(
-        "omniglot", folder, [originals, {"all": derived}], "the published archives", fetch
+        "omniglot",
+        folder,
+        [originals, {"all": derived}],
+        "the published archives, also unpacked there",
+        fetch,
     )
     original = "train" in files
     train, test = _read_originals(folder, shape) if original else _read_derived(files["all"])
