@@ -63,6 +63,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "gibbs": lambda: Gibbs("systematic"),
     "rbm_gibbs": RBMGibbs,
     "pt_dmala": pt,
+    "pt_rbm_gibbs": lambda: ParallelTempering(RBMGibbs(), ladder=LADDER),
     "pt_released": lambda: pt(swap=Swaps("released", "sequential")),
 }
 
@@ -367,11 +368,11 @@ def test_contrastive_chains_start_from_the_batch() -> None:
     """A kernel that stays where it is draws the batch itself, so that nothing is learned."""
     run = training(DMALA(1e-3), settings(method="cd"))
     before = parameters(run)
-    run.advance(1)
+    run.advance(3)
     # Adam makes a step of the learning rate of any gradient that is not rounding.
     assert (parameters(run) - before).abs().max() < 1e-6
     assert run.chains.state is not None
-    run.iteration = 0
+    run.iteration = 2
     assert torch.equal(run.chains.state.theta[0], run._batch())
 
 
