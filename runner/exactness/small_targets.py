@@ -1,4 +1,4 @@
-"""Rugged targets small enough to list every transition: binary, ordinal, categorical."""
+"""Rugged targets small enough to list every transition: binary, ordinal, categorical, and an RBM."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import torch
 
 from targets.randomness import derive_seed, normal
+from targets.rbm import RBM
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from targets.tabulated import Tabulated
 
@@ -38,3 +39,22 @@ def log_quadratic(space: Discrete, seed: int = 3, roughness: float = 1.0) -> Tab
     log_prob = ((states @ weight) * states).sum(-1) + states @ bias
     grad = 2 * states @ weight + bias
     return Tabulated(space, log_prob, grad.reshape(space.size, *space.event_shape))
+
+
+def small_rbm(n_visible: int = 3, n_hidden: int = 4, seed: int = 3) -> RBM:
+    """A restricted Boltzmann machine with normal weights and biases, in float64.
+
+    Args:
+        n_visible: visible units, few enough that the states of a ladder of three can be listed.
+        n_hidden: hidden units.
+        seed: of weights and biases.
+    """
+    machine = RBM(n_visible, n_hidden).requires_grad_(False)
+    generator = torch.Generator().manual_seed(derive_seed(seed, "rbm"))
+    for parameter, deviation in (
+        (machine.weight, 2.0),
+        (machine.hidden_bias, 1.0),
+        (machine.visible_bias, 1.0),
+    ):
+        parameter.copy_(deviation * normal(generator, (), tuple(parameter.shape), like=parameter))
+    return machine

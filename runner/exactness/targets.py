@@ -9,7 +9,7 @@ from omegaconf import DictConfig
 
 from runner.build import build_target
 from runner.errors import UserError
-from runner.exactness.small_targets import SPACES, log_quadratic
+from runner.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from runner.overrides import parse
 from targets.spaces import Discrete
 from targets.target import Target
@@ -25,7 +25,8 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
         UserError: if the target named cannot be listed, or is too large for it.
     """
     if not any(o.key_or_group.split(".", 1)[0] == "target" for o in parse(arguments)):
-        return {name: log_quadratic(space) for name, space in SPACES.items()}
+        quadratic: dict[str, Target] = {name: log_quadratic(space) for name, space in SPACES.items()}
+        return {**quadratic, "RBM 2^3": small_rbm()}
     target = build_target(config).to(torch.float64)
     name = str(config.target.get("name", config.target._target_))
     if not isinstance(target.space, Discrete) or target.space.size > LARGEST:

@@ -14,7 +14,7 @@ from runner.command import reported
 from runner.exactness.__main__ import main
 from runner.exactness.measure import LIMIT, distance
 from runner.exactness.report import unproved, verdict
-from runner.exactness.small_targets import SPACES, log_quadratic
+from runner.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from runner.exactness.variants import Variant, variants
 from samplers.dmala import DMALA
 from samplers.dula import DULA
@@ -96,7 +96,7 @@ def test_every_sampler_of_the_suite_is_found() -> None:
     names = {variant.name for variant in variants([])}
     files = {path.stem for path in (ROOT / "conf" / "sampler").glob("*.yaml")}
     assert {name.split(",")[0].split(" (")[0] for name in names} == files
-    for kernel in ("pt_dmala", "pt_dula", "pt_gibbs"):
+    for kernel in ("pt_dmala", "pt_dula", "pt_gibbs", "pt_rbm_gibbs"):
         for replicas in (2, 3):
             assert {f"{kernel}, {replicas} replicas, {pairing}" for pairing in PAIRINGS} <= names
     assert "gibbs (scan=systematic)" in names
@@ -121,6 +121,17 @@ def test_tempering_is_checked_on_its_product_space() -> None:
         found = distance(group, "binary", TARGET)
         assert found.checked == 2
         assert verdict(found) == "exact"
+
+
+@pytest.mark.parametrize("name", ["rbm_gibbs", "pt_rbm_gibbs", "dmala"])
+def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> None:
+    groups: dict[str, list[Variant]] = {}
+    for variant in variants([f"sampler={name}"]):
+        groups.setdefault(variant.name, []).append(variant)
+    for group in groups.values():
+        assert verdict(distance(group, "RBM", small_rbm())) == "exact"
+        if "rbm" in name:
+            assert "restricted Boltzmann machine" in distance(group, "binary", TARGET).left_out
 
 
 def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
@@ -169,7 +180,7 @@ def test_the_command_checks_a_sampler_of_ones_own(own: str, capsys: pytest.Captu
     assert "flip needs a binary space" in said
     folder = Path(own.split("=", 1)[1]) / "exactness"
     rows = list(csv.DictReader((folder / "exactness.csv").read_text().splitlines()))
-    assert [row["found"] for row in rows] == ["exact", *["not checked"] * 3]
+    assert [row["found"] for row in rows] == ["exact", *["not checked"] * 3, "exact"]
     assert main([own, "sampler._target_=elsewhere.Flip", "sampler.temper=false"]) == 1
     assert "The claim fails: Flip" in capsys.readouterr().out
 
