@@ -130,20 +130,23 @@ def tune_ladder(
 
     Args:
         replicas: K, or None for the number that `formula` gives, at most `limit`.
-        step_size: of all rungs, or None: tuned to `acceptance` on the first pilot ladder and interpolated
-            in beta afterwards.
+        step_size: of all rungs ``()``, or of each of the `replicas` rungs ``(K,)``, which the pilot's rungs
+            take by their place in the ladder: both ladders cut the barrier into equal parts. None: tuned to
+            `acceptance` on the first pilot ladder and interpolated in beta afterwards.
         pilot_replicas, rounds, steps, chains: size of the pilot; half of the steps of a round are measured.
         tolerance: the rounds end when the barrier moves by less.
     """
     like = target.like()
     betas = geometric_ladder(pilot_replicas)
-    first, sizes, evaluations = betas, None, 0
+    first, evaluations = betas, 0
+    sizes: Tensor | None = None
+    given: Tensor | None = None
     if isinstance(kernel, Steppable):
         if step_size is None:
             sizes, _, spent = tune_step_size(kernel, target, betas, generator, wanted=acceptance, pilot=ROUGH)
             evaluations += spent * pilot_replicas
         else:
-            sizes = step_size.expand(pilot_replicas)
+            given = _by_place(step_size, pilot_replicas)
     theta = target.initial((pilot_replicas, 1, chains), generator)
     history: list[float] = []
     rejections: list[float] = []
@@ -151,9 +154,11 @@ def tune_ladder(
     for _ in range(rounds):
         pilot = betas.tolist()
         rung_kernel = kernel
-        if sizes is not None and isinstance(kernel, Steppable):
+        if sizes is not None:
             at = np.interp(betas.numpy(), first.numpy()[::-1], sizes.log().numpy()[::-1])
-            rung_kernel = kernel.with_step_size(torch.from_numpy(np.exp(at)).to(like).reshape(-1, 1, 1))
+            given = torch.from_numpy(np.exp(at))
+        if given is not None and isinstance(kernel, Steppable):
+            rung_kernel = kernel.with_step_size(given.to(like).reshape(-1, 1, 1))
         theta, rejections, spent = _pilot_round(rung_kernel, target, theta, betas.to(like), steps, generator)
         evaluations += spent
         history.append(float(sum(rejections)))
@@ -164,6 +169,13 @@ def tune_ladder(
     chosen = replicas if replicas is not None else optimal_replicas(history[-1], formula, limit)
     ladder = torch.tensor(equal_rejection_ladder(pilot, rejections, chosen), dtype=torch.float64)
     return TunedLadder(ladder, history, rejections, pilot, optimal, evaluations)
+
+
+def _by_place(step_sizes: Tensor, rungs: int) -> Tensor:
+    """`step_sizes` ``()`` or ``(K,)`` for a ladder of another length, float64 ``(rungs,)``; log-linear."""
+    logs = step_sizes.double().log().reshape(-1).numpy()
+    here, there = np.linspace(0.0, 1.0, rungs), np.linspace(0.0, 1.0, len(logs))
+    return torch.from_numpy(np.exp(np.interp(here, there, logs)))
 
 
 def _pilot_round(

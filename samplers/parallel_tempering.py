@@ -38,8 +38,8 @@ class ParallelTempering(Kernel):
             rejection between neighbours (Algorithm 3, `samplers.ladder`).
         replicas: K, or ``"auto"``: from the communication barrier by `replicas_formula`; with a ladder
             given, its length.
-        step_size: one for all rungs, one per rung, ``"auto"`` (each rung tuned to `acceptance` in a pilot),
-            or None for kernels that have none.
+        step_size: one for all rungs, one per rung of a given ladder or a given number of replicas,
+            ``"auto"`` (each rung tuned to `acceptance` in a pilot), or None for kernels that have none.
         swap: rule, pairing and intensity (`samplers.swaps.Swaps`).
         replicas_formula: constrained (default), v1 or v2 (`samplers.replica_count`).
         max_replicas: upper limit of an automatic K.
@@ -96,13 +96,14 @@ class ParallelTempering(Kernel):
             return None
         if not isinstance(step_size, Sequence) or isinstance(step_size, str):
             return positive("step_size", step_size, auto=True)
-        sizes = torch.stack([s for s in (positive("step_size", v) for v in step_size) if s is not None])
-        if self.betas is None or len(sizes) != len(self.betas):
+        sizes = [s for s in (positive("step_size", v) for v in step_size) if s is not None]
+        rungs = self.replicas if self.betas is None else len(self.betas)
+        if len(sizes) != rungs:
             raise ValueError(
-                f"step_size must be one number, 'auto', or one number for each rung of a given ladder, "
-                f"{list(step_size)!r} was given"
+                f"step_size must be one number, 'auto', or one number for each rung of a given ladder or a "
+                f"given number of replicas, {list(step_size)!r} was given"
             )
-        return sizes
+        return torch.stack(sizes)
 
     @property
     def untuned(self) -> tuple[str, ...]:
@@ -128,7 +129,8 @@ class ParallelTempering(Kernel):
             )
             betas, evaluations = tuned.betas, tuned.evaluations
             report = tuned.report()
-        step_sizes: Any = self.step_size_given
+        given = self.step_size_given
+        step_sizes: Any = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else given
         if "step_size" in self.untuned and isinstance(self.base, Steppable):
             sizes, _, spent = tune_step_size(
                 self.base, target, betas, generator, wanted=self.acceptance, pilot=PER_RUNG

@@ -21,6 +21,7 @@ from samplers.dmala import DMALA
 from samplers.dula import DULA
 from samplers.gibbs import Gibbs
 from samplers.kernel import Kernel, State
+from samplers.ladder import _by_place
 from samplers.langevin import LangevinProposal
 from samplers.parallel_tempering import ParallelTempering
 from samplers.random_walk import RandomWalk
@@ -254,6 +255,27 @@ def test_a_ladder_is_tuned_around_block_gibbs() -> None:
     tuned = sampler.tuned(sampler.tune(TARGET, Streams([0], "tuning")))
     assert tuned.axes == (3,)
     assert tuned.exact
+
+
+def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
+    sizes = [0.15, 0.25, 0.35, 0.45]
+    sampler = ParallelTempering(DMALA(), replicas=4, step_size=sizes)
+    assert sampler.untuned == ("ladder",)
+    found = sampler.tune(TARGET, Streams([0], "tuning"))
+    assert found["step_size"] == sizes
+    tuned = sampler.tuned(found)
+    assert tuned.axes == (4,)
+    assert tuned.step_sizes is not None
+    assert tuned.step_sizes.flatten().tolist() == sizes
+    # The same sizes at a ladder of another length, at the same place between cold and hot.
+    between = _by_place(torch.tensor(sizes, dtype=torch.float64), 7)
+    assert between[::2].tolist() == pytest.approx(sizes)
+    assert between[1].item() == pytest.approx((0.15 * 0.25) ** 0.5)
+    for wrong in ({"replicas": 3}, {}, {"ladder": [1.0, 0.5]}):
+        with pytest.raises(ValueError, match="one number for each rung of a given ladder or a given number"):
+            ParallelTempering(DMALA(), step_size=sizes, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="one number for each rung"):
+        ParallelTempering(DMALA(), replicas=4, step_size=[])
 
 
 def test_other_targets_are_refused_in_one_sentence() -> None:
