@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runner.tables.numerals import numeral
 from runner.tables.results import Results
 from runner.tables.shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
 from runner.tables.statistics import ALPHA, holm, interval, paired_p_value
@@ -47,9 +48,10 @@ def _sentence(
     assert difference is not None
     numbers = f"{about}, {means[0]:.3g} against {means[1]:.3g}"
     if p_value is None or difference.margin is None:
-        return f"{numbers} ({len(seeds)} shared seeds); there is no test."
+        return f"{numbers} ({len(seeds)} shared seed{'s' * (len(seeds) > 1)}); there is no test."
     test = f"paired t-test over {len(seeds)} seeds, {'Holm-adjusted ' if tests > 1 else ''}p = {p_value:.2g}"
-    numbers += f", difference {difference.mean:.2g} ± {difference.margin:.2g} (95 % interval; {test})"
+    written = numeral(difference.mean, difference.margin)
+    numbers += f", difference {written.mean} ± {written.margin} (95 % interval; {test})"
     if p_value >= ALPHA:
         return f"{numbers}: the two are not told apart."
     found = "lower" if difference.mean < 0 else "higher"

@@ -62,9 +62,11 @@ class FigureShape:
     floor_label: str = "floor"
 
     def restricted(self, columns: Collection[str]) -> FigureShape | None:
-        """The figure without other columns; None where no panel is left."""
+        """The figure without other columns, narrower where less than a line is left; None for no panel."""
         kept = [[label for label in panel.columns if label in columns] for panel in self.panels]
         panels = [
             replace(panel, columns=labels) for panel, labels in zip(self.panels, kept, strict=True) if labels
         ]
-        return replace(self, panels=panels) if panels else None
+        across = min(self.across, len(panels))
+        width = self.width * across / self.across
+        return replace(self, panels=panels, across=across, width=width) if panels else None

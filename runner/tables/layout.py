@@ -6,9 +6,10 @@ The layout knows no markup; Markdown, LaTeX and the terminal draw the same block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from runner.tables.comparison import compared
+from runner.tables.footnotes import Footnotes, mark
 from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR, legend
 from runner.tables.numerals import Numeral, as_printed, numeral
 from runner.tables.published import Published
@@ -16,9 +17,6 @@ from runner.tables.results import Results
 from runner.tables.role import Role
 from runner.tables.shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
 from runner.tables.summary import Entry, Summary
-
-LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""Those that can be raised in plain text: there is no raised q."""
 
 
 @dataclass(frozen=True)
@@ -83,27 +81,6 @@ class Page:
     rest: str | None
 
 
-@dataclass
-class Footnotes:
-    """Letters for footnotes, in the order of their first use."""
-
-    texts: list[str] = field(default_factory=list)
-
-    def marks(self, text: str | None) -> tuple[str, ...]:
-        """The letter of `text`; nothing for None."""
-        if text is None:
-            return ()
-        if text not in self.texts:
-            self.texts.append(text)
-        return (mark(self.texts.index(text)),)
-
-
-def mark(place: int) -> str:
-    """The letter of the footnote at `place`; after z they are doubled."""
-    times, letter = divmod(place, len(LETTERS))
-    return LETTERS[letter] * (times + 1)
-
-
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
     """The page of a table; `command` is what a reader runs for the missing runs."""
     footnotes = Footnotes()
@@ -129,7 +106,8 @@ def _block(
 ) -> Block:
     label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
     columns = [column for column in shape.columns if column.table]
-    down: Sequence[RowShape | ColumnShape] = shape.rows
+    rows = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
+    down: Sequence[RowShape | ColumnShape] = rows
     across: Sequence[RowShape | ColumnShape] = columns
     if shape.orientation is Orientation.columns_down:
         down, across = across, down

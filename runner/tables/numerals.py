@@ -36,9 +36,15 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     width = margin / scale
     decimals = 1 - math.floor(math.log10(width))
     if decimals > MOST_DECIMALS:
-        return Numeral(f"{value:.{MOST_DECIMALS}f}", f"{width:.1e}")
+        return Numeral(_fixed(value, MOST_DECIMALS), f"{width:.1e}")
     decimals = max(decimals, 0)
-    return Numeral(f"{value:.{decimals}f}", f"{width:.{decimals}f}")
+    return Numeral(_fixed(value, decimals), _fixed(width, decimals))
+
+
+def _fixed(value: float, decimals: int) -> str:
+    """So many decimals, and no minus sign before a zero."""
+    text = f"{value:.{decimals}f}"
+    return text if float(text) else text.lstrip("-")
 
 
 def as_printed(mean: float, sd: float | None, decimals: int = 3) -> Numeral:

@@ -90,7 +90,7 @@ class Results:
     def notes(self, column: str) -> list[str]:
         """What the runs of a column say of their data: that it is a subset, a split of our own, ..."""
         said = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
-        return list(dict.fromkeys(str(note) for notes in said for note in notes))
+        return list(dict.fromkeys(_sentence(str(note)) for notes in said for note in notes))
 
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done."""
@@ -122,6 +122,12 @@ class Results:
     def expected(self) -> int:
         """Number of distinct runs of the experiment."""
         return sum(self.counts.values())
+
+
+def _sentence(note: str) -> str:
+    """A note with a capital letter and a full stop."""
+    text = note.strip().rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def chosen(config: DictConfig, key: str) -> Any:

@@ -62,7 +62,8 @@ class ColumnShape:
 class MetricShape:
     """One block of the table: numbers in units of `scale`, and beside them the `published` metric.
 
-    `floor` names the row that no number can be read as better than; what is not above it gets a mark.
+    `rows` are those that have it, where not all do. `floor` names the row that no number can be read as
+    better than; what is not worse than it gets a mark.
     """
 
     metric: str
@@ -73,6 +74,7 @@ class MetricShape:
     published: dict[str, str] = field(default_factory=dict)
     published_notes: dict[str, str] = field(default_factory=dict)
     floor: str | None = None
+    rows: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -170,6 +172,7 @@ def _check_references(experiment: str, shape: TableShape) -> None:
             named += [("row", panel.row, rows)] if panel.row is not None else []
             named += [("metric", panel.metric, metrics)] if panel.metric is not None else []
     named += [("row", metric.floor, rows) for metric in shape.metrics if metric.floor is not None]
+    named += [("row", row, rows) for metric in shape.metrics for row in metric.rows]
     for comparison in shape.comparisons:
         named += [("row", row, rows) for row in comparison.rows]
         named.append(("metric", comparison.metric, metrics))

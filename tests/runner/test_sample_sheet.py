@@ -87,9 +87,9 @@ def test_what_are_no_images_is_not_kept(tmp_path: Path) -> None:
 
 def test_a_sheet_frames_every_image_in_white() -> None:
     page = sheet(np.ones((5, 4, 3), dtype=np.uint8), across=3)
-    assert page.shape == (2 * (4 + FRAME) + FRAME, 3 * (3 + FRAME) + FRAME)
+    assert page.shape == (3 * (4 + FRAME) + FRAME, 3 * (3 + FRAME) + FRAME)
     assert page.sum() == 5 * 4 * 3
-    for line in range(2):
+    for line in range(3):
         for place in range(3):
             top, left = line * (4 + FRAME), place * (3 + FRAME)
             inside = page[top + FRAME : top + FRAME + 4, left + FRAME : left + FRAME + 3]

@@ -18,13 +18,15 @@ from runner.tables.numerals import Numeral, as_printed, numeral, power_of_ten
         (3.2e-7, 1e-8, 1.0, Numeral("3.20e-07", "1.0e-08")),
         (0.0, None, 1.0, Numeral("0")),
         (-0.5, 0.25, 1.0, Numeral("-0.50", "0.25")),
+        (-0.3, 12.0, 1.0, Numeral("0", "12")),
     ],
 )
 def test_digits(mean: float, margin: float | None, scale: float, written: Numeral) -> None:
     assert numeral(mean, margin, scale) == written
 
 
-def test_published_numbers_keep_their_three_decimals() -> None:
+def test_published_numbers_keep_their_decimals() -> None:
+    assert as_printed(-452.97, 6.1, 2) == Numeral("-452.97", "6.10")
     assert as_printed(2.03, 0.012) == Numeral("2.030", "0.012")
     assert as_printed(2.03, None) == Numeral("2.030")
 

@@ -14,15 +14,15 @@ FRAME = 2
 
 
 def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
-    """Images ``(number, height, width)`` side by side, `across` to a line and at most as many lines.
+    """Images ``(number, height, width)`` side by side, `across` to a line and as many lines.
 
     Zero is white; the frame and places without an image are zero.
     """
     images = images[: across * across]
-    framed = np.pad(images, ((0, -len(images) % across), (FRAME, 0), (FRAME, 0)))
-    number, height, width = framed.shape
-    lines = framed.reshape(number // across, across, height, width).transpose(0, 2, 1, 3)
-    page = lines.reshape(number // across * height, across * width)
+    framed = np.pad(images, ((0, across * across - len(images)), (FRAME, 0), (FRAME, 0)))
+    _, height, width = framed.shape
+    lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
+    page = lines.reshape(across * height, across * width)
     return np.pad(page, ((0, FRAME), (0, FRAME)))
 
 
@@ -31,6 +31,7 @@ def draw(ax: Axes, data: PanelData) -> None:
     (column,) = data.panel.columns
     ax.grid(False)
     ax.set(xticks=[], yticks=[])
+    ax.set_box_aspect(1)
     for spine in ax.spines.values():
         spine.set_visible(False)
     assert data.panel.row is not None

@@ -1,0 +1,289 @@
+"""What a table says beside its numbers: the floor, comparisons, notes of data sets, the budget."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from omegaconf import DictConfig, OmegaConf
+
+from runner.errors import UserError
+from runner.tables.budget import budget, budget_sentence
+from runner.tables.comparison import compared
+from runner.tables.figures.draw import draw_figure
+from runner.tables.figures.style import FLOOR
+from runner.tables.floor import within_floor
+from runner.tables.footnotes import LETTERS, Footnotes, mark
+from runner.tables.latex import latex
+from runner.tables.layout import Page, lay_out
+from runner.tables.markdown import SUPERSCRIPT, markdown
+from runner.tables.published import PublishedNumbers
+from runner.tables.results import Results, Run
+from runner.tables.shape import TableShape, table_shape
+from runner.tables.statistics import paired_p_value
+from runner.tables.summary import Summary, summarise
+from runner.tables.terminal import show
+
+BLOCK = """
+title: Floors
+caption: For the tests.
+rows:
+  - {row: far}
+  - {row: near}
+  - {row: below}
+  - {row: truth, role: draws}
+columns:
+  - {label: digits, where: {target.dataset: digits}}
+  - {label: letters, where: {target.dataset: letters}, note: Half the alphabet.}
+  - {label: absent, where: {target.dataset: absent}}
+comparisons:
+  - {metric: log_mmd, rows: [far, near]}
+metrics:
+  - {metric: log_mmd, name: log-MMD, direction: min, floor: truth}
+  - {metric: swaps, name: Swaps, direction: none, rows: [near]}
+figures:
+  - name: course
+    across: 3
+    width: 9.0
+    floor_label: two sets
+    panels:
+      - {kind: against_steps, title: steps, metric: log_mmd, columns: [digits], floor: log_mmd_floor}
+      - {kind: against_steps, title: time, metric: log_mmd, columns: [digits], x: seconds, log_x: false}
+      - {kind: intervals, title: other, metric: log_mmd, columns: [absent], log_x: false}
+"""
+
+VALUES: dict[str, list[float]] = {
+    "far": [-4.0, -4.2, -4.1, -3.9],
+    "near": [-6.1, -6.5, -6.2, -6.4],
+    "below": [-6.9, -6.7, -6.8, -6.6],
+    "truth": [-6.2, -6.4, -6.3, -6.3],
+}
+NOTE = "classes a to m only, re-split"
+
+
+class _Folder(SimpleNamespace):
+    """A run folder with a course in which seed 1 is twice as slow."""
+
+    def metrics(self) -> pd.DataFrame:
+        rows = [(step, step, 0.1 * step * (1 + self.seed), "log_mmd", -step / 10) for step in (1, 10, 50)]
+        return pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
+
+
+def run(row: str, column: str, seed: int, value: float, **summary: Any) -> Run:
+    config: DictConfig = OmegaConf.create({"target": {"dataset": column}, "scale": {"name": "quick"}})
+    known: Mapping[str, Any] = {
+        "metrics": {"log_mmd": value, "log_mmd_floor": -6.0 - 0.1 * seed, "swaps": 0.5},
+        "seconds": 1.0,
+        "exact": True,
+        **summary,
+    }
+    folder = cast(Any, _Folder(seed=seed, path=Path("none")))
+    return Run(row, column, seed, f"{row}-{column}-{seed}", "done", config, known, folder)
+
+
+@pytest.fixture
+def results() -> Results:
+    """Letters have a note, said by the runs of one row only, as old summaries have none."""
+    digits = [run(row, "digits", seed, v) for row, series in VALUES.items() for seed, v in enumerate(series)]
+    letters = [run("far", "letters", seed, v, notes=[NOTE]) for seed, v in enumerate(VALUES["far"])]
+    return Results((*digits, *letters, run("near", "letters", 0, -6.0)))
+
+
+@pytest.fixture
+def shape(results: Results) -> TableShape:
+    return table_shape("floors", OmegaConf.create(BLOCK)).restricted(results.columns)
+
+
+@pytest.fixture
+def summary(shape: TableShape, results: Results) -> Summary:
+    return summarise(shape, results, PublishedNumbers({}))
+
+
+@pytest.fixture
+def page(shape: TableShape, summary: Summary, results: Results) -> Page:
+    return lay_out(shape, summary, results, "", "again")
+
+
+def test_the_rule_of_the_floor() -> None:
+    """Worse only by a one-sided test: twice that p is the two-sided one."""
+    floor = dict(enumerate([0.0, 0.1, -0.1, 0.05]))
+    above = {
+        seed: value + shift for (seed, value), shift in zip(floor.items(), (0.3, 0.5, 0.4, 0.6), strict=True)
+    }
+    noisy = {
+        seed: value + shift for (seed, value), shift in zip(floor.items(), (2, -1.8, 0.1, 0.2), strict=True)
+    }
+    assert not within_floor(above, floor, 1.0)
+    assert within_floor(noisy, floor, 1.0)
+    assert within_floor(floor, above, 1.0)
+    assert within_floor(above, floor, -1.0)
+    edge = {
+        seed: value + shift for (seed, value), shift in zip(floor.items(), (0.1, 0.7, 0.2, 0.35), strict=True)
+    }
+    two_sided = paired_p_value(edge, floor)
+    assert two_sided is not None
+    assert 0.05 < two_sided < 0.1
+    assert not within_floor(edge, floor, 1.0)
+
+
+def test_where_there_is_no_test_the_means_decide() -> None:
+    assert within_floor({0: -1.0}, {0: -0.5}, 1.0)
+    assert not within_floor({0: -0.4}, {0: -0.5}, 1.0)
+    assert not within_floor({0: 1.0, 1: 2.0}, {0: 0.5, 1: 1.5}, 1.0)
+    assert not within_floor({1: -1.0}, {0: -0.5}, 1.0)
+
+
+def test_what_is_at_the_floor_is_marked_and_said(summary: Summary, page: Page) -> None:
+    marked = {row for row in VALUES if summary.at("log_mmd", row, "digits").within_floor}
+    assert marked == {"near", "below"}
+    assert not summary.at("log_mmd", "far", "letters").within_floor
+    text = markdown(page)
+    assert "| near | -6.30 ± 0.29~° |" in text or "| near | -6.30 ± 0.29° |" in text
+    assert "| far | -4.05 ± 0.21 |" in text
+    assert "°: at the floor, the row truth" in text
+    assert r"\circ" in latex(page)
+    assert "°: at the floor" in printed(page)
+
+
+def test_a_table_without_a_floor_says_nothing_of_it(results: Results) -> None:
+    block = OmegaConf.create(BLOCK.replace(", floor: truth", ""))
+    shape = table_shape("floors", block).restricted(results.columns)
+    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
+    assert "°" not in markdown(page)
+
+
+def printed(page: Page) -> str:
+    out = io.StringIO()
+    show(page, out)
+    return out.getvalue()
+
+
+def test_two_rows_are_compared_in_every_column(shape: TableShape, results: Results, page: Page) -> None:
+    first, second = compared(shape, results)
+    p_value = paired_p_value(dict(enumerate(VALUES["far"])), dict(enumerate(VALUES["near"])))
+    assert p_value is not None
+    assert first == (
+        "log-MMD, digits: far against near, -4.05 against -6.3, difference 2.25 ± 0.30 (95 % interval; "
+        f"paired t-test over 4 seeds, Holm-adjusted p = {2 * p_value:.2g}): far is higher, the worse."
+    )
+    assert second.endswith("(1 shared seed); there is no test.")
+    for text in (markdown(page), latex(page), printed(page)):
+        assert "far is higher, the worse." in text
+
+
+def test_rows_that_are_not_told_apart_are_said_so(results: Results) -> None:
+    block = BLOCK.replace("rows: [far, near]", "rows: [near, truth]")
+    shape = table_shape("floors", OmegaConf.create(block)).restricted(results.columns)
+    first, second = compared(shape, results)
+    assert first.endswith("the two are not told apart.")
+    assert second == "log-MMD, letters: near against truth: no seed of both is in."
+
+
+def test_notes_of_data_stand_on_their_column(page: Page) -> None:
+    said = {text: letter for letter, text in page.footnotes}
+    assert set(said) == {"Half the alphabet.", "Classes a to m only, re-split."}
+    letters = "".join(said[note] for note in ("Half the alphabet.", "Classes a to m only, re-split."))
+    for block in page.blocks:
+        marks = {group.label.text: "".join(group.label.marks) for group in block.groups}
+        assert marks == {"digits": "", "letters": letters}
+    assert f"letters{letters.translate(SUPERSCRIPT)} |" in markdown(page)
+    assert rf"letters$^{{\mathrm{{{letters[0]}}}\mathrm{{{letters[1]}}}}}$" in latex(page)
+    assert "Classes a to m only, re-split." in printed(page)
+
+
+def test_a_metric_of_some_rows_has_no_other_lines(page: Page) -> None:
+    every, swaps = page.blocks
+    assert [line.label.text for line in every.lines] == list(VALUES)
+    assert [line.label.text for line in swaps.lines] == ["near"]
+
+
+def test_footnotes_never_run_out_of_letters() -> None:
+    footnotes = Footnotes()
+    marks = ["".join(footnotes.marks(f"note {place}")) for place in range(60)]
+    assert len(set(marks)) == 60
+    assert marks[: len(LETTERS)] == list(LETTERS)
+    assert marks[len(LETTERS)] == mark(len(LETTERS)) == "aa"
+    assert all(letter.translate(SUPERSCRIPT) != letter for letter in LETTERS)
+
+
+def test_a_column_without_jobs_is_gone(shape: TableShape, page: Page, results: Results) -> None:
+    assert [column.label for column in shape.columns] == ["digits", "letters"]
+    assert "absent" not in markdown(page)
+    (figure,) = shape.figures
+    assert [panel.title for panel in figure.panels] == ["steps", "time"]
+    assert (figure.across, figure.width) == (2, 6.0)
+
+
+def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Results) -> None:
+    drawn: Figure = draw_figure(shape.figures[0], shape, results)
+    steps, time = drawn.axes
+    floors = [
+        line
+        for line in steps.lines
+        if line.get_linestyle() == FLOOR.line and line.get_color() == FLOOR.colour
+    ]
+    assert [list(line.get_ydata()) for line in floors] == [pytest.approx([-6.15, -6.15])]
+    assert (steps.get_xscale(), time.get_xscale()) == ("log", "linear")
+    seconds = time.lines[0].get_xdata()
+    assert list(seconds) == pytest.approx([0.1 * step * 2.5 for step in (1, 10, 50)])
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*VALUES, "two sets"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("floor: truth", "floor: lies"), "the row 'lies'"),
+        (("rows: [far, near]", "rows: [far, fare]"), "the row 'fare'"),
+        (("rows: [far, near]", "rows: [far]"), r"table\.comparisons compares two rows, 'far' was given"),
+        (("{metric: log_mmd, rows: [far", "{metric: mmd, rows: [far"), "the metric 'mmd'"),
+        (("rows: [near]", "rows: [nearer]"), "the row 'nearer'"),
+    ],
+)
+def test_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> None:
+    assert edit[0] in BLOCK
+    with pytest.raises(UserError, match=sentence):
+        table_shape("floors", OmegaConf.create(BLOCK.replace(*edit)))
+
+
+LEARN = {
+    "name": "learn", "method": "pcd", "cd_steps": 10, "iterations": 500, "batch": 100, "chains": 100,
+    "ais": {"temperatures": 2000, "chains": 100, "schedule": "linear"},
+}  # fmt: skip
+SAMPLE = {"name": "sample", "steps": 2000, "chains": 100, "burn_in": 0, "start": "random"}
+MODEL = {
+    "n_hidden": 500,
+    "training": {"method": "cd", "cd_steps": 10, "iterations": 1000, "batch": 100},
+    "ground_truth": {"steps": 2000, "chains": 500},
+}
+
+
+def with_task(task: Mapping[str, Any]) -> Results:
+    config = OmegaConf.create({"task": task, "target": MODEL, "scale": {"name": "quick"}})
+    return Results((Run("a", "b", 0, "c", "missing", config, None, cast(Any, None)),))
+
+
+def test_the_budget_of_a_task_is_said() -> None:
+    assert budget_sentence(with_task(LEARN)) == (
+        "Budget (quick): PCD with 100 chains, 500 iterations of 10 steps in batches of 100; AIS with 2,000 "
+        "temperatures and 100 chains."
+    )
+    assert budget_sentence(with_task(SAMPLE)) == (
+        "Budget (quick): 100 chains, 2,000 steps of which 0 are burn-in, start: random. Models: 500 hidden "
+        "units, 1,000 iterations of CD-10 in batches of 100; truth: 2,000 block-Gibbs steps of 500 chains."
+    )
+    learned = budget(with_task(LEARN).runs[0].config)
+    assert learned == {key: value for key, value in LEARN.items() if key not in ("name", "chains")} | {
+        "chains": 100
+    }
+
+
+def test_summaries_of_before_have_no_notes_and_no_tuning() -> None:
+    old = run("far", "digits", 0, 1.0)
+    assert Results((old,)).notes("digits") == []
+    assert old.value("tuning_evaluations") == 0.0
