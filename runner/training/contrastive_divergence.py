@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 
 from runner.checkpoint import UnusableCheckpointError
-from runner.errors import RunError
+from runner.training.batches import Batches
 from runner.training.history import History
 from runner.training.negative_chains import NegativeChains
 from runner.training.settings import TrainingSettings
+from runner.training.soundness import check_sound
 from samplers.kernel import Kernel
-from targets.randomness import Streams
 from targets.target import Target
 
 RECORDS = 100
@@ -26,21 +26,6 @@ RECORDS = 100
 
 COMPARED = 1000
 """How many images of each part the free-energy gap compares."""
-
-
-class TrainingError(RunError):
-    """A training whose loss or parameters are not finite; its iterations since the last check are void."""
-
-    def __init__(self, iteration: int, loss: float, what: str, checkpoint: Path | None) -> None:
-        kept = (
-            f"the last good checkpoint is kept at {checkpoint}"
-            if checkpoint is not None and checkpoint.exists()
-            else "there is no checkpoint yet"
-        )
-        super().__init__(
-            f"Training stopped at iteration {iteration}, where {what} not finite (loss {loss:g}); {kept}."
-        )
-        self.iteration, self.loss, self.checkpoint = iteration, loss, checkpoint
 
 
 def contrastive_loss(target: Target, samples: Tensor, data: Tensor) -> Tensor:
@@ -93,16 +78,15 @@ class Training:
         self.chains = NegativeChains(target, kernel, seed)
         self.device = self.chains.like.device
         self.data = data.to(self.device)
+        self.batches = Batches(self.data, settings.batch, seed, self.chains.like.dtype)
         self.validation = None if validation is None or not len(validation) else validation.to(self.device)
         self.optimiser = torch.optim.Adam(target.parameters(), lr=settings.learning_rate, fused=True)
         self._history = History(settings.iterations, records, self.device)
         self.iteration, self.seconds = 0, 0.0
-        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     @property
     def evaluations(self) -> int:
-        """Evaluations of the target per chain so far, replicas and pilots counted, gradients in the
-        parameters not."""
+        """The sampler's evaluations per chain so far, all replicas and the tuning's pilots counted."""
         return self.chains.evaluations
 
     @property
@@ -126,9 +110,8 @@ class Training:
             TrainingError: if the loss or a parameter is not finite; nothing of this block may be saved.
             RunError: if the sampler cannot be tuned to the model.
         """
-        first, begun = self.iteration, time.perf_counter()
+        before, begun = self.seconds, time.perf_counter()
         losses: list[Tensor] = []
-        before = self.seconds
         for _ in range(min(iterations, self.settings.iterations - self.iteration)):
             self._tune()
             losses.append(self._iterate())
@@ -136,7 +119,8 @@ class Training:
                 gap = self._free_energy_gap()
                 self.seconds = before + time.perf_counter() - begun
                 self._history.record(self.iteration, self.evaluations, self.seconds, gap)
-        self._check(first, losses, checkpoint)
+        if losses:
+            check_sound(self.target, losses, self.iteration, checkpoint)
         self.seconds = before + time.perf_counter() - begun
 
     def _tune(self) -> None:
@@ -146,7 +130,7 @@ class Training:
             self.chains.tune(self.iteration)
 
     def _iterate(self) -> Tensor:
-        settings, data = self.settings, self._batch()
+        settings, data = self.settings, self.batches.at(self.iteration)
         if settings.method == "cd":
             draws, acceptance = self.chains.restart(data, settings.cd_steps)
         else:
@@ -163,18 +147,6 @@ class Training:
         self.iteration += 1
         return loss
 
-    def _batch(self) -> Tensor:
-        """The images of this iteration; every epoch has an order of its own, drawn from its number."""
-        size = self.settings.batch
-        epoch, place = divmod(self.iteration, len(self.data) // size)
-        if epoch != self._epoch:
-            draws = Streams([self.seed], f"training order {epoch}").uniform(
-                (1, len(self.data)), (), torch.float64
-            )
-            self._epoch, self._order = epoch, draws[0].argsort(stable=True).to(self.device)
-        rows = self._order[place * size : (place + 1) * size]
-        return self.data[rows].to(self.chains.like.dtype)
-
     @torch.no_grad()
     def _free_energy_gap(self) -> float | None:
         if self.validation is None:
@@ -182,17 +154,6 @@ class Training:
         parts = [part[:COMPARED].to(self.chains.like.dtype) for part in (self.data, self.validation)]
         seen, held_out = (self.target.log_prob(part).mean() for part in parts)
         return float(seen - held_out)
-
-    def _check(self, first: int, losses: list[Tensor], checkpoint: Path | None) -> None:
-        if not losses:
-            return
-        values = torch.stack(losses)
-        bad = (~values.isfinite()).nonzero()
-        if len(bad):
-            at = int(bad[0])
-            raise TrainingError(first + at + 1, float(values[at]), "the loss is", checkpoint)
-        if not all(bool(parameter.isfinite().all()) for parameter in self.target.parameters()):
-            raise TrainingError(self.iteration, float(values[-1]), "the parameters are", checkpoint)
 
     def state_dict(self) -> dict[str, Any]:
         """A copy of everything that the rest of the training depends on."""

@@ -313,7 +313,7 @@ def test_persistent_chains_are_those_of_a_loop_written_out() -> None:
     theta = None
     for iteration in range(6):
         twin.iteration = iteration
-        data = twin._batch()
+        data = twin.batches.at(twin.iteration)
         if theta is None:
             theta = chains._begin(7).theta
         state = kernel.init(model, theta, chains.beta)
@@ -336,7 +336,7 @@ def test_only_the_cold_replica_enters_the_gradient_and_the_hot_ones_persist() ->
     assert state is not None
     assert state.theta.shape == (3, 1, 7, 8)
     run.iteration -= 1
-    data = run._batch()
+    data = run.batches.at(run.iteration)
     used = {name: p.grad for name, p in run.target.named_parameters()}
     for replica in range(3):
         found = gradient(run.target, state.theta[replica, 0], data)
@@ -373,7 +373,7 @@ def test_contrastive_chains_start_from_the_batch() -> None:
     assert (parameters(run) - before).abs().max() < 1e-6
     assert run.chains.state is not None
     run.iteration = 2
-    assert torch.equal(run.chains.state.theta[0], run._batch())
+    assert torch.equal(run.chains.state.theta[0], run.batches.at(run.iteration))
 
 
 def test_every_epoch_uses_each_image_once_in_an_order_of_its_own() -> None:
@@ -382,7 +382,7 @@ def test_every_epoch_uses_each_image_once_in_an_order_of_its_own() -> None:
     epochs: list[list[list[int]]] = [[], [], []]
     for iteration in range(12):
         run.iteration = iteration
-        rows = (run._batch().long() << torch.arange(8)).sum(-1).tolist()
+        rows = (run.batches.at(run.iteration).long() << torch.arange(8)).sum(-1).tolist()
         epochs[iteration // 4].append(rows)
     flat = [[row for rows in epoch for row in rows] for epoch in epochs]
     assert all(len(rows) == len(set(rows)) == 20 for rows in flat)
