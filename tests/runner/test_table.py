@@ -146,7 +146,8 @@ def finish(store: Store, run_id: str, seed: int, metrics: dict[str, Any], *, exa
         }
         for step in (1, 10, 50)
     ]
-    folder.finish(rows, summary, {"git": {"commit": "abc", "dirty": False}, "device": {"type": "cpu"}})
+    manifest = {"git": {"commit": "abc", "dirty": False}, "device": {"type": "cpu"}}
+    folder.finish(rows, summary, manifest, {})
 
 
 @pytest.fixture
