@@ -12,10 +12,11 @@ import torch
 from filelock import FileLock
 
 from runner.atomic import read_json, set_aside, write_json
-from runner.build import Problem, node
+from runner.build import Problem
 from runner.errors import RunError, one_sentence, warn
 from runner.identity import SCHEMA, artefact_id
 from runner.manifest import git, now
+from runner.node import node
 from runner.store import Store
 from targets.randomness import Streams
 

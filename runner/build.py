@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 import torch
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.metric import Context, UnmetNeed
@@ -19,6 +19,8 @@ from runner.construct import check_arguments, construct, locate
 from runner.devices import device_type, floating_point
 from runner.errors import UserError, one_sentence
 from runner.identity import digest
+from runner.learned import blueprint, is_learned
+from runner.node import node
 from runner.tasks.settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from targets.randomness import Streams
@@ -28,13 +30,20 @@ from targets.target import HasModes, Target
 
 @dataclass(frozen=True)
 class Problem:
-    """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`."""
+    """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`.
+
+    Attributes:
+        notes: what must be said beside the numbers, such as that a data set is a subset.
+        model: where the target's weights are kept, if they were learned.
+    """
 
     config: DictConfig
     target: Target
     kernel: Kernel
     settings: SampleSettings
     device: torch.device
+    notes: tuple[str, ...] = ()
+    model: str | None = None
 
     def with_kernel(self, kernel: Kernel) -> Problem:
         """The same problem with another kernel, brought to the target's dtype and device."""
@@ -69,17 +78,18 @@ class Problem:
     def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
         """Starting states ``(*shape, seeds, chains, *event_shape)``, as ``task.start`` says.
 
-        Uniform starts are drawn on the CPU, so that they are the same wherever the run is computed.
+        Random starts are drawn on the CPU, so that they are the same wherever the run is computed.
         """
         full = (*shape, len(seeds), self.settings.chains)
         like = self.target.like()
         if self.settings.start == "one_mode":
             mode = cast(HasModes, self.target).modes[0].to(like)
             return mode.expand(*full, *self.target.space.event_shape).clone()
-        if self.device.type == "cpu":
-            return self.target.initial(full, Streams(seeds, "start", "cpu"))
-        there = copy.deepcopy(self.target).to("cpu")
-        return there.initial(full, Streams(seeds, "start", "cpu")).to(like)
+        there = self.target if self.device.type == "cpu" else copy.deepcopy(self.target).to("cpu")
+        streams = Streams(seeds, "start", "cpu")
+        if self.settings.start == "uniform":
+            return there.space.initial(full, streams, like=there.like()).to(like)
+        return there.initial(full, streams).to(like)
 
 
 def threads(config: DictConfig) -> int:
@@ -92,14 +102,6 @@ def threads(config: DictConfig) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise UserError(f"threads must be a whole number of at least 1, {given!r} was given.")
     return given
-
-
-def node(config: DictConfig, key: str) -> dict[str, Any]:
-    """The resolved node at `key` as plain dictionaries and lists."""
-    found = OmegaConf.to_container(config[key], resolve=True)
-    if not isinstance(found, dict):
-        raise UserError(f"{key} must be a group of keys, {found!r} was given.")
-    return {str(name): value for name, value in found.items()}
 
 
 def build(config: DictConfig) -> Problem:
@@ -123,6 +125,8 @@ TARGETS_KEPT = 4
 
 def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
     """The target on its device; the last few are kept, since the jobs of a sweep share them."""
+    if is_learned(config):
+        return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
     key = digest({"target": node(config, "target"), "device": str(device), "dtype": str(dtype)})
     if key not in _targets:
         target = build_target(config).to(device=device, dtype=dtype)
@@ -136,7 +140,8 @@ def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Tar
 def label(config: DictConfig, group: str) -> str:
     """What the option in force of `group` is called in results: its `name`, or else its class."""
     described = config[group]
-    return str(described.get("name") or str(described.get("_target_")).rsplit(".", 1)[-1])
+    name = str(described.get("name") or str(described.get("_target_")).rsplit(".", 1)[-1])
+    return f"{name}/{described.dataset}" if group == "target" and is_learned(config) else name
 
 
 def build_target(config: DictConfig) -> Target:
@@ -145,6 +150,8 @@ def build_target(config: DictConfig) -> Target:
     Raises:
         UserError: if it cannot be built or is no `Target`.
     """
+    if is_learned(config):
+        return blueprint(config)
     described = node(config, "target")
     target = construct(described, "target")
     if not isinstance(target, Target):

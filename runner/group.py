@@ -61,7 +61,9 @@ class Group:
             run.seconds = run.wall_seconds = 0.0
 
 
-def next_group(folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder]) -> Group:
+def next_group(
+    folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder], *, together: bool = True
+) -> Group:
     """A batch of runs that are `left`: one that has a checkpoint, or else all that have none.
 
     A checkpoint may also name runs of this job that are done (the process was killed while it wrote the
@@ -70,6 +72,7 @@ def next_group(folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder]) 
     Args:
         folders: all runs of the job by seed.
         left: those that are not done, whose locks this process holds.
+        together: whether runs may share a batch; if not, a batch is one run.
     """
     by_id = {folder.run_id: seed for seed, folder in folders.items()}
     for folder in folders.values():
@@ -92,7 +95,7 @@ def next_group(folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder]) 
             return Group({seed: folders[seed] for seed in seeds}, saved)
         if folder.run_id in {mine.run_id for mine in left.values()}:
             refuse(path, "belongs to runs of which another process has some")
-    return Group(dict(left))
+    return Group(dict(left) if together else dict([next(iter(left.items()))]))
 
 
 def refuse(path: Path, why: str) -> None:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
+
+from runner.data import file_digest
+from runner.data import identifying as identifying_data
+from runner.errors import UserError
 
 SCHEMA = 1
 """Raised when the meaning of a result changes, so that old and new runs are never taken for each other."""
@@ -39,11 +44,55 @@ def digest(content: Mapping[str, Any]) -> str:
 def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     """The resolved part of `config` that can change numbers, without the seed.
 
+    What a task does not use is no part of it: `learn` measures with its own means and has its own
+    training, `evaluate` knows nothing but a file.
+
     Args:
         device: type of the device that the run is computed on, ``cpu`` or ``cuda``.
+
+    Raises:
+        UserError: if a saved model or a data set that it names is not there.
     """
     parts = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
+    task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
+    if task == "evaluate":
+        parts = {"task": parts["task"], "model": file_digest(model_file(config.model))}
+    elif task == "learn":
+        del parts["metric"]
+        learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
+        parts["target"] = _with_data(learned)
+    elif isinstance(parts["target"], dict) and "training" in parts["target"]:
+        parts["target"] = _with_data(parts["target"])
     return {"schema": SCHEMA, **parts, "device": device, "dtype": config.dtype}
+
+
+NOT_LEARNED = ("model", "model_seed", "training", "ground_truth")
+"""Keys of a learned target that `task=learn` does not read: its own settings and seed stand for them."""
+
+
+def _with_data(target: dict[str, Any]) -> dict[str, Any]:
+    """A learned target with what its data set is, or with the content of its file in place of everything."""
+    if target.get("model") is not None:
+        kept = {key: target[key] for key in ("name", "_target_", "ground_truth") if key in target}
+        return {**kept, "model": file_digest(model_file(target["model"], "target.model"))}
+    return {**target, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
+
+
+def model_file(given: Any, key: str = "model") -> Path:
+    """The file of a saved model; of a folder, the ``model.safetensors`` in it.
+
+    Raises:
+        UserError: if nothing is given, or nothing is there.
+    """
+    if given is None:
+        raise UserError(f"task=evaluate needs a saved model: {key}=PATH.")
+    path = Path(str(given))
+    path = path / "model.safetensors" if path.is_dir() else path
+    if not path.is_file():
+        raise UserError(
+            f"{key} must be a saved model or the folder of one, '{given}' was given, which is not there."
+        )
+    return path
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
@@ -55,4 +104,6 @@ def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, 
 def artefact_id(config: DictConfig, device: str) -> str:
     """Identity of a tuned sampler: what can change its hyperparameters, and no more."""
     content = identifying(config, device)
-    return digest({key: content[key] for key in ("schema", "target", "sampler", "device", "dtype")})
+    target = {key: value for key, value in content["target"].items() if key != "ground_truth"}
+    kept = {key: content[key] for key in ("schema", "sampler", "device", "dtype")}
+    return digest({**kept, "target": target})

@@ -26,10 +26,13 @@ from runner.identity import run_ids
 from runner.logger import Mirror, mirror
 from runner.outcome import Failure, Outcome
 from runner.progress import current
-from runner.results import begin_runs, finish_runs
+from runner.results import begin_runs, finish_run
 from runner.seeds import seeds_of
 from runner.store import RunFolder, Store
-from runner.tasks.sample import Sampling, begin, sample
+from runner.tasks import apart
+from runner.tasks.sample import Sampling, begin, measured, sample
+from runner.truth import with_model
+from runner.visits import files_of
 
 PROBE_SECONDS = 0.2
 """A lock that someone only looks at is free again after that long."""
@@ -114,16 +117,19 @@ class _Job:
     told: Mirror = field(default_factory=lambda: Mirror(None), init=False)
 
     def compute(self) -> None:
+        self.told = mirror(self.config)
+        if self.config.task.name in apart.TASKS:
+            self._compute_apart()
+            return
         try:
-            problem, self.tuning = tuned(build(self.config), self.store)
+            problem, self.tuning = tuned(with_model(build(self.config), self.store), self.store)
             problem = problem.prepared()
-            self.told = mirror(self.config)
         except Exception as error:
             self._fail(error, list(self.left))
             return
         while self.left:
             interrupt.obey()
-            group = next_group(self.folders, self.left)
+            group = next_group(self.folders, self.left, together=problem.target.batch_invariant)
             try:
                 self._compute_group(problem, group)
             except NotANumberError as error:
@@ -133,9 +139,27 @@ class _Job:
             except Exception as error:
                 self._fail(error, [seed for seed in group.seeds if seed in self.left])
 
+    def _compute_apart(self) -> None:
+        """The runs of a task that computes each seed on its own."""
+        task = apart.TASKS[self.config.task.name]
+        for seed, folder in list(self.left.items()):
+            interrupt.obey()
+            try:
+                manifests = begin_runs(
+                    self.config, device_type(self.config.device), {seed: folder}, self.told
+                )
+                result = task(self.config, seed, self.store, folder)
+                finish_run(self.config, result, folder, manifests[seed], self.told)
+            except Exception as error:
+                self._fail(error, [seed])
+                continue
+            folder.checkpoint.unlink(missing_ok=True)
+            del self.left[seed]
+            self.outcome.done.append(folder.run_id)
+
     def _compute_group(self, problem: Problem, group: Group) -> None:
         wanted = {seed: self.left[seed] for seed in group.seeds if seed in self.left}
-        manifests = begin_runs(problem, wanted, self.told)
+        manifests = begin_runs(self.config, problem.device.type, wanted, self.told)
         run = begin(problem, group.seeds)
         group.restore(run)
         progress = current()
@@ -144,7 +168,16 @@ class _Job:
         try:
             with interrupt.deferred():
                 sample(problem, run, _Watch(self.config, group))
-                finish_runs(problem, run, self.tuning, wanted, manifests, self.told)
+                for seed, folder in wanted.items():
+                    finish_run(
+                        self.config,
+                        measured(problem, run, seed),
+                        folder,
+                        manifests[seed],
+                        self.told,
+                        tuning=self.tuning,
+                        files=files_of(run.suite, group.seeds.index(seed)),
+                    )
         finally:
             progress.end()
         group.checkpoint.unlink(missing_ok=True)

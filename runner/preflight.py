@@ -9,14 +9,18 @@ from typing import Any
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.build import Problem, build
+from runner.build import build
 from runner.compose import sentence
-from runner.errors import UserError
+from runner.devices import device_type
+from runner.errors import UserError, listed
 from runner.identity import digest, identifying
 from runner.logger import mirror
-from runner.problem_checks import check_kernel, check_metrics, check_target
+from runner.problem_checks import check_kernel, check_learning, check_metrics, check_target
 from runner.store import Store
 from runner.sweep import Job
+from runner.tasks import apart
+from runner.tasks.evaluate import subject
+from runner.tasks.likelihood import ais_settings
 
 
 def preflight(jobs: Sequence[Job]) -> None:
@@ -47,6 +51,14 @@ class _Trials:
         _check_checkpoint(config)
         mirror(config)
         Store(config.output_root).require_writable()
+        _check_task(config)
+        if config.task.name == "evaluate":
+            subject(config)
+            ais_settings(config)
+            return
+        if config.task.name == "learn":
+            self._once(check_learning, config, identifying(config, device_type(config.device)))
+            return
         problem = build(config)
         parts = identifying(config, problem.device.type)
         kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
@@ -55,11 +67,22 @@ class _Trials:
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
 
-    def _once(self, check: Callable[[Problem], None], problem: Problem, what: dict[str, Any]) -> None:
+    def _once(self, check: Callable[[Any], None], subject: Any, what: dict[str, Any]) -> None:
         key = f"{check.__name__} {digest(what)}"
         if key not in self.passed:
-            check(problem)
+            check(subject)
             self.passed.add(key)
+
+
+def _check_task(config: DictConfig) -> None:
+    name: Any = config.task.get("name")
+    known = ("sample", *apart.TASKS)
+    if name not in known:
+        raise UserError(f"task.name must be one of {listed(known)}, {name!r} was given.")
+    if config.model is not None and name != "evaluate":
+        raise UserError(
+            f"model={config.model} is for task=evaluate; target.model=PATH samples from a saved model."
+        )
 
 
 def _check_checkpoint(config: DictConfig) -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
+import torch
+from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.build import Problem, beta
+from runner.build import Problem, beta, build_kernel, label
+from runner.devices import floating_point
 from runner.errors import UserError, one_sentence
+from runner.learned import data_of, is_learned, recipe_of, untrained
+from runner.tasks.likelihood import ais_settings
 from samplers.parallel_tempering import ParallelTempering
+from targets.randomness import Streams
 
 
 def check_kernel(problem: Problem) -> None:
@@ -27,6 +33,36 @@ def check_kernel(problem: Problem) -> None:
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
+    except ValueError as error:
+        raise UserError(f"sampler: {one_sentence(error)}.") from error
+
+
+def check_learning(config: DictConfig) -> None:
+    """Tries what the task `learn` needs: its recipe, its data set, its kernel on the untrained model.
+
+    Raises:
+        UserError: naming what is refused.
+    """
+    if not is_learned(config):
+        raise UserError(
+            f"task=learn needs a target that can be learned, such as rbm; "
+            f"target={label(config, 'target')} cannot."
+        )
+    ais_settings(config)
+    recipe = recipe_of(config, 0)
+    data = data_of(recipe, config)
+    if recipe.settings.batch > len(data.train):
+        raise UserError(
+            f"task.batch must not exceed the {len(data.train)} training images of {data.name}, "
+            f"{recipe.settings.batch} was given."
+        )
+    target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
+    kernel = build_kernel(config).to(target.like())
+    try:
+        kernel.check(target)
+        if not kernel.untuned:
+            theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
+            kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
 

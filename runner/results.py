@@ -3,94 +3,138 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 
-from runner.build import Problem, label
 from runner.identity import PARTS, SCHEMA
 from runner.logger import Mirror
 from runner.manifest import new_manifest, now
 from runner.store import RunFolder
-from runner.tasks.sample import Sampling
-from runner.visits import visits_of
 
-KEPT = (*PARTS, "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
+KEPT = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
 """Keys of a configuration that are kept with a run; its seed joins them."""
 
 
-def begin_runs(problem: Problem, folders: dict[int, RunFolder], told: Mirror) -> dict[int, dict[str, Any]]:
+@dataclass(frozen=True)
+class Record:
+    """What was measured at one point of a run: value by metric, and what the way there cost."""
+
+    step: int
+    evaluations: int
+    seconds: float
+    values: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run measured, whatever its task.
+
+    Attributes:
+        target, sampler: what they are called in results.
+        records: in order of the steps; the last one is the run's result.
+        steps: transitions, iterations or temperatures, as the task counts.
+        evaluations: of the target per chain, all replicas counted.
+        seconds, wall_seconds: this run's part of the time of its batch, without and with measuring.
+        batch: how many runs shared its batch.
+        exact: the kernel's claim.
+        axes: leading axes of the kernel.
+        notes: what must be said beside the numbers, such as that a data set is a subset.
+        model: where the model that was sampled, learned or evaluated is kept.
+    """
+
+    target: str
+    sampler: str
+    seed: int
+    records: list[Record]
+    steps: int
+    evaluations: int
+    seconds: float
+    wall_seconds: float
+    batch: int = 1
+    exact: bool = False
+    axes: Sequence[int] = ()
+    notes: Sequence[str] = ()
+    model: str | None = None
+
+
+def begin_runs(
+    config: DictConfig, device: str, folders: dict[int, RunFolder], told: Mirror
+) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed."""
-    config = {key: resolved(problem.config, key) for key in KEPT}
+    kept = {key: resolved(config, key) for key in KEPT}
     manifests = {}
     for seed, folder in folders.items():
-        manifests[seed] = new_manifest(problem.device.type, folder.manifest())
-        own = config | {"seed": seed}
+        manifests[seed] = new_manifest(device, folder.manifest())
+        own = kept | {"seed": seed}
         folder.begin(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
         told.start(folder.run_id, own)
     return manifests
 
 
-def finish_runs(
-    problem: Problem,
-    run: Sampling,
-    tuning: dict[str, Any] | None,
-    folders: dict[int, RunFolder],
-    manifests: dict[int, dict[str, Any]],
+def finish_run(
+    config: DictConfig,
+    measured: Measured,
+    folder: RunFolder,
+    manifest: dict[str, Any],
     told: Mirror,
+    *,
+    tuning: dict[str, Any] | None = None,
+    files: dict[str, bytes] | None = None,
 ) -> None:
-    """Writes rows, summary and visits of each run in `folders`."""
-    for seed, folder in folders.items():
-        rows = rows_of(problem, run, seed, folder.run_id)
-        summary = summary_of(problem, run, seed, folder.run_id) | {"tuning": tuning}
-        visits = visits_of(run.suite, list(run.seeds).index(seed))
-        folder.finish(rows, summary, manifests[seed] | {"finished": now()}, visits)
-        for record in run.records:
-            told.log(folder.run_id, record["step"], values_of(run, record, seed))
-        told.finish(folder.run_id, summary)
+    """Writes rows, summary and further `files` of one run."""
+    rows = rows_of(measured, folder.run_id, config.experiment or "")
+    summary = summary_of(measured, folder.run_id) | {"tuning": tuning}
+    folder.finish(rows, summary, manifest | {"finished": now()}, files or {})
+    for record in measured.records:
+        told.log(folder.run_id, record.step, _values(record))
+    told.finish(folder.run_id, summary)
 
 
-def rows_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> list[dict[str, Any]]:
-    """The long-format rows of one run of the batch, in order of step and metric."""
-    config = problem.config
+def rows_of(measured: Measured, run_id: str, experiment: str) -> list[dict[str, Any]]:
+    """The long-format rows of a run, in order of step and metric."""
     return [
         {
             "schema": SCHEMA,
-            "experiment": config.experiment or "",
+            "experiment": experiment,
             "run_id": run_id,
-            "target": label(config, "target"),
-            "sampler": label(config, "sampler"),
-            "seed": seed,
-            "step": record["step"],
-            "seconds": share(run, record["seconds"]),
-            "evaluations": record["evaluations"],
+            "target": measured.target,
+            "sampler": measured.sampler,
+            "seed": measured.seed,
+            "step": record.step,
+            "seconds": record.seconds,
+            "evaluations": record.evaluations,
             "metric": metric,
             "value": value,
         }
-        for record in run.records
-        for metric, value in values_of(run, record, seed).items()
+        for record in measured.records
+        for metric, value in _values(record).items()
     ]
 
 
-def summary_of(problem: Problem, run: Sampling, seed: int, run_id: str) -> dict[str, Any]:
-    """The summary of one run of the batch; a value that is not finite is null."""
-    values = values_of(run, run.records[-1], seed)
+def summary_of(measured: Measured, run_id: str) -> dict[str, Any]:
+    """The summary of a run; a value that is not finite is null."""
+    values = _values(measured.records[-1])
     return {
         "schema": SCHEMA,
         "status": "done",
         "run_id": run_id,
-        "seed": seed,
-        "target": label(problem.config, "target"),
-        "sampler": label(problem.config, "sampler"),
+        "seed": measured.seed,
+        "target": measured.target,
+        "sampler": measured.sampler,
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
-        "seconds": share(run, run.seconds),
-        "wall_seconds": share(run, run.wall_seconds),
-        "steps": run.step,
-        "evaluations": run.evaluations,
-        "batch": len(run.seeds),
-        "exact": bool(problem.kernel.exact),
-        "axes": list(problem.kernel.axes),
+        "seconds": measured.seconds,
+        "wall_seconds": measured.wall_seconds,
+        "steps": measured.steps,
+        "evaluations": measured.evaluations,
+        "batch": measured.batch,
+        "exact": measured.exact,
+        "axes": list(measured.axes),
+        "notes": list(measured.notes),
+        "model": measured.model,
     }
 
 
@@ -100,13 +144,6 @@ def resolved(config: DictConfig, key: str) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
-def values_of(run: Sampling, record: dict[str, Any], seed: int) -> dict[str, float]:
-    """Metric values of one run of the batch at a recorded point, and what they cost in evaluations."""
-    place = list(run.seeds).index(seed)
-    values = {metric: by_seed[place] for metric, by_seed in sorted(record["values"].items())}
-    return {"evaluations": float(record["evaluations"]), **values}
-
-
-def share(run: Sampling, seconds: float) -> float:
-    """A run's part of the time that its batch took."""
-    return seconds / len(run.seeds)
+def _values(record: Record) -> dict[str, float]:
+    """Metric values at a recorded point, and what they cost in evaluations."""
+    return {"evaluations": float(record.evaluations), **dict(sorted(record.values.items()))}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
 
+from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
@@ -50,7 +52,11 @@ class Standing:
     @property
     def work(self) -> int:
         """Steps times chains of a run: what its time is in proportion to."""
-        return int(self.job.config.task.steps) * int(self.job.config.task.chains)
+        task = self.job.config.task
+        if task.name == "evaluate":
+            return 1
+        steps = task.iterations * task.cd_steps if task.name == "learn" else task.steps
+        return int(steps) * int(task.chains)
 
 
 def standing(job: Job) -> Standing:
@@ -98,7 +104,7 @@ def trial(job: Job) -> tuple[float, float]:
     from runner.build import build
     from runner.tasks.sample import begin, sample
 
-    problem, seconds = build(job.config), 0.0
+    problem, seconds = build(_to_try(job.config)), 0.0
     if problem.kernel.untuned:
         found, seconds = tune(problem)
         problem = problem.with_kernel(problem.kernel.tuned(found))
@@ -115,6 +121,17 @@ def trial(job: Job) -> tuple[float, float]:
     # What a run pays once, such as its last metrics, is in both and drops out.
     longer = max(0.0, wall(6 * TRIAL_STEPS) - wall(TRIAL_STEPS))
     return longer / (5 * TRIAL_STEPS * problem.settings.chains * len(seeds)), seconds
+
+
+def _to_try(config: DictConfig) -> DictConfig:
+    """What a trial runs in place of `config`: a learned target is not trained yet, so nothing is measured."""
+    if "training" not in config.target:
+        return config
+    tried = copy.deepcopy(config)
+    tried.metric = {}
+    sampled = {"name": "sample", "burn_in": 0, "start": "random", "record": 0}
+    tried.task = {**sampled, "steps": 100 * TRIAL_STEPS, "chains": config.task.chains}
+    return tried
 
 
 def table_of(experiment: str, standings: Sequence[Standing]) -> Table:

@@ -47,6 +47,10 @@ class Store:
         """Where tuned hyperparameters are kept."""
         return self.root / "artefacts" / f"{artefact_id}.json"
 
+    def model(self, model_id: str) -> Path:
+        """The folder of a trained model, whether it exists or not."""
+        return self.root / "models" / model_id
+
     def require_writable(self) -> None:
         """Refuses an output root that cannot be written to; makes the folder if need be.
 
@@ -153,12 +157,12 @@ class RunFolder:
         rows: Iterable[Mapping[str, Any]],
         summary: Mapping[str, Any],
         manifest: Mapping[str, Any],
-        visits: bytes | None = None,
+        files: Mapping[str, bytes],
     ) -> None:
-        """Writes the results; the summary comes last and makes the run done."""
+        """Writes the results and further `files` by name; the summary comes last and makes the run done."""
         write_text(self.path / "metrics.csv", to_csv(rows))
-        if visits is not None:
-            write_bytes(self.path / "visits.npz", visits)
+        for name, content in files.items():
+            write_bytes(self.path / name, content)
         write_json(self.path / "manifest.json", manifest)
         write_json(self.path / "summary.json", summary)
 

@@ -9,6 +9,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from runner import draws
+
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
@@ -16,6 +18,12 @@ FILE = "visits.npz"
 
 LARGEST_SPACE = 2**16
 """Visits to the states of larger spaces are not kept; the 101 x 101 grid takes a few kilobytes a run."""
+
+
+def files_of(suite: MetricSuite, place: int) -> dict[str, bytes]:
+    """Name and content of the files that the run at `place` of its batch keeps beside its metrics."""
+    kept = {FILE: visits_of(suite, place), draws.FILE: draws.draws_of(suite, place)}
+    return {name: content for name, content in kept.items() if content is not None}
 
 
 def visits_of(suite: MetricSuite, place: int) -> bytes | None:

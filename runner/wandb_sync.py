@@ -41,8 +41,8 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
     """
-    from runner.build import node
     from runner.construct import construct
+    from runner.node import node
     from runner.store import Store
     from runner.sweep import experiment_jobs
 

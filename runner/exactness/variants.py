@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.build import node
 from runner.compose import compose
 from runner.construct import construct, locate
 from runner.errors import UserError
+from runner.node import node
 from runner.overrides import parse
 from runner.sweep import requested
 from samplers.hyperparameters import AUTO

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from metrics.suite import MetricSuite
-from runner.build import Problem, beta
+from runner.build import Problem, beta, label
 from runner.checkpoint import UnusableCheckpointError, from_plain, to_plain
+from runner.results import Measured, Record
 from runner.stopwatch import Stopwatch
 from samplers.kernel import State
 from targets.randomness import Streams
@@ -122,6 +123,35 @@ def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]
             run.record()
         run.wall_seconds += time.monotonic() - begun
         at_block(run)
+
+
+def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
+    """What the run of one seed of the batch measured; the batch's time is shared evenly among its runs."""
+    place, runs = list(run.seeds).index(seed), len(run.seeds)
+    records = [
+        Record(
+            record["step"],
+            record["evaluations"],
+            record["seconds"] / runs,
+            {metric: by_seed[place] for metric, by_seed in record["values"].items()},
+        )
+        for record in run.records
+    ]
+    return Measured(
+        target=label(problem.config, "target"),
+        sampler=label(problem.config, "sampler"),
+        seed=seed,
+        records=records,
+        steps=run.step,
+        evaluations=run.evaluations,
+        seconds=run.seconds / runs,
+        wall_seconds=run.wall_seconds / runs,
+        batch=runs,
+        exact=bool(problem.kernel.exact),
+        axes=problem.kernel.axes,
+        notes=problem.notes,
+        model=problem.model,
+    )
 
 
 def _by_seed(values: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.errors import UserError, listed, nearest
 from targets.target import Target
 
-STARTS = ("uniform", "one_mode")
+STARTS = ("uniform", "random", "one_mode")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class SampleSettings:
         steps: transitions of every chain, burn-in included.
         chains: independent chains of each seed.
         burn_in: steps whose draws are not measured.
-        start: ``uniform`` (`Target.initial`) or ``one_mode`` (all chains at the first mode).
+        start: ``uniform`` on the space, ``random`` (`Target.initial`) or ``one_mode`` (all chains at the
+            first mode).
         record: at how many points of the run, besides its end, metrics are written.
     """
 
@@ -54,8 +55,6 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
     except OmegaConfBaseException as error:
         raise UserError(f"task cannot be resolved: {str(error).splitlines()[0]}.") from error
     assert isinstance(task, dict)
-    if task.get("name") != "sample":
-        raise UserError(f"task.name must be sample, {task.get('name')!r} was given.")
     settings = SampleSettings(
         steps=_whole(task, "steps", 1),
         chains=_whole(task, "chains", 1),

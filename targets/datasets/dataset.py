@@ -35,7 +35,7 @@ class Dataset:
 
     def mean(self) -> Tensor:
         """Mean of the training images, ``(pixels,)``, float64."""
-        return self.train.double().mean(0)
+        return self.train.sum(0).double() / len(self.train)
 
     def fingerprint(self) -> str:
         """First 16 hexadecimal digits of the SHA-256 of all pixels in order."""

@@ -1,0 +1,121 @@
+"""Data sets by name, as `conf/dataset` describes them, or from a user's own file."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import conf
+from runner.errors import UserError, listed, nearest, one_sentence
+
+if TYPE_CHECKING:
+    from targets.datasets.dataset import Dataset
+
+BINARISATIONS = ("threshold", "stochastic", "binary")
+
+
+IDENTIFYING = ("name", "binarisation", "threshold", "seed", "sha256")
+"""What decides which images a data set holds; where they lie and what is said of them does not."""
+
+
+def identifying(name: Any, binarisation: Any = None) -> dict[str, Any]:
+    """The part of `described` that enters the identity of models and runs."""
+    spec = described(name, binarisation)
+    unread = {"threshold": "threshold", "seed": "stochastic"}
+    return {
+        key: spec[key]
+        for key in IDENTIFYING
+        if key in spec and spec["binarisation"] == unread.get(key, spec["binarisation"])
+    }
+
+
+def described(name: Any, binarisation: Any = None) -> dict[str, Any]:
+    """What makes the data set `name`: the node of `conf/dataset`, or the content of a ``.npz`` file.
+
+    Raises:
+        UserError: for a name or a binarisation that does not exist, or a file that is not there.
+    """
+    if binarisation is not None and binarisation not in BINARISATIONS:
+        hint = nearest(str(binarisation), BINARISATIONS)
+        raise UserError(
+            f"target.binarisation must be null or one of {listed(BINARISATIONS)}, "
+            f"{binarisation!r} was given{hint or '.'}"
+        )
+    if str(name).endswith(".npz"):
+        spec = {
+            "_target_": "targets.datasets.npz.load",
+            "binarisation": "binary",
+            "sha256": file_digest(str(name)),
+        }
+    else:
+        spec = dict(_option(str(name)))
+    return spec | ({"binarisation": binarisation} if binarisation is not None else {})
+
+
+def load(name: Any, binarisation: Any, root: Any) -> Dataset:
+    """The data set `name`, checked; those that a process has loaded are kept.
+
+    Raises:
+        UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
+    """
+    return _load(str(name), binarisation, None if root is None else str(root))
+
+
+@functools.lru_cache(maxsize=4)
+def _load(name: str, binarisation: str | None, root: str | None) -> Dataset:
+    from runner.construct import locate
+    from targets.datasets.dataset import DataError
+
+    spec = described(name, binarisation)
+    path = spec.pop("_target_")
+    spec.pop("sha256", None)
+    spec.pop("name", None)
+    if name.endswith(".npz"):
+        spec["path"] = name
+    try:
+        found: Dataset = locate(path, f"conf/dataset/{name}._target_")(root=root, **spec)
+    except DataError as error:
+        raise UserError(one_sentence(error)) from error
+    return found
+
+
+def names() -> list[str]:
+    """The data sets of `conf/dataset`."""
+    return sorted(path.stem for path in (Path(conf.__path__[0]) / "dataset").glob("*.yaml"))
+
+
+@functools.cache
+def _option(name: str) -> Mapping[str, Any]:
+    known = names()
+    if name not in known:
+        hint = nearest(name, known)
+        raise UserError(
+            f"target.dataset must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
+        )
+    content = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / f"{name}.yaml").read_text())
+    assert isinstance(content, dict)
+    return content
+
+
+def file_digest(path: str | Path) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of a file.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    try:
+        status = Path(path).stat()
+        return _file_digest(str(path), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise UserError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+
+
+@functools.cache
+def _file_digest(path: str, changed: int, size: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -1,0 +1,17 @@
+"""The tasks that compute each seed on its own, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from omegaconf import DictConfig
+
+from runner.results import Measured
+from runner.store import RunFolder, Store
+from runner.tasks.evaluate import evaluate
+from runner.tasks.learn import learn
+
+Task = Callable[[DictConfig, int, Store, RunFolder], Measured]
+"""Takes the configuration, the seed, where models are kept and the run's folder; gives what was measured."""
+
+TASKS: dict[str, Task] = {"learn": learn, "evaluate": evaluate}

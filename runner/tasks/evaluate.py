@@ -1,0 +1,67 @@
+"""The task `evaluate`: the likelihood of a saved model."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from omegaconf import DictConfig
+
+from runner.data import load as load_data
+from runner.errors import UserError
+from runner.identity import model_file
+from runner.model_files import load_model
+from runner.results import Measured, Record
+from runner.store import RunFolder, Store
+from runner.tasks.likelihood import ais_settings, likelihood
+from targets.datasets.dataset import Dataset
+from targets.target import Target
+
+
+def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
+    """The saved model, what its file says of it, and the data set that it is measured on.
+
+    Raises:
+        UserError: if one of them cannot be read, or they do not fit each other.
+    """
+    path = model_file(config.model)
+    target, metadata = load_model(path)
+    name = config.task.dataset or metadata.get("dataset")
+    if name is None:
+        raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
+    binarisation = metadata.get("binarisation") if config.task.dataset is None else None
+    data = load_data(name, binarisation, config.data.root)
+    pixels, units = data.train.shape[1], target.space.d
+    if pixels != units:
+        raise UserError(
+            f"task.dataset={name} has {pixels} pixels an image, the model {path} has {units} visible units."
+        )
+    return target, metadata, data
+
+
+def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
+    """Measures the likelihood of the model at `config.model`; the run's steps are the temperatures.
+
+    Raises:
+        UserError: if the model or its data set cannot be read.
+    """
+    begun = time.monotonic()
+    target, metadata, data = subject(config)
+    settings = ais_settings(config)
+    values = likelihood(target, data, settings, seed, config, folder.checkpoint)
+    seconds = time.monotonic() - begun
+    sampler = (metadata.get("recipe") or {}).get("sampler", {})
+    steps = len(settings.betas) - 1
+    return Measured(
+        target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
+        sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
+        seed=seed,
+        records=[Record(steps, steps, seconds, values)],
+        steps=steps,
+        evaluations=steps,
+        seconds=seconds,
+        wall_seconds=seconds,
+        exact=False,
+        notes=[data.note] if data.note else [],
+        model=str(config.model),
+    )

@@ -1,0 +1,52 @@
+"""The task `learn`: a model learned with a sampler, and the likelihood that it gives to data."""
+
+from __future__ import annotations
+
+import time
+
+from omegaconf import DictConfig
+
+from runner.build import build_kernel, label
+from runner.learned import data_of, recipe_of, trained
+from runner.results import Measured, Record
+from runner.store import RunFolder, Store
+from runner.tasks.likelihood import ais_settings, likelihood
+
+
+def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
+    """Trains the model of `seed` unless it is kept already, and measures its likelihood.
+
+    The run's steps are the iterations; what was seen along the training are its records.
+
+    Raises:
+        RunError: if the training fails; the last good checkpoint stays.
+    """
+    begun = time.monotonic()
+    recipe, settings = recipe_of(config, seed), ais_settings(config)
+    kept = trained(recipe, config, store)
+    report, data = kept.metadata, data_of(recipe, config)
+    kept.check_data(data)
+    records = [
+        Record(point["iteration"], point["evaluations"], point["seconds"], dict(point["values"]))
+        for point in report["history"]
+    ]
+    values = likelihood(kept.target, data, settings, seed, config, folder.checkpoint)
+    last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
+    seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
+    seen = last.values if last is not None else {}
+    records.append(Record(recipe.settings.iterations, evaluations, seconds, {**seen, **values}))
+    kernel = build_kernel(config)
+    return Measured(
+        target=label(config, "target"),
+        sampler=label(config, "sampler"),
+        seed=seed,
+        records=records,
+        steps=recipe.settings.iterations,
+        evaluations=evaluations,
+        seconds=seconds,
+        wall_seconds=time.monotonic() - begun,
+        exact=bool(kernel.exact),
+        axes=kernel.axes,
+        notes=kept.notes,
+        model=str(kept.path),
+    )

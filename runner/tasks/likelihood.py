@@ -1,0 +1,189 @@
+"""The likelihood that a model gives to data: AIS from both ends, and the released estimator beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from omegaconf import DictConfig
+from torch import Tensor
+
+from metrics.ais import AIS, ReverseAIS
+from metrics.ais_estimate import Estimate
+from metrics.ais_schedule import inverse_temperatures
+from metrics.ais_untempered import UntemperedAIS
+from metrics.annealing import Annealing
+from metrics.log_likelihood import base_log_likelihood, log_likelihood
+from metrics.log_partition import MAX_UNITS, log_partition
+from runner import interrupt
+from runner.atomic import set_aside
+from runner.checkpoint import UnusableCheckpointError, load, save
+from runner.construct import with_key
+from runner.devices import device_type, floating_point
+from runner.errors import UserError, one_sentence, warn
+from runner.node import node
+from runner.progress import current
+from samplers.hyperparameters import count
+from samplers.rbm_gibbs import RBMGibbs
+from targets.datasets.dataset import Dataset
+from targets.randomness import Streams
+from targets.rbm import RBM
+from targets.target import Target
+
+BLOCK = 100
+"""Temperatures between two looks at progress, signals and the checkpoint."""
+
+
+@dataclass(frozen=True)
+class AISSettings:
+    """How log Z is estimated.
+
+    Attributes:
+        betas: inverse temperatures from 0 to 1.
+        chains: chains of each of the three annealings.
+        draw_steps: block-Gibbs steps, from training images, behind the draws that reverse annealing starts
+            from.
+    """
+
+    betas: tuple[float, ...]
+    chains: int
+    draw_steps: int
+
+
+def ais_settings(config: DictConfig) -> AISSettings:
+    """The checked settings of `task.ais`.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    task = node(config, "task")
+    given: Any = task.get("ais")
+    if not isinstance(given, Mapping):
+        raise UserError(f"task.ais must be a group of keys, {given!r} was given.")
+    try:
+        betas = inverse_temperatures(given.get("temperatures", 0), str(given.get("schedule")))
+        chains = count("chains", given.get("chains"), 2)
+        return AISSettings(betas, chains, count("draw_steps", given.get("draw_steps")))
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), dict(given), "task.ais")) from error
+
+
+def likelihood(
+    target: Target, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
+) -> dict[str, float]:
+    """log Z, its errors, and the mean log-likelihood of the test and training images, in nats an image.
+
+    ``log_likelihood`` uses forward AIS, whose log Z is too low on average and whose likelihood is
+    therefore too high; ``log_likelihood_reverse`` uses reverse AIS and errs the other way. They bracket the
+    truth as far as the draws that reverse AIS starts from are draws of the model.
+    ``log_likelihood_untempered`` uses the released estimator. With at most 20 units in a layer
+    ``log_likelihood_exact`` joins them.
+
+    Raises:
+        UserError: for a target that is no RBM.
+        Interrupted: if the process is told to stop; what was reached is in `checkpoint`.
+    """
+    if not isinstance(target, RBM):
+        raise UserError(f"AIS needs an RBM (targets.rbm.RBM), {type(target).__name__} was given.")
+    device = torch.device(device_type(config.device))
+    rbm = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
+    begun = time.monotonic()
+    runs = _Annealings(rbm, data, settings, seed, config, checkpoint)
+    forward, reverse, untempered = (runs.estimate(name) for name in ("forward", "reverse", "untempered"))
+
+    def test(log_z: Tensor) -> float:
+        return log_likelihood(rbm, data.test, log_z).item()
+
+    values = {
+        "log_z": forward.log_z.item(),
+        "log_z_se": forward.standard_error.item(),
+        "log_z_low": forward.low.item(),
+        "log_z_high": forward.high.item(),
+        "ais_ess": forward.ess.item(),
+        "log_z_reverse": reverse.log_z.item(),
+        "log_z_reverse_se": reverse.standard_error.item(),
+        "log_z_untempered": untempered.log_z.item(),
+        "log_likelihood": test(forward.log_z),
+        "log_likelihood_reverse": test(reverse.log_z),
+        "log_likelihood_untempered": test(untempered.log_z),
+        "log_likelihood_train": log_likelihood(rbm, data.train, forward.log_z).item(),
+        "log_likelihood_base": base_log_likelihood(rbm, data.test).item(),
+    }
+    if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
+        exact = log_partition(rbm)
+        values |= {"log_z_exact": exact.item(), "log_likelihood_exact": test(exact)}
+    return values | {"ais_seconds": time.monotonic() - begun}
+
+
+class _Annealings:
+    """Three annealings, one after the other, that can be stopped anywhere."""
+
+    def __init__(
+        self, rbm: RBM, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
+    ) -> None:
+        self.rbm, self.data, self.settings, self.seed = rbm, data, settings, seed
+        self.checkpoint, self.every, self.saved_at = checkpoint, config.checkpoint.seconds, time.monotonic()
+        self.saved: dict[str, Any] = {}
+        if checkpoint.exists():
+            try:
+                self.saved = dict(load(checkpoint)["annealings"])
+            except (UnusableCheckpointError, KeyError, TypeError):
+                warn(f"the checkpoint {checkpoint} cannot be used; it was moved to {set_aside(checkpoint)}.")
+
+    def estimate(self, name: str) -> Estimate:
+        """log of the mean weight of the annealing `name`."""
+        streams = Streams([self.seed], f"ais/{name}", self.rbm.weight.device)
+        begin: dict[str, Callable[[Streams], Annealing]] = {
+            "forward": self._forward,
+            "reverse": self._reverse,
+            "untempered": self._untempered,
+        }
+        run = begin[name](streams)
+        if name in self.saved:
+            run.load_state_dict(self.saved[name])
+        progress = current()
+        progress.begin(f"AIS, {name}", run.steps, run.position)
+        try:
+            with interrupt.deferred():
+                while not run.done:
+                    run.advance(BLOCK)
+                    progress.at(run.position)
+                    due = time.monotonic() - self.saved_at >= self.every
+                    if due or interrupt.wanted() or run.done:
+                        self.saved[name] = run.state_dict()
+                    if due or interrupt.wanted():
+                        save(self.checkpoint, {"annealings": self.saved})
+                        self.saved_at = time.monotonic()
+                    interrupt.obey()
+        finally:
+            progress.end()
+        return run.estimate()
+
+    def _forward(self, streams: Streams) -> Annealing:
+        return AIS(self.rbm, self.settings.betas, self.settings.chains, streams)
+
+    def _untempered(self, streams: Streams) -> Annealing:
+        return UntemperedAIS(self.rbm, self.settings.betas, self.settings.chains, streams)
+
+    def _reverse(self, streams: Streams) -> Annealing:
+        return ReverseAIS(self.rbm, self.settings.betas, self._model_draws(streams), streams)
+
+    @torch.no_grad()
+    def _model_draws(self, streams: Streams) -> Tensor:
+        """Draws of the model by block Gibbs from training images, ``(1, chains, n_visible)``."""
+        kernel, like = RBMGibbs(), self.rbm.weight
+        places = streams.uniform((1, self.settings.chains), (), torch.float64)
+        images = self.data.train[(places * len(self.data.train)).long().cpu()].to(like)
+        if "reverse" in self.saved:
+            return images  # what was saved takes their place
+        one = torch.ones((), dtype=like.dtype, device=like.device)
+        state = kernel.init(self.rbm, images, one)
+        for step in range(self.settings.draw_steps):
+            state, _ = kernel.step(self.rbm, state, one, streams)
+            if step % BLOCK == 0:
+                interrupt.obey()
+        return state.theta

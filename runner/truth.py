@@ -1,0 +1,133 @@
+"""The trained target of a problem, with the draws that stand for its truth; both are kept and shared."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock
+from omegaconf import DictConfig
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+
+from metrics.ground_truth import GroundTruthChains
+from metrics.likely_mode import likely_mode
+from runner import interrupt
+from runner.atomic import set_aside, write_bytes, write_json
+from runner.build import Problem
+from runner.checkpoint import UnusableCheckpointError, load, save
+from runner.construct import with_key
+from runner.data import file_digest
+from runner.data import load as load_data
+from runner.errors import UserError, one_sentence, warn
+from runner.identity import SCHEMA, digest
+from runner.learned import KeptModel, is_learned, model_of
+from runner.node import node
+from runner.progress import current
+from runner.store import Store
+from targets.rbm import RBM
+
+PARTS = ("reference", "held_out", "modes")
+BLOCK_STEPS = 20
+SEED = 0
+"""Of the ground truth: it belongs to the model, whatever the seeds of the runs that are measured by it."""
+
+
+def with_model(problem: Problem, store: Store) -> Problem:
+    """`problem` on its trained target, with ground truth; unchanged where the target is not learned.
+
+    The first process that needs a model or its ground truth makes it; others wait for it.
+
+    Raises:
+        UserError: if the data set or the model cannot be had.
+        Interrupted: if the process is told to stop; what was reached is kept.
+    """
+    if not is_learned(problem.config):
+        return problem
+    kept = model_of(problem.config, store)
+    target = kept.target.to(problem.target.like()).requires_grad_(False)
+    assert isinstance(target, RBM)
+    for name, draws in _ground_truth(problem.config, kept, target, store).items():
+        setattr(target, name, draws.to(target.weight))
+    return replace(problem, target=target, notes=tuple(kept.notes), model=str(kept.path))
+
+
+def _ground_truth(
+    config: DictConfig, kept: KeptModel, target: RBM, store: Store
+) -> Mapping[str, torch.Tensor]:
+    """Two sets of draws and the most likely mode, from the model's folder or made now."""
+    settings = node(config, "target")["ground_truth"]
+    content = {"schema": SCHEMA, "model": file_digest(kept.path), "settings": settings, "seed": SEED}
+    folder = store.model(kept.path.parent.name if kept.trained_here else file_digest(kept.path))
+    path = folder / f"ground_truth-{digest({**content, 'device': target.weight.device.type})}.safetensors"
+    found = _read(path)
+    if found is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_suffix(".lock")):
+            found = _read(path)
+            if found is None:
+                _make(config, kept, target, settings, path)
+                found = _read(path)
+    assert found is not None
+    return found
+
+
+def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[str, Any], path: Path) -> None:
+    data = load_data(kept.metadata.get("dataset"), kept.metadata.get("binarisation"), config.data.root)
+    kept.check_data(data)
+    try:
+        chains = GroundTruthChains(target, data.train.to(target.weight.device), seed=SEED, **settings)
+    except (ValueError, TypeError) as error:
+        raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
+    checkpoint, begun, saved_at = path.with_suffix(".pt"), time.monotonic(), time.monotonic()
+    if checkpoint.exists():
+        try:
+            chains.load_state_dict(load(checkpoint)["chains"])
+        except (UnusableCheckpointError, KeyError, ValueError, RuntimeError) as error:
+            warn(
+                f"{checkpoint} cannot be used ({one_sentence(error)}); "
+                f"it was moved to {set_aside(checkpoint)}."
+            )
+    progress = current()
+    progress.begin(f"ground truth of {kept.metadata.get('dataset')}", chains.steps, chains.step)
+    try:
+        with interrupt.deferred():
+            while not chains.done:
+                chains.advance(BLOCK_STEPS)
+                progress.at(chains.step)
+                if time.monotonic() - saved_at >= config.checkpoint.seconds or interrupt.wanted():
+                    save(checkpoint, {"chains": chains.state_dict()})
+                    saved_at = time.monotonic()
+                interrupt.obey()
+    finally:
+        progress.end()
+    truth = chains.result()
+    tensors = {
+        "reference": truth.reference.to(torch.uint8),
+        "held_out": truth.held_out.to(torch.uint8),
+        "modes": likely_mode(target, data.train).to(torch.uint8),
+    }
+    report = {**truth.report, "seconds": time.monotonic() - begun, "settings": dict(settings)}
+    write_json(path.with_suffix(".json"), report)
+    plain = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
+    write_bytes(path, to_bytes(plain, {"report": json.dumps(report)}))
+    checkpoint.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> dict[str, torch.Tensor] | None:
+    """The kept draws; None where there are none, or garbage that was set aside."""
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in PARTS}
+    except (SafetensorError, OSError) as error:
+        warn(
+            f"{path} cannot be read ({one_sentence(error)}); it was moved to {set_aside(path)} and is redone."
+        )
+        return None
