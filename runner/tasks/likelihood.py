@@ -12,13 +12,11 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.ais import AIS, ReverseAIS
-from metrics.ais_estimate import Estimate
-from metrics.ais_schedule import inverse_temperatures
-from metrics.ais_untempered import UntemperedAIS
-from metrics.annealing import Annealing
-from metrics.log_likelihood import base_log_likelihood, log_likelihood
-from metrics.log_partition import MAX_UNITS, log_partition
+from metrics.ais import Annealing, base_draws, log_base_partition
+from metrics.ais_schedule import schedule
+from metrics.ais_untempered import UntemperedAnnealing
+from metrics.importance_weights import Estimate, log_mean_weight
+from metrics.log_partition import MAX_UNITS, base_log_likelihood, exact_log_partition, mean_log_prob
 from runner import interrupt
 from runner.atomic import set_aside
 from runner.checkpoint import UnusableCheckpointError, load, save
@@ -49,7 +47,7 @@ class AISSettings:
             from.
     """
 
-    betas: tuple[float, ...]
+    betas: Tensor
     chains: int
     draw_steps: int
 
@@ -65,7 +63,7 @@ def ais_settings(config: DictConfig) -> AISSettings:
     if not isinstance(given, Mapping):
         raise UserError(f"task.ais must be a group of keys, {given!r} was given.")
     try:
-        betas = inverse_temperatures(given.get("temperatures", 0), str(given.get("schedule")))
+        betas = schedule(given.get("temperatures", 0), str(given.get("schedule")))
         chains = count("chains", given.get("chains"), 2)
         return AISSettings(betas, chains, count("draw_steps", given.get("draw_steps")))
     except ValueError as error:
@@ -93,29 +91,29 @@ def likelihood(
     rbm = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
     begun = time.monotonic()
     runs = _Annealings(rbm, data, settings, seed, config, checkpoint)
-    forward, reverse, untempered = (runs.estimate(name) for name in ("forward", "reverse", "untempered"))
-
-    def test(log_z: Tensor) -> float:
-        return log_likelihood(rbm, data.test, log_z).item()
-
+    base = log_base_partition(rbm)
+    forward = runs.estimate("forward").shifted(base)
+    reverse = runs.estimate("reverse").reversed(base)
+    untempered = runs.estimate("untempered")
+    test = mean_log_prob(rbm, data.test)
     values = {
-        "log_z": forward.log_z.item(),
-        "log_z_se": forward.standard_error.item(),
-        "log_z_low": forward.low.item(),
-        "log_z_high": forward.high.item(),
-        "ais_ess": forward.ess.item(),
-        "log_z_reverse": reverse.log_z.item(),
-        "log_z_reverse_se": reverse.standard_error.item(),
-        "log_z_untempered": untempered.log_z.item(),
-        "log_likelihood": test(forward.log_z),
-        "log_likelihood_reverse": test(reverse.log_z),
-        "log_likelihood_untempered": test(untempered.log_z),
-        "log_likelihood_train": log_likelihood(rbm, data.train, forward.log_z).item(),
-        "log_likelihood_base": base_log_likelihood(rbm, data.test).item(),
+        "log_z": forward.value,
+        "log_z_se": forward.standard_error,
+        "log_z_low": forward.low,
+        "log_z_high": forward.high,
+        "ais_ess": forward.effective_sample_size,
+        "log_z_reverse": reverse.value,
+        "log_z_reverse_se": reverse.standard_error,
+        "log_z_untempered": untempered.value,
+        "log_likelihood": test - forward.value,
+        "log_likelihood_reverse": test - reverse.value,
+        "log_likelihood_untempered": test - untempered.value,
+        "log_likelihood_train": mean_log_prob(rbm, data.train) - forward.value,
+        "log_likelihood_base": base_log_likelihood(rbm, data.test),
     }
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
-        exact = log_partition(rbm)
-        values |= {"log_z_exact": exact.item(), "log_likelihood_exact": test(exact)}
+        values["log_z_exact"] = exact_log_partition(rbm)
+        values["log_likelihood_exact"] = test - values["log_z_exact"]
     return values | {"ais_seconds": time.monotonic() - begun}
 
 
@@ -146,14 +144,14 @@ class _Annealings:
         if name in self.saved:
             run.load_state_dict(self.saved[name])
         progress = current()
-        progress.begin(f"AIS, {name}", run.steps, run.position)
+        progress.begin(f"AIS, {name}", run.steps, run.step)
         try:
             with interrupt.deferred():
-                while not run.done:
+                while run.step < run.steps:
                     run.advance(BLOCK)
-                    progress.at(run.position)
+                    progress.at(run.step)
                     due = time.monotonic() - self.saved_at >= self.every
-                    if due or interrupt.wanted() or run.done:
+                    if due or interrupt.wanted() or run.step >= run.steps:
                         self.saved[name] = run.state_dict()
                     if due or interrupt.wanted():
                         save(self.checkpoint, {"annealings": self.saved})
@@ -161,16 +159,18 @@ class _Annealings:
                     interrupt.obey()
         finally:
             progress.end()
-        return run.estimate()
+        return log_mean_weight(run.log_weights, self.seed)
 
     def _forward(self, streams: Streams) -> Annealing:
-        return AIS(self.rbm, self.settings.betas, self.settings.chains, streams)
+        start = base_draws(self.rbm, self.settings.chains, streams)
+        return Annealing(self.rbm, self.settings.betas, start, streams)
 
     def _untempered(self, streams: Streams) -> Annealing:
-        return UntemperedAIS(self.rbm, self.settings.betas, self.settings.chains, streams)
+        start = base_draws(self.rbm, self.settings.chains, streams)
+        return UntemperedAnnealing(self.rbm, self.settings.betas, start, streams)
 
     def _reverse(self, streams: Streams) -> Annealing:
-        return ReverseAIS(self.rbm, self.settings.betas, self._model_draws(streams), streams)
+        return Annealing(self.rbm, self.settings.betas.flip(0), self._model_draws(streams), streams)
 
     @torch.no_grad()
     def _model_draws(self, streams: Streams) -> Tensor:

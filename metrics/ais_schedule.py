@@ -1,0 +1,80 @@
+"""Sequences of inverse temperatures for annealed importance sampling, from 0 to 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samplers.hyperparameters import is_number, one_of
+
+STEEPNESS = 4.0
+"""Of the sigmoid schedule: its argument runs from -4 to 4 (Grosse, Ghahramani and Adams 2015)."""
+
+PIECES = ((0, 0.0), (500, 0.5), (4_500, 0.9), (14_500, 1.0))
+"""Steps and inverse temperatures at the knots of the schedule of Salakhutdinov and Murray (2008)."""
+
+
+def schedule(temperatures: int | Sequence[float], kind: str = "linear") -> Tensor:
+    """The inverse temperatures, strictly increasing from exactly 0 to exactly 1, float64 on the CPU.
+
+    Args:
+        temperatures: how many steps the annealing takes, one less than the inverse temperatures that are
+            returned; or all inverse temperatures themselves, which are checked and returned.
+        kind: how a given number is spread: ``linear``; ``sigmoid``, dense at both ends; or ``pieces``,
+            three linear pieces that get denser towards 1.
+
+    Raises:
+        ValueError: if `temperatures` is neither a positive whole number nor such a sequence, or `kind` is
+            no name of a schedule.
+    """
+    build = SCHEDULES[one_of("schedule", kind, SCHEDULES)]
+    if isinstance(temperatures, int) and not isinstance(temperatures, bool) and temperatures >= 1:
+        shares = [step / temperatures for step in range(1, temperatures)]
+        temperatures = [0.0, *(build(share) for share in shares), 1.0]
+    fault = _fault(temperatures)
+    if fault:
+        raise ValueError(
+            "temperatures must be a whole number of at least 1 or a schedule that increases strictly "
+            f"from 0 to 1, {fault} was given"
+        )
+    assert isinstance(temperatures, Sequence)
+    return torch.tensor([float(beta) for beta in temperatures], dtype=torch.float64)
+
+
+def _fault(betas: Any) -> str:
+    """What is wrong with a sequence of inverse temperatures, in a few words; empty if nothing is."""
+    if isinstance(betas, str) or not isinstance(betas, Sequence) or len(betas) < 2:
+        return repr(betas)
+    for beta in betas:
+        if not is_number(beta):
+            return f"a schedule with {beta!r}"
+    for before, after in pairwise(betas):
+        if not before < after:
+            return f"a schedule with {before!r} followed by {after!r}"
+    if betas[0] != 0 or betas[-1] != 1:
+        return f"a schedule from {betas[0]!r} to {betas[-1]!r}"
+    return ""
+
+
+def _linear(share: float) -> float:
+    return share
+
+
+def _sigmoid(share: float) -> float:
+    # The normalised logistic function; tanh keeps it symmetric about 1/2 to rounding.
+    return 0.5 + 0.5 * math.tanh(STEEPNESS * (share - 0.5)) / math.tanh(STEEPNESS / 2.0)
+
+
+def _pieces(share: float) -> float:
+    step = share * PIECES[-1][0]
+    (begin, low), (end, high) = next(piece for piece in pairwise(PIECES) if step <= piece[1][0])
+    return low + (high - low) * (step - begin) / (end - begin)
+
+
+SCHEDULES: dict[str, Callable[[float], float]] = {"linear": _linear, "sigmoid": _sigmoid, "pieces": _pieces}
+"""Name of each schedule to the inverse temperature at a share of the steps, strictly between 0 and 1."""
