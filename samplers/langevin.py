@@ -128,8 +128,8 @@ def _log_flips(logit: Tensor, flip: Tensor, weight: Tensor) -> Tensor:
     log sigmoid(x) = min(x, 0) - log(1 + e^-|x|): no exponential overflows and no large terms cancel. `flip`
     and `weight`, which is 1 + e^-|x|, are used up.
     """
-    chosen = flip.mul_(2.0).sub_(1.0).mul_(logit).clamp_(max=0.0)
-    return chosen.sum(-1) - sum_log_(weight)
+    half = flip.sub_(0.5).mul_(logit).clamp_(max=0.0)
+    return 2.0 * half.sum(-1) - sum_log_(weight)
 
 
 def _discrete(space: Space) -> Discrete:

@@ -40,7 +40,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
         )
         add(f"{name}, without tables", f"{result.ratio_without_tables:.1f} times", "-", True)
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
-    rbm_rows(add, least=0.05 if short else 0.15)
+    rbm_rows(add, rounds=8 if short else 40)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)
     draw(times, folder)
@@ -71,9 +71,9 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
     return found
 
 
-def rbm_rows(add: Callable[[str, str, str, bool], None], least: float) -> None:
+def rbm_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
     """The rows about an RBM of 784 visible and 500 hidden units, 100 chains, float32."""
-    step = rbm_step.compare(least)
+    step = rbm_step.compare(rounds)
     name = "DMALA step, RBM 784 x 500, 100 chains, 1 thread"
     share, faster = step.single / step.products, step.plain / step.single
     growth, swap = step.tempered / (5 * step.single), step.swap / step.tempered
@@ -86,7 +86,7 @@ def rbm_rows(add: Callable[[str, str, str, bool], None], least: float) -> None:
     add("its round of 5 replicas, against 5 steps", found, "<= 1.15", growth <= 1.15)
     add("the swaps in that round", f"{100 * swap:.1f} %", "<= 5 %", swap <= 0.05)
     for count in (1, 2):
-        for sampler, steps in rbm_step.steps_a_second(count, least).items():
+        for sampler, steps in rbm_step.steps_a_second(count, rounds).items():
             add(f"{sampler}, RBM 784 x 500, 100 chains, threads={count}", f"{steps:.0f} steps/s", "-", True)
 
 

@@ -1,7 +1,7 @@
 """The baseline of the bench on an RBM: DMALA as a script would write it.
 
 Autograd for every gradient, at the state and at the proposal, energies anew for the acceptance, nothing kept
-from step to step. It is a correct sampler for as long as no flip's probability rounds to 0 or 1.
+from step to step, flips by `torch.distributions`. It is a correct sampler.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.distributions import Bernoulli
 from torch.nn.functional import softplus
 
 from runner.bench.plain_loop import gradient
@@ -24,15 +25,18 @@ def energy(weight: Tensor, hidden_bias: Tensor, visible_bias: Tensor) -> Callabl
     return log_prob
 
 
+def flips(log_prob: Callable[[Tensor], Tensor], theta: Tensor, step_size: float) -> Bernoulli:
+    """The discrete Langevin proposal: which bits flip."""
+    return Bernoulli(logits=0.5 * gradient(log_prob, theta) * (1 - 2 * theta) - 1 / (2 * step_size))
+
+
 def plain_step(log_prob: Callable[[Tensor], Tensor], theta: Tensor, step_size: float) -> Tensor:
     """One step of every chain."""
-    flip_probability = torch.sigmoid(0.5 * gradient(log_prob, theta) * (1 - 2 * theta) - 1 / (2 * step_size))
-    flip = (torch.rand_like(theta) < flip_probability).float()
-    proposed = theta * (1 - flip) + (1 - theta) * flip
-    forward = (flip_probability * flip + (1 - flip_probability) * (1 - flip)).log().sum(-1)
-    flip_back = torch.sigmoid(0.5 * gradient(log_prob, proposed) * (1 - 2 * proposed) - 1 / (2 * step_size))
-    reverse = (flip_back * flip + (1 - flip_back) * (1 - flip)).log().sum(-1)
-    with torch.no_grad():
-        ratio = log_prob(proposed) - log_prob(theta) + reverse - forward
-        accept = (torch.rand_like(ratio).log() < ratio).float().unsqueeze(-1)
-    return proposed * accept + theta * (1 - accept)
+    forward = flips(log_prob, theta, step_size)
+    flipped = forward.sample()
+    proposed = (theta - flipped).abs()
+    reverse = flips(log_prob, proposed, step_size)
+    ratio = log_prob(proposed) - log_prob(theta)
+    ratio = ratio + reverse.log_prob(flipped).sum(-1) - forward.log_prob(flipped).sum(-1)
+    accept = torch.rand(len(theta)).log() < ratio
+    return torch.where(accept.unsqueeze(-1), proposed, theta)

@@ -35,11 +35,12 @@ def threads(count: int) -> Iterator[None]:
 
 
 def seconds_a_call(
-    calls: Mapping[str, Callable[[], object]], least: float, rounds: int = 8
+    calls: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.03
 ) -> dict[str, float]:
     """The fastest mean of each call, in `rounds` turns of at least `least` seconds each.
 
-    The calls take turns, so that whatever else the machine does falls on all of them.
+    The calls take turns, so that whatever else the machine does falls on all of them, and the turns are
+    short, so that some of them are undisturbed.
     """
     best = dict.fromkeys(calls, float("inf"))
     for call in calls.values():
@@ -111,7 +112,7 @@ class Step:
     swap: float
 
 
-def compare(least: float = 0.15) -> Step:
+def compare(rounds: int = 60) -> Step:
     """DMALA against its own matrix products, against the plain step, and with 5 replicas."""
     target, generator = machine(), Streams([0], "bench")
     weight = target.weight
@@ -132,10 +133,10 @@ def compare(least: float = 0.15) -> Step:
         "swap": _swap_of(_tempered(5), target),
     }
     with threads(1):
-        return Step(**seconds_a_call(calls, least))
+        return Step(**seconds_a_call(calls, rounds))
 
 
-def steps_a_second(count: int, least: float = 0.15) -> dict[str, float]:
+def steps_a_second(count: int, rounds: int = 30) -> dict[str, float]:
     """Steps of 100 chains a second by sampler, on `count` threads; a round of 4 replicas is one step."""
     target = machine()
     kernels: dict[str, Kernel] = {
@@ -145,5 +146,5 @@ def steps_a_second(count: int, least: float = 0.15) -> dict[str, float]:
         "pt_dmala, 4 replicas": _tempered(4),
     }
     with threads(count):
-        found = seconds_a_call({name: step_of(kernel, target) for name, kernel in kernels.items()}, least)
+        found = seconds_a_call({name: step_of(kernel, target) for name, kernel in kernels.items()}, rounds)
     return {name: 1.0 / seconds for name, seconds in found.items()}
