@@ -105,13 +105,13 @@ class Annealing:
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of all that the rest of the walk needs, random numbers included."""
-        streams = isinstance(self.generator, Streams)
+        generator = self.generator
         return {
             "betas": torch.tensor(self.betas, dtype=torch.float64),
             "step": self.step,
             "visible": self.visible.clone(),
             "log_weights": self.log_weights.clone(),
-            "generator": self.generator.state_dict() if streams else self.generator.get_state(),
+            "generator": generator.state_dict() if isinstance(generator, Streams) else generator.get_state(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ def softplus_sum(logits: Tensor, scale: float = 1.0) -> Tensor:
     """sum_j log(1 + exp(scale * logits_j)) over the last axis, in float64 whatever the dtype of `logits`.
 
     softplus(z) = max(z, 0) + log(1 + exp(-|z|)), and the logarithms of a row become one logarithm of a
-    product: exact to rounding, and faster than a logarithm for each unit.
+    product: right to about 1e-16 a unit, and faster than a logarithm for each unit.
 
     Args:
         logits: of any size and sign, ``(*batch, units)``.
