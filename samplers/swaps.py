@@ -142,13 +142,15 @@ def permute(state: State, order: Tensor) -> State:
     What belongs to theta moves with it: the log density, the gradient, and of a kernel's own tensors those
     that have the batch's axes.
     """
-    chains = torch.arange(order[0].numel(), device=order.device)
-    rows = (order.reshape(len(order), -1) * order[0].numel() + chains).flatten()
+    number = order[0].numel()
+    rows = torch.add(torch.arange(number, device=order.device), order.reshape(-1, number), alpha=number)
+    rows = rows.flatten()
 
     def moved(values: Tensor) -> Tensor:
+        if values.dim() == order.dim():
+            return values.gather(0, order)
         # Whole rows: a gather would look up every coordinate.
-        flat = values.reshape(order.numel(), -1)
-        return flat.index_select(0, rows).reshape(values.shape)
+        return values.reshape(len(rows), -1).index_select(0, rows).reshape(values.shape)
 
     aux = {
         name: moved(value) if value.shape[: order.dim()] == order.shape else value
