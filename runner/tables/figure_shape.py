@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from runner.tables.role import Role
 
+NARROWEST = 3.5
+"""Least width of a figure of which panels were left out, in inches: its legend needs room."""
+
 
 @dataclass
 class PanelShape:
@@ -68,5 +71,5 @@ class FigureShape:
             replace(panel, columns=labels) for panel, labels in zip(self.panels, kept, strict=True) if labels
         ]
         across = min(self.across, len(panels))
-        width = self.width * across / self.across
+        width = max(min(self.width, NARROWEST), self.width * across / self.across)
         return replace(self, panels=panels, across=across, width=width) if panels else None

@@ -24,12 +24,14 @@ class Numeral:
 def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     """`mean` and `margin` in units of `scale`; the margin gets two significant digits.
 
-    Means below 0.001 or from 100,000 on are written with an exponent, whole numbers with commas.
+    Means below 0.001 (and margins with them) or from 100,000 on are written with an exponent, whole numbers
+    with commas.
     """
     value = mean / scale
     if margin is None and value.is_integer():
         return Numeral(f"{value:,.0f}")
-    if value != 0.0 and not 1e-3 <= abs(value) < 1e5:
+    largest = max(abs(value), (margin or 0.0) / scale)
+    if value != 0.0 and (largest < 1e-3 or abs(value) >= 1e5):
         return Numeral(f"{value:.2e}", None if margin is None else f"{margin / scale:.1e}")
     if margin is None or margin == 0.0:
         return Numeral(f"{value:.4g}")

@@ -22,8 +22,8 @@ from runner.tables.results import Results
 from runner.tables.shape import TableShape
 
 DPI = 200
-LEGEND_ENTRY = 1.2
-"""Width of an entry of the legend, in inches."""
+LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
+"""Width of what stands before and around a name in the legend, and of a letter of it, in inches."""
 
 KINDS: dict[str, Draw] = {
     "intervals": intervals.draw,
@@ -74,7 +74,9 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         if any(panel.floor is not None for panel in figure.panels):
             handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
         if handles:
-            columns = min(len(handles), max(1, int(figure.width / LEGEND_ENTRY)))
+            longest = max(len(str(handle.get_label())) for handle in handles)
+            entry = LEGEND_MARK + LEGEND_LETTER * longest
+            columns = min(len(handles), max(1, int(figure.width / entry)))
             title = "mean and 95 % interval over seeds"
             page.legend(
                 handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title

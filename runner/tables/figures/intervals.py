@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from runner.tables.figures.panels import PanelData, nothing_in
 from runner.tables.role import Role
@@ -45,6 +45,8 @@ def draw(ax: Axes, data: PanelData) -> None:
     if data.panel.log_x:
         ax.set_xscale("log", nonpositive="clip")
         _label_ticks(ax)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_yticks(range(len(apart)), [row.row for row in apart])
     ax.set_ylim(len(apart) - 0.5, -0.5)
     ax.set_xlabel(data.metric.name)

@@ -15,6 +15,7 @@ SAMPLER_COLOURS = ("#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4
 SAMPLER_MARKERS = ("o", "s", "^", "D", "v", "P")
 VARIANT_COLOUR = "#7F7F7F"
 VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4")
+VARIANT_LINES: tuple[LineStyle, ...] = ("-", "-.", ":")
 DRAWS_LINES: tuple[LineStyle, ...] = ("--", ":", "-.")
 
 RC: dict[Any, Any] = {
@@ -52,7 +53,7 @@ FLOOR = RowStyle("#7F7F7F", "", "--")
 
 
 def row_styles(shape: TableShape) -> dict[str, RowStyle]:
-    """The style of every row: colours for samplers, grey marks for variants, black lines for draws."""
+    """The style of every row: colours for samplers, grey for variants, black lines for draws."""
     places: Counter[Role] = Counter()
     styles = {}
     for row in shape.rows:
@@ -62,7 +63,8 @@ def row_styles(shape: TableShape) -> dict[str, RowStyle]:
             colour = SAMPLER_COLOURS[place % len(SAMPLER_COLOURS)]
             styles[row.row] = RowStyle(colour, SAMPLER_MARKERS[place % len(SAMPLER_MARKERS)], "-")
         elif row.role is Role.variant:
-            styles[row.row] = RowStyle(VARIANT_COLOUR, VARIANT_MARKERS[place % len(VARIANT_MARKERS)], "-")
+            marker = VARIANT_MARKERS[place % len(VARIANT_MARKERS)]
+            styles[row.row] = RowStyle(VARIANT_COLOUR, marker, VARIANT_LINES[place % len(VARIANT_LINES)])
         else:
             styles[row.row] = RowStyle("black", "", DRAWS_LINES[place % len(DRAWS_LINES)])
     return styles
