@@ -61,7 +61,7 @@ def log_mean_weight(log_weights: Tensor, seed: int = 0) -> Estimate:
     mean = weights.mean()
     generator = torch.Generator().manual_seed(derive_seed(seed, "bootstrap"))
     means = []
-    for block in torch.arange(RESAMPLES).split(max(1, BLOCK // n)):
+    for block in torch.split(torch.arange(RESAMPLES), max(1, BLOCK // n)):
         draws = uniform(generator, (len(block),), (n,), like=weights)
         means.append(weights[(draws * n).long().clamp_(max=n - 1)].mean(-1))
     tails = torch.tensor([(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], dtype=torch.float64)

@@ -142,9 +142,11 @@ def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
     table.add_column("cell", no_wrap=True)
     for status in STATUSES:
         table.add_column(status, justify="right", footer=str(total[status]))
-    for each in standings:
-        counts = Counter(each.statuses.values())
-        table.add_row(each.job.row, cell_of(each.job), *(str(counts[status] or "") for status in STATUSES))
+    lines: dict[tuple[str, str], Counter[str]] = {}
+    for each in standings:  # seeds that are jobs of their own share a line
+        lines.setdefault((each.job.row, cell_of(each.job)), Counter()).update(each.statuses.values())
+    for (row, cell), counts in lines.items():
+        table.add_row(row, cell, *(str(counts[status] or "") for status in STATUSES))
     return table
 
 

@@ -34,6 +34,11 @@ from targets.rbm import RBM
 
 PARTS = ("reference", "held_out", "modes")
 BLOCK_STEPS = 20
+ALARM = 0.01
+NOT_MIXED = (
+    f"on at least one model the two ground-truth sets, which start apart, differ (permutation p < {ALARM}): "
+    "block Gibbs itself has not mixed there"
+)
 SEED = 0
 """Of the ground truth: it belongs to the model, whatever the seeds of the runs that are measured by it."""
 
@@ -52,15 +57,17 @@ def with_model(problem: Problem, store: Store) -> Problem:
     kept = model_of(problem.config, store)
     target = kept.target.to(problem.target.like()).requires_grad_(False)
     assert isinstance(target, RBM)
-    for name, draws in _ground_truth(problem.config, kept, target, store).items():
+    truth, report = _ground_truth(problem.config, kept, target, store)
+    for name, draws in truth.items():
         setattr(target, name, draws.to(target.weight))
-    return replace(problem, target=target, notes=tuple(kept.notes), model=str(kept.path))
+    notes = [*kept.notes, *([NOT_MIXED] if report.get("p_value", 1.0) < ALARM else [])]
+    return replace(problem, target=target, notes=tuple(notes), model=str(kept.path))
 
 
 def _ground_truth(
     config: DictConfig, kept: KeptModel, target: RBM, store: Store
-) -> Mapping[str, torch.Tensor]:
-    """Two sets of draws and the most likely mode, from the model's folder or made now."""
+) -> tuple[Mapping[str, torch.Tensor], Mapping[str, Any]]:
+    """Two sets of draws and the most likely mode, from the model's folder or made now; and their report."""
     settings = node(config, "target")["ground_truth"]
     content = {"schema": SCHEMA, "model": file_digest(kept.path), "settings": settings, "seed": SEED}
     folder = store.model(kept.path.parent.name if kept.trained_here else file_digest(kept.path))
@@ -119,14 +126,15 @@ def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[st
     checkpoint.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> dict[str, torch.Tensor] | None:
-    """The kept draws; None where there are none, or garbage that was set aside."""
+def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
+    """The kept draws and their report; None where there are none, or garbage that was set aside."""
     if not path.is_file():
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in PARTS}
-    except (SafetensorError, OSError) as error:
+            report = json.loads((file.metadata() or {})["report"])
+            return {name: file.get_tensor(name) for name in PARTS}, report
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
         warn(
             f"{path} cannot be read ({one_sentence(error)}); it was moved to {set_aside(path)} and is redone."
         )

@@ -16,7 +16,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from runner.bench import command_line, memory, rbm_step, tempering_round
+from runner.bench import annealing, command_line, memory, rbm_step, tempering_round
 from runner.bench.scaling_figure import draw, worst_exponent
 
 
@@ -68,6 +68,12 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
     few, many = (1_000, 4_000) if short else (10_000, 100_000)
     growth = memory.peak_megabytes(many) - memory.peak_megabytes(few)
     add(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", "<= 20 MB", growth <= 20)
+    few, many = (100, 400) if short else (1_000, 10_000)
+    brief, long = annealing.cost(few), annealing.cost(many)
+    name = f"AIS, {many} temperatures x 100 chains, 784 x 500"
+    add(name, f"{long.seconds:.1f} s, {long.megabytes:.0f} MB", "-", True)
+    growth = long.megabytes - brief.megabytes
+    add(f"{name}: memory less that of {few}", f"{growth:.1f} MB", "<= 20 MB", growth <= 20)
     return found
 
 
