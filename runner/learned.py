@@ -233,10 +233,10 @@ def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
     if kept is None:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
-            kept = _read(folder)
+            kept = _read(folder, locked=True)
             if kept is None:
                 _train(recipe, config, folder)
-                kept = _read(folder)
+                kept = _read(folder, locked=True)
     assert kept is not None
     return kept
 
@@ -295,21 +295,28 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
         "git": git(),
     }
     write_json(folder / "model.json", report)
-    metadata = {key: value for key, value in report.items() if key not in ("history", "git", "created")}
+    passing = ("history", "seconds", "git", "created")
+    metadata = {key: value for key, value in report.items() if key not in passing}
     save_model(folder / "model.safetensors", training.target, metadata)
 
 
-def _read(folder: Path) -> KeptModel | None:
-    """The model kept in `folder`; None where there is none, or one that cannot be read and was set aside."""
-    path = folder / "model.safetensors"
+def _read(folder: Path, *, locked: bool = False) -> KeptModel | None:
+    """The model kept in `folder` with the report of its training; None where one of them is not whole.
+
+    Only the holder of the folder's lock sets a damaged one aside: to others it may be whole again by then.
+    """
+    path, report = folder / "model.safetensors", read_json(folder / "model.json")
     if not path.is_file():
         return None
     try:
         target, metadata = load_model(path)
+        if report is None or "history" not in report:
+            raise UserError(f"{folder / 'model.json'} is missing or no report of a training.")
     except UserError as error:
-        warn(f"{one_sentence(error)} It was moved to {set_aside(path)} and the training is redone.")
+        if locked:
+            warn(f"{one_sentence(error)} {path} was moved to {set_aside(path)}, the training is redone.")
         return None
-    return KeptModel(target, path, {**metadata, **(read_json(folder / "model.json") or {})})
+    return KeptModel(target, path, {**metadata, **report})
 
 
 def _from_file(config: DictConfig) -> KeptModel:

@@ -76,10 +76,10 @@ def _ground_truth(
     if found is None:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock")):
-            found = _read(path)
+            found = _read(path, locked=True)
             if found is None:
                 _make(config, kept, target, settings, path)
-                found = _read(path)
+                found = _read(path, locked=True)
     assert found is not None
     return found
 
@@ -126,8 +126,11 @@ def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[st
     checkpoint.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
-    """The kept draws and their report; None where there are none, or garbage that was set aside."""
+def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
+    """The kept draws and their report; None where there are none, or garbage.
+
+    Only the holder of the lock sets garbage aside: to others it may be whole again by then.
+    """
     if not path.is_file():
         return None
     try:
@@ -135,7 +138,7 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
             report = json.loads((file.metadata() or {})["report"])
             return {name: file.get_tensor(name) for name in PARTS}, report
     except (SafetensorError, OSError, KeyError, ValueError) as error:
-        warn(
-            f"{path} cannot be read ({one_sentence(error)}); it was moved to {set_aside(path)} and is redone."
-        )
+        if locked:
+            aside = set_aside(path)
+            warn(f"{path} cannot be read ({one_sentence(error)}); it was moved to {aside} and is redone.")
         return None
