@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -35,6 +35,8 @@ class Problem:
     Attributes:
         notes: what must be said beside the numbers, such as that a data set is a subset.
         model: where the target's weights are kept, if they were learned.
+        target_name: what the target is called in results, where the configuration does not know it.
+        beside: values that belong to the target and are written beside what is measured.
     """
 
     config: DictConfig
@@ -44,6 +46,8 @@ class Problem:
     device: torch.device
     notes: tuple[str, ...] = ()
     model: str | None = None
+    target_name: str | None = None
+    beside: Mapping[str, float] = field(default_factory=dict)
 
     def with_kernel(self, kernel: Kernel) -> Problem:
         """The same problem with another kernel, brought to the target's dtype and device."""

@@ -34,8 +34,11 @@ def identifying(name: Any, binarisation: Any = None) -> dict[str, Any]:
     }
 
 
-def described(name: Any, binarisation: Any = None) -> dict[str, Any]:
+def described(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """What makes the data set `name`: the node of `conf/dataset`, or the content of a ``.npz`` file.
+
+    Args:
+        key: what the user set to it, for messages.
 
     Raises:
         UserError: for a name or a binarisation that does not exist, or a file that is not there.
@@ -53,7 +56,7 @@ def described(name: Any, binarisation: Any = None) -> dict[str, Any]:
             "sha256": file_digest(str(name)),
         }
     else:
-        spec = dict(_option(str(name)))
+        spec = dict(_option(str(name), key))
     return spec | ({"binarisation": binarisation} if binarisation is not None else {})
 
 
@@ -90,12 +93,12 @@ def names() -> list[str]:
 
 
 @functools.cache
-def _option(name: str) -> Mapping[str, Any]:
+def _option(name: str, key: str) -> Mapping[str, Any]:
     known = names()
     if name not in known:
         hint = nearest(name, known)
         raise UserError(
-            f"target.dataset must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
+            f"{key} must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
         )
     content = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / f"{name}.yaml").read_text())
     assert isinstance(content, dict)

@@ -51,13 +51,20 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
         device: type of the device that the run is computed on, ``cpu`` or ``cuda``.
 
     Raises:
-        UserError: if a saved model or a data set that it names is not there.
+        UserError: if a saved model or a data set that it names is not there, or nothing can be learned.
     """
     parts = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
     task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
     if task == "evaluate":
         parts = {"task": parts["task"], "model": file_digest(model_file(config.model))}
+        if config.task.dataset is not None:
+            parts["task"]["dataset"] = identifying_data(config.task.dataset)
     elif task == "learn":
+        if "training" not in parts["target"]:
+            raise UserError(
+                "task=learn needs a target that can be learned, such as rbm; "
+                f"target={parts['target'].get('name')} cannot."
+            )
         del parts["metric"]
         learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
         parts["target"] = _with_data(learned)
@@ -74,8 +81,11 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
     """A learned target with what its data set is, or with the content of its file in place of everything."""
     if target.get("model") is not None:
         kept = {key: target[key] for key in ("name", "_target_", "ground_truth") if key in target}
-        return {**kept, "model": file_digest(model_file(target["model"], "target.model"))}
-    return {**target, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
+        model = file_digest(model_file(target["model"], "target.model"))
+        dataset = identifying_data(target.get("dataset"), target.get("binarisation"))
+        return {**kept, "model": model, "dataset": dataset}
+    read = {key: value for key, value in target.items() if key != "binarisation"}
+    return {**read, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
 
 
 def model_file(given: Any, key: str = "model") -> Path:

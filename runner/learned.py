@@ -30,7 +30,7 @@ from runner.model_files import load_model, save_model
 from runner.node import node
 from runner.progress import current
 from runner.store import Store
-from runner.training import Training, TrainingSettings
+from runner.training import Training, TrainingError, TrainingSettings
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
 from targets.target import Target
@@ -72,15 +72,17 @@ class Recipe:
     seed: int
     device: str
     dtype: str
+    key: str = "target.training"
 
     @property
     def content(self) -> dict[str, Any]:
         """All of it, as it enters the identity and the file's metadata."""
+        unread = ("chains",) if self.settings.method == "cd" else ()
         return {
             "schema": SCHEMA,
-            "target": self.target,
+            "target": {key: value for key, value in self.target.items() if key != "name"},
             "data": identifying_data(self.dataset, self.binarisation),
-            "training": self.training,
+            "training": {key: value for key, value in self.training.items() if key not in unread},
             "sampler": self.sampler,
             "seed": self.seed,
             "device": self.device,
@@ -169,6 +171,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         seed=seed,
         device=device_type(config.device),
         dtype=str(config.dtype),
+        key=key,
     )
 
 
@@ -176,9 +179,15 @@ def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
     """The data set of a recipe.
 
     Raises:
-        UserError: if it is missing or damaged.
+        UserError: if it is missing or damaged, or holds less than a batch.
     """
-    return load_data(recipe.dataset, recipe.binarisation, config.data.root)
+    data = load_data(recipe.dataset, recipe.binarisation, config.data.root)
+    if recipe.settings.batch > len(data.train):
+        raise UserError(
+            f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
+            f"{recipe.settings.batch} was given."
+        )
+    return data
 
 
 def blueprint(config: DictConfig) -> Target:
@@ -218,7 +227,14 @@ def model_of(config: DictConfig, store: Store) -> KeptModel:
     """
     if config.target.get("model") is not None:
         return _from_file(config)
-    return trained(recipe_of(config), config, store)
+    recipe = recipe_of(config)
+    kept = trained(recipe, config, store)
+    try:
+        data = data_of(recipe, config)
+    except UserError:
+        return kept  # a model that is trained is sampled without its data, too
+    kept.check_data(data)
+    return kept
 
 
 def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
@@ -268,7 +284,12 @@ def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
     try:
         with interrupt.deferred():
             while training.iteration < total:
-                training.advance(min(BLOCK_ITERATIONS, total - training.iteration), checkpoint)
+                good = training.state_dict()
+                try:
+                    training.advance(min(BLOCK_ITERATIONS, total - training.iteration), checkpoint)
+                except TrainingError as error:
+                    save(checkpoint, {"training": good})
+                    raise TrainingError(error.iteration, error.loss, error.what, checkpoint) from error
                 progress.at(training.iteration)
                 if time.monotonic() - saved_at >= config.checkpoint.seconds or interrupt.wanted():
                     save(checkpoint, {"training": training.state_dict()})
@@ -322,7 +343,9 @@ def _read(folder: Path, *, locked: bool = False) -> KeptModel | None:
 def _from_file(config: DictConfig) -> KeptModel:
     path = model_file(config.target.model, "target.model")
     target, metadata = load_model(path)
-    return KeptModel(target, path, dict(metadata), trained_here=False)
+    # Weights alone do not say what they learned; the configuration does.
+    own = {key: config.target.get(key) for key in ("dataset", "binarisation")}
+    return KeptModel(target, path, {**own, **metadata}, trained_here=False)
 
 
 def _kernel(recipe: Recipe) -> Kernel:

@@ -21,6 +21,7 @@ from runner.sweep import Job
 from runner.tasks import apart
 from runner.tasks.evaluate import subject
 from runner.tasks.likelihood import ais_settings
+from runner.truth import check_truth
 
 
 def preflight(jobs: Sequence[Job]) -> None:
@@ -64,6 +65,7 @@ class _Trials:
         kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
         on = {key: parts[key] for key in ("target", "device", "dtype")} | {"start": problem.settings.start}
         self._once(check_target, problem, on)
+        self._once(check_truth, problem, on)
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
 
@@ -79,6 +81,10 @@ def _check_task(config: DictConfig) -> None:
     known = ("sample", *apart.TASKS)
     if name not in known:
         raise UserError(f"task.name must be one of {listed(known)}, {name!r} was given.")
+    if name == "learn" and config.target.get("model") is not None:
+        raise UserError(
+            f"target.model={config.target.model} is for sampling; task=learn trains a model of its own."
+        )
     if config.model is not None and name != "evaluate":
         raise UserError(
             f"model={config.model} is for task=evaluate; target.model=PATH samples from a saved model."

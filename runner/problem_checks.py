@@ -9,10 +9,10 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.build import Problem, beta, build_kernel, label
+from runner.build import Problem, beta, build_kernel
 from runner.devices import floating_point
 from runner.errors import UserError, one_sentence
-from runner.learned import data_of, is_learned, recipe_of, untrained
+from runner.learned import data_of, recipe_of, untrained
 from runner.tasks.likelihood import ais_settings
 from samplers.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
@@ -43,19 +43,9 @@ def check_learning(config: DictConfig) -> None:
     Raises:
         UserError: naming what is refused.
     """
-    if not is_learned(config):
-        raise UserError(
-            f"task=learn needs a target that can be learned, such as rbm; "
-            f"target={label(config, 'target')} cannot."
-        )
     ais_settings(config)
     recipe = recipe_of(config, 0)
     data = data_of(recipe, config)
-    if recipe.settings.batch > len(data.train):
-        raise UserError(
-            f"task.batch must not exceed the {len(data.train)} training images of {data.name}, "
-            f"{recipe.settings.batch} was given."
-        )
     target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
     kernel = build_kernel(config).to(target.like())
     try:

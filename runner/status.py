@@ -9,7 +9,7 @@ import argparse
 import copy
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
@@ -77,7 +77,7 @@ def time_left(standings: Sequence[Standing]) -> float:
     tuning: dict[str, list[float]] = {}
     for each in standings:
         for summary in each.summaries:
-            rates.setdefault(each.sampler, []).append(float(summary["wall_seconds"]) / each.work)
+            rates.setdefault(each.sampler, []).append(cost(summary) / each.work)
             if summary.get("tuning"):
                 tuning.setdefault(each.sampler, []).append(float(summary["tuning"]["seconds"]))
     total, to_tune = 0.0, set()
@@ -88,7 +88,7 @@ def time_left(standings: Sequence[Standing]) -> float:
             rate, seconds = trial(each.job)
             rates[each.sampler] = [rate]
             tuning[each.sampler] = [seconds] if seconds else []
-        own = [float(summary["wall_seconds"]) for summary in each.summaries]
+        own = [cost(summary) for summary in each.summaries]
         total += each.left * (mean(own) if own else mean(rates[each.sampler]) * each.work)
         name = artefact_id(each.job.config, device_type(each.job.config.device))
         absent = not Store(each.job.config.output_root).artefact(name).exists()
@@ -98,11 +98,20 @@ def time_left(standings: Sequence[Standing]) -> float:
     return total
 
 
+def cost(summary: Mapping[str, Any]) -> float:
+    """Seconds of a done run; of a learned model those of its training, whichever run paid for it."""
+    annealing = summary["metrics"].get("ais_seconds")
+    if annealing is not None:
+        return float(summary["seconds"]) + float(annealing)
+    return float(summary["wall_seconds"])
+
+
 def trial(job: Job) -> tuple[float, float]:
     """Seconds of one step of one chain, and of the tuning: measured in memory, nothing is written."""
     from runner.artefacts import tune
     from runner.build import build
     from runner.tasks.sample import begin, sample
+    from targets.randomness import Streams
 
     problem, seconds = build(_to_try(job.config)), 0.0
     if problem.kernel.untuned:
@@ -110,6 +119,8 @@ def trial(job: Job) -> tuple[float, float]:
         problem = problem.with_kernel(problem.kernel.tuned(found))
     problem = problem.prepared()
     seeds = list(job.run_ids)
+    if "training" in job.config.target:
+        problem.target.held_out = problem.target.initial((100,), Streams([0], "trial"))
 
     def wall(steps: int) -> float:
         settings = replace(problem.settings, steps=steps, burn_in=0, record=0)

@@ -34,10 +34,14 @@ from targets.rbm import RBM
 
 PARTS = ("reference", "held_out", "modes")
 BLOCK_STEPS = 20
-ALARM = 0.01
-NOT_MIXED = (
-    f"on at least one model the two ground-truth sets, which start apart, differ (permutation p < {ALARM}): "
-    "block Gibbs itself has not mixed there"
+DIFFERENT, UNMIXED = 0.01, 1.1
+SETS_DIFFER = (
+    "on at least one model the two ground-truth sets, which start apart, differ "
+    f"(permutation p < {DIFFERENT}): its floor and its ranking are void"
+)
+CHAINS_NOT_MIXED = (
+    "on at least one model the single ground-truth chains have not mixed "
+    f"(R-hat of U above {UNMIXED}): the truth is an ensemble of many short chains from two starts"
 )
 SEED = 0
 """Of the ground truth: it belongs to the model, whatever the seeds of the runs that are measured by it."""
@@ -60,8 +64,30 @@ def with_model(problem: Problem, store: Store) -> Problem:
     truth, report = _ground_truth(problem.config, kept, target, store)
     for name, draws in truth.items():
         setattr(target, name, draws.to(target.weight))
-    notes = [*kept.notes, *([NOT_MIXED] if report.get("p_value", 1.0) < ALARM else [])]
-    return replace(problem, target=target, notes=tuple(notes), model=str(kept.path))
+    target.reference_chains = int(report["chains"])
+    notes = [*kept.notes]
+    notes += [SETS_DIFFER] if report["p_value"] < DIFFERENT else []
+    notes += [CHAINS_NOT_MIXED] if report["rhat"] > UNMIXED else []
+    beside = {"truth_rhat": report["rhat"], "truth_p_value": report["p_value"]}
+    return replace(
+        problem,
+        target=target,
+        notes=tuple(notes),
+        model=str(kept.path),
+        target_name=f"{problem.config.target.get('name')}/{kept.metadata.get('dataset')}",
+        beside=beside,
+    )
+
+
+def check_truth(problem: Problem) -> None:
+    """Tries the settings of the ground truth on a model that is not trained yet.
+
+    Raises:
+        UserError: naming what is refused.
+    """
+    if is_learned(problem.config) and isinstance(problem.target, RBM):
+        images = problem.target.like().new_zeros((1, problem.target.n_visible))
+        _chains(problem.target, images, node(problem.config, "target").get("ground_truth"))
 
 
 def _ground_truth(
@@ -71,7 +97,8 @@ def _ground_truth(
     settings = node(config, "target")["ground_truth"]
     content = {"schema": SCHEMA, "model": file_digest(kept.path), "settings": settings, "seed": SEED}
     folder = store.model(kept.path.parent.name if kept.trained_here else file_digest(kept.path))
-    path = folder / f"ground_truth-{digest({**content, 'device': target.weight.device.type})}.safetensors"
+    computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
+    path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
     found = _read(path)
     if found is None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,22 +111,29 @@ def _ground_truth(
     return found
 
 
+def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChains:
+    if not isinstance(settings, Mapping):
+        raise UserError(f"target.ground_truth must be a group of keys, {settings!r} was given.")
+    try:
+        return GroundTruthChains(target, images, seed=SEED, **settings)
+    except (ValueError, TypeError) as error:
+        raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
+
+
 def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[str, Any], path: Path) -> None:
     data = load_data(kept.metadata.get("dataset"), kept.metadata.get("binarisation"), config.data.root)
     kept.check_data(data)
-    try:
-        chains = GroundTruthChains(target, data.train.to(target.weight.device), seed=SEED, **settings)
-    except (ValueError, TypeError) as error:
-        raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
+    chains = _chains(target, data.train.to(target.weight.device), settings)
     checkpoint, begun, saved_at = path.with_suffix(".pt"), time.monotonic(), time.monotonic()
     if checkpoint.exists():
         try:
             chains.load_state_dict(load(checkpoint)["chains"])
-        except (UnusableCheckpointError, KeyError, ValueError, RuntimeError) as error:
+        except (UnusableCheckpointError, KeyError, TypeError, ValueError, RuntimeError) as error:
             warn(
                 f"{checkpoint} cannot be used ({one_sentence(error)}); "
                 f"it was moved to {set_aside(checkpoint)}."
             )
+            chains = _chains(target, data.train.to(target.weight.device), settings)
     progress = current()
     progress.begin(f"ground truth of {kept.metadata.get('dataset')}", chains.steps, chains.step)
     try:

@@ -36,10 +36,13 @@ class RBM(Target):
         data_mean: `mean`, clamped to [0.01, 0.99]: the base distribution, from which `initial` draws.
         reference, held_out: two independent sets of draws that stand for the truth, ``(draws, n_visible)``
             each; empty until somebody sets them. Not saved with the model.
+        reference_chains: how many chains made the reference, whose row r is of the chain r modulo it; None
+            where its rows are independent.
         modes: the state where runs with ``start: one_mode`` begin, ``(1, n_visible)``. Not saved.
     """
 
     batch_invariant = False
+    reference_chains: int | None = None
     space: Binary
     data_mean: Tensor
     reference: Tensor

@@ -7,6 +7,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from runner.data import described
 from runner.data import load as load_data
 from runner.errors import UserError
 from runner.identity import model_file
@@ -30,7 +31,14 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     if name is None:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = metadata.get("binarisation") if config.task.dataset is None else None
+    described(name, binarisation, "task.dataset")
     data = load_data(name, binarisation, config.data.root)
+    fingerprint = metadata.get("data_fingerprint")
+    if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
+        raise UserError(
+            f"The model {path} was trained on other images than the data set {data.name} holds now; "
+            f"task.dataset={data.name} measures it on these."
+        )
     pixels, units = data.train.shape[1], target.space.d
     if pixels != units:
         raise UserError(

@@ -89,7 +89,6 @@ def likelihood(
         raise UserError(f"AIS needs an RBM (targets.rbm.RBM), {type(target).__name__} was given.")
     device = torch.device(device_type(config.device))
     rbm = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
-    begun = time.monotonic()
     runs = _Annealings(rbm, data, settings, seed, config, checkpoint)
     base = log_base_partition(rbm)
     forward = runs.estimate("forward").shifted(base)
@@ -114,7 +113,7 @@ def likelihood(
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
         values["log_z_exact"] = exact_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return values | {"ais_seconds": time.monotonic() - begun}
+    return values | {"ais_seconds": runs.seconds()}
 
 
 class _Annealings:
@@ -142,7 +141,13 @@ class _Annealings:
         }
         run = begin[name](streams)
         if name in self.saved:
-            run.load_state_dict(self.saved[name])
+            try:
+                run.load_state_dict(self.saved[name])
+            except (KeyError, TypeError, ValueError, RuntimeError):
+                warn(f"the checkpoint {self.checkpoint} cannot be used; the annealing {name} starts anew.")
+                del self.saved[name]
+                return self.estimate(name)
+        begun, before = time.monotonic(), float(self.saved.get(f"{name}_seconds", 0.0))
         progress = current()
         progress.begin(f"AIS, {name}", run.steps, run.step)
         try:
@@ -153,13 +158,17 @@ class _Annealings:
                     due = time.monotonic() - self.saved_at >= self.every
                     if due or interrupt.wanted() or run.step >= run.steps:
                         self.saved[name] = run.state_dict()
-                    if due or interrupt.wanted():
+                        self.saved[f"{name}_seconds"] = before + time.monotonic() - begun
                         save(self.checkpoint, {"annealings": self.saved})
                         self.saved_at = time.monotonic()
                     interrupt.obey()
         finally:
             progress.end()
         return log_mean_weight(run.log_weights, self.seed)
+
+    def seconds(self) -> float:
+        """What the three annealings took, stretches before an interruption included."""
+        return sum(float(value) for name, value in self.saved.items() if name.endswith("_seconds"))
 
     def _forward(self, streams: Streams) -> Annealing:
         start = base_draws(self.rbm, self.settings.chains, streams)

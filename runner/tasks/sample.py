@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -137,8 +137,10 @@ def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
         )
         for record in run.records
     ]
+    last = records[-1]
+    records[-1] = replace(last, values={**last.values, **problem.beside})
     return Measured(
-        target=label(problem.config, "target"),
+        target=problem.target_name or label(problem.config, "target"),
         sampler=label(problem.config, "sampler"),
         seed=seed,
         records=records,

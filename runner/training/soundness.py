@@ -24,7 +24,7 @@ class TrainingError(RunError):
         super().__init__(
             f"Training stopped at iteration {iteration}, where {what} not finite (loss {loss:g}); {kept}."
         )
-        self.iteration, self.loss, self.checkpoint = iteration, loss, checkpoint
+        self.iteration, self.loss, self.what, self.checkpoint = iteration, loss, what, checkpoint
 
 
 def check_sound(target: Target, losses: Sequence[Tensor], last: int, checkpoint: Path | None) -> None:
