@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +95,9 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[s
     book = tmp_path / "made"
     book.touch()
     for module, name in ((learned, "_train"), (truth, "_make")):
+        make = getattr(module, name)
 
-        def noted(*arguments: Any, make: Any = getattr(module, name), what: str = name) -> None:
+        def noted(*arguments: Any, make: Any = make, what: str = name) -> None:
             with book.open("a") as file:
                 file.write(f"{what}\n")
             time.sleep(0.3)  # so that whoever else asks, asks meanwhile
@@ -122,7 +123,7 @@ def in_child(argv: tuple[str, ...], before: Callable[[], Any] = lambda: None) ->
 
 
 @pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output root in which the run, and the learning run, went through undisturbed."""
     root = tmp_path_factory.mktemp("straight") / "outputs"
     with pytest.MonkeyPatch.context() as patch:
@@ -131,7 +132,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             process = in_child((*argv, f"output_root={root}"))
             process.join(PATIENCE)
             assert process.exitcode == 0
-    yield root
+    return root
 
 
 def models(root: str | Path = "outputs") -> dict[str, tuple[dict[str, str], bytes]]:
@@ -404,14 +405,14 @@ def test_what_is_no_part_of_a_recipe_changes_no_model(change: str) -> None:
 
 
 def test_of_a_data_set_only_what_decides_its_images_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, spec = model_id(), dict(data._option("digits"))
+    plain, spec = model_id(), dict(data._option("digits", ""))
     noted = [{**variant, "note": "another"} for variant in spec["variants"]]
     for same in ({"variants": noted}, {"seed": 5}, {"shape": [4, 16]}):
-        monkeypatch.setattr(data, "_option", lambda name, same=same: spec | same)
+        monkeypatch.setattr(data, "_option", lambda name, key, same=same: spec | same)
         assert model_id() == plain
-    monkeypatch.setattr(data, "_option", lambda name: spec | {"threshold": 0.4})
+    monkeypatch.setattr(data, "_option", lambda name, key: spec | {"threshold": 0.4})
     assert model_id() != plain
-    monkeypatch.setattr(data, "_option", lambda name: spec | {"seed": 5})
+    monkeypatch.setattr(data, "_option", lambda name, key: spec | {"seed": 5})
     assert model_id("target.binarisation=stochastic") != model_id()
 
 

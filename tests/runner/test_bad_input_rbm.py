@@ -1,0 +1,378 @@
+"""What is refused of data sets, learned targets and saved models: one sentence, status 2, before any work."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+import socket
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from runner import learned, truth
+from runner.model_files import save_model
+from targets.rbm import RBM
+from tests.runner.conftest import Call
+from tests.runner.test_bad_input import refused
+
+DIGITS = ("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=3")
+RBM_GIBBS = "sampler=rbm_gibbs"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No network, no data but a test's own, and no training, since all is refused before that."""
+
+    def no_network(*arguments: Any, **options: Any) -> None:
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    def begun(*arguments: Any) -> None:
+        raise AssertionError("work has begun")
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_network)
+    monkeypatch.delenv("DATA_ROOT", raising=False)
+    monkeypatch.setattr(learned, "_train", begun)
+    monkeypatch.setattr(truth, "_make", begun)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """What the user has."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused_and_nothing_lost(call: Call, folder: Path, command: str) -> str:
+    before = contents(folder)
+    sentence = refused(call, command)
+    assert sentence.count("\n") == 1
+    assert contents(folder) == before
+    return sentence
+
+
+SETTINGS = [
+    ("target.dataset=mnsit", "target.dataset must be a file.npz or one of caltech, digits, emnist,"),
+    ("target.dataset=mnsit", "'mnsit' was given; did you mean 'mnist'?"),
+    ("target.dataset=null", "target.dataset must be"),
+    ("target.binarisation=treshold", "target.binarisation must be null or one of binary, stochastic,"),
+    ("target.binarisation=treshold", "'treshold' was given; did you mean 'threshold'?"),
+    ("target.n_hidden=0", "target.n_hidden must be a whole number of at least 1, 0 was given."),
+    ("target.n_hidden=-3", "target.n_hidden must be a whole number of at least 1, -3 was given."),
+    ("target.n_hidden=1.5", "target.n_hidden must be a whole number of at least 1, 1.5 was given."),
+    ("target.n_hidden=many", "target.n_hidden must be a whole number of at least 1, 'many' was given."),
+    ("target.n_hiden=3", "Unknown key 'target.n_hiden'; did you mean 'target.n_hidden'?"),
+    ("target.training.cd_steps=0", "target.training.cd_steps must be a whole number of at least 1, 0 was"),
+    ("target.training.cd_steps=-1", "target.training.cd_steps must be"),
+    ("target.training.iterations=0", "target.training.iterations must be"),
+    ("target.training.batch=0", "target.training.batch must be"),
+    (
+        "target.training.batch=5000",
+        "target.training.batch must not exceed the 1285 training images of digits, 5000",
+    ),
+    ("target.training.learning_rate=0", "target.training.learning_rate must be a positive number, 0 was"),
+    ("target.training.learning_rate=nan", "target.training.learning_rate must be"),
+    ("target.training.method=cdd", "target.training.method must be one of cd, pcd, 'cdd' was given"),
+    ("target.training.cd_step=1", "did you mean 'target.training.cd_steps'?"),
+    ("target.training.sampler=null", "target.training.sampler has no _target_"),
+    ("target.training.sampler._target_=targets.rbm.RBM", "target.training.sampler"),
+    ("target.model_seed=-1", "target.model_seed must be a whole number of at least 0, -1 was given."),
+    ("target.model_seed=[0,1]", "target.model_seed must be a whole number of at least 0, [0, 1] was given."),
+    ("target.model_seed=true", "target.model_seed must be"),
+    ("target.ground_truth.steps=0", "target.ground_truth.steps must be a whole number of at least 2, 0 was"),
+    ("target.ground_truth.chains=1", "target.ground_truth.chains must be a whole number of at least 2, 1"),
+    ("target.ground_truth.keeps=1000", "target.ground_truth.keeps must be at most half the steps (25), 1000"),
+    ("target.ground_truth=null", "target.ground_truth must be a group of keys, None was given."),
+    (
+        "model=somewhere",
+        "model=somewhere is for task=evaluate; target.model=PATH samples from a saved model.",
+    ),
+    ("target.model=nowhere", "target.model must be a saved model or the folder of one, 'nowhere' was given"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), SETTINGS, ids=[given for given, _ in SETTINGS])
+def test_a_setting_of_a_learned_target_is_refused(
+    call: Call, tmp_path: Path, given: str, sentence: str
+) -> None:
+    said = refused_and_nothing_lost(call, tmp_path, " ".join([*DIGITS, RBM_GIBBS, given]))
+    assert sentence in said
+    assert not list(tmp_path.glob("outputs/models/*"))
+    assert not list(tmp_path.glob("outputs/runs/*"))
+
+
+WHOLE = "must be a whole number of at least"
+SCHEDULE = "task.ais.temperatures must be a whole number of at least 1 or a schedule that increases strictly"
+LEARNING = [
+    ("task.cd_steps=0", f"task.cd_steps {WHOLE} 1, 0 was given."),
+    ("task.iterations=0", f"task.iterations {WHOLE} 1, 0 was given."),
+    ("task.iterations=2.5", "2.5 was given."),
+    ("task.batch=0", f"task.batch {WHOLE} 1, 0 was given."),
+    ("task.batch=5000", "task.batch must not exceed the 1285 training images of digits, 5000 was given."),
+    ("task.chains=0", f"task.chains {WHOLE} 1, 0 was given."),
+    ("task.learning_rate=-1", "task.learning_rate must be a positive number, -1 was given."),
+    ("task.learning_rate=inf", "task.learning_rate must be a positive number, inf was given."),
+    ("task.tune_every=0", "task.tune_every must be null or a whole number of at least 1, 0 was given."),
+    ("task.method=pdc", "task.method must be one of cd, pcd, 'pdc' was given; did you mean 'pcd'?"),
+    ("seed=-1", "seed must be a whole number of at least 0"),
+    ("target.dataset=mnsit", "did you mean 'mnist'?"),
+    ("target.n_hidden=0", "target.n_hidden must be"),
+    ("sampler=exact_draws", "sampler: "),
+    ("sampler=dula sampler.step_size=0", "sampler.step_size must be"),
+    ("task.ais=null", "task.ais must be a group of keys, None was given."),
+    ("task.ais.temperatures=[0,0.5,0.5,1]", f"{SCHEDULE} from 0 to 1, a schedule with 0.5 followed by 0.5"),
+    ("task.ais.temperatures=[0,0.7,0.5,1]", "a schedule with 0.7 followed by 0.5 was given."),
+    ("task.ais.temperatures=[1,0]", "a schedule with 1 followed by 0 was given."),
+    ("task.ais.temperatures=[0.1,1]", "a schedule from 0.1 to 1 was given."),
+    ("task.ais.temperatures=[0,0.9]", "a schedule from 0 to 0.9 was given."),
+    ("task.ais.temperatures=[0,nan,1]", "a schedule with 0 followed by nan was given."),
+    ("task.ais.temperatures=[0,b,1]", "a schedule with 'b' was given."),
+    ("task.ais.temperatures=0", f"{SCHEDULE} from 0 to 1, 0 was given."),
+    ("task.ais.temperatures=2.5", "2.5 was given."),
+    ("task.ais.temperatures=null", "None was given."),
+    ("task.ais.schedule=linera", "task.ais.schedule must be one of linear, pieces, sigmoid, 'linera' was"),
+    ("task.ais.chains=1", f"task.ais.chains {WHOLE} 2, 1 was given."),
+    ("task.ais.draw_steps=0", f"task.ais.draw_steps {WHOLE} 1, 0 was given."),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), LEARNING, ids=[given for given, _ in LEARNING])
+def test_a_setting_of_learning_is_refused(call: Call, tmp_path: Path, given: str, sentence: str) -> None:
+    sampler = [] if "sampler=" in given else [RBM_GIBBS]
+    command = " ".join(["task=learn", *DIGITS, *sampler, given])
+    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
+    assert not list(tmp_path.glob("outputs/models/*"))
+    assert not list(tmp_path.glob("outputs/runs/*"))
+
+
+MISMATCHED = [
+    (
+        "task=learn target=mog",
+        "task=learn needs a target that can be learned, such as rbm; target=mog cannot.",
+    ),
+    ("sampler=rbm_gibbs target=mog", "sampler: rbm_gibbs needs a restricted Boltzmann machine"),
+    ("sampler=ground_truth_draws target=mog", "sampler: ground_truth_draws needs a target with held_out"),
+    ("metric=log_mmd target=mog", "metric: log_mmd needs a binary target with reference draws"),
+    ("target=mog target.n_hidden=3", "Unknown key 'target.n_hidden'. target=mog has: components, energy."),
+]
+
+
+@pytest.mark.parametrize(("command", "sentence"), MISMATCHED, ids=[command for command, _ in MISMATCHED])
+def test_what_does_not_fit_together_is_refused(
+    call: Call, tmp_path: Path, command: str, sentence: str
+) -> None:
+    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
+
+
+def test_one_bad_job_of_a_sweep_stops_all_of_it(call: Call, tmp_path: Path) -> None:
+    command = " ".join(["-m", *DIGITS, RBM_GIBBS, "target.ground_truth.chains=50,1"])
+    said = refused_and_nothing_lost(call, tmp_path, command)
+    assert "target.ground_truth.chains must be" in said
+    assert "(job: " in said
+    assert not list(tmp_path.glob("outputs/runs/*"))
+
+
+def idx(images: np.ndarray[Any, Any]) -> bytes:
+    return bytes((0, 0, 8, 3)) + struct.pack(">3I", *images.shape) + images.astype(np.uint8).tobytes()
+
+
+def place(root: Path, train: bytes, test: bytes = b"", suffix: str = "") -> None:
+    raw = root / "MNIST/raw"
+    raw.mkdir(parents=True)
+    (raw / f"train-images-idx3-ubyte{suffix}").write_bytes(train)
+    (raw / f"t10k-images-idx3-ubyte{suffix}").write_bytes(test or train)
+
+
+def truncated(root: Path) -> None:
+    place(
+        root, gzip.compress(idx(np.random.default_rng(0).integers(0, 255, (40, 28, 28))))[:-100], suffix=".gz"
+    )
+
+
+def cut(root: Path) -> None:
+    place(root, idx(np.zeros((10, 28, 28)))[:-100])
+
+
+def small(root: Path) -> None:
+    place(root, idx(np.zeros((10, 8, 8))))
+
+
+def few(root: Path) -> None:
+    place(root, idx(np.zeros((10, 28, 28))))
+
+
+def garbage(root: Path) -> None:
+    place(root, b"<html>404</html>")
+
+
+def nothing(root: Path) -> None:
+    pass
+
+
+DATA = [
+    (nothing, "mnist is missing and could not be downloaded (no network"),
+    (truncated, "train-images-idx3-ubyte.gz' is damaged or cannot be read"),
+    (cut, "train-images-idx3-ubyte'"),
+    (small, "MNIST/raw'"),
+    (few, "MNIST/raw'"),
+    (garbage, "train-images-idx3-ubyte'"),
+]
+
+
+@pytest.mark.parametrize(("make", "sentence"), DATA, ids=[make.__name__ for make, _ in DATA])
+@pytest.mark.parametrize("task", ["task=sample", "task=learn"])
+def test_a_data_set_that_is_missing_or_damaged(
+    call: Call, tmp_path: Path, task: str, make: Callable[[Path], None], sentence: str
+) -> None:
+    root = tmp_path / "data"
+    root.mkdir()
+    make(root)
+    command = f"{task} scale=smoke target=rbm target.dataset=mnist {RBM_GIBBS} data.root={root}"
+    said = refused_and_nothing_lost(call, tmp_path, command)
+    assert sentence in said
+    assert str(root) in said
+    assert sorted(path.name for path in root.iterdir()) == ([] if make is nothing else ["MNIST"])
+
+
+def test_a_missing_data_set_says_what_is_to_be_put_where(call: Call, tmp_path: Path) -> None:
+    said = refused_and_nothing_lost(call, tmp_path, f"target=rbm target.dataset=mnist data.root={tmp_path}")
+    assert "put MNIST/raw/train-images-idx3-ubyte and MNIST/raw/t10k-images-idx3-ubyte (idx files" in said
+
+
+@pytest.mark.parametrize("root", ["data.root=null", "", "data.root=''"])
+def test_a_data_set_needs_a_root(call: Call, tmp_path: Path, root: str) -> None:
+    said = refused_and_nothing_lost(call, tmp_path, f"target=rbm target.dataset=kmnist {root}")
+    assert "kmnist needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR" in said
+
+
+def test_a_root_that_is_not_there(call: Call, tmp_path: Path) -> None:
+    said = refused_and_nothing_lost(call, tmp_path, "target=rbm data.root=nowhere")
+    assert "data.root (or DATA_ROOT) must be a folder that exists, 'nowhere' was given" in said
+
+
+BITS = np.array([[0, 1, 1, 0]] * 6)
+FILES: dict[str, tuple[dict[str, Any], str]] = {
+    "grey": ({"train": BITS * 0.3, "test": BITS}, "'own.npz' is not binary: train holds values other than"),
+    "grey_test": ({"train": BITS, "test": BITS * 7}, "'own.npz' is not binary: test holds values other than"),
+    "widths": ({"train": BITS, "test": BITS[:, :3]}, "the images in 'own.npz' must have one shape"),
+    "axes": ({"train": BITS[0], "test": BITS[0]}, "'own.npz' must hold numbers as (images, pixels)"),
+    "parts": ({"images": BITS}, "'own.npz' must hold the arrays train, test"),
+    "empty": ({"train": BITS[:0], "test": BITS}, "'own.npz' must hold at least one training image"),
+    "objects": (
+        {"train": np.array([{}]), "test": BITS},
+        "'own.npz' is damaged or not an .npz file of numbers",
+    ),
+    "few": (
+        {"train": BITS, "test": BITS},
+        "batch must not exceed the 6 training images of own, 100 was given",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_users_own_images(call: Call, tmp_path: Path, kind: str) -> None:
+    arrays, sentence = FILES[kind]
+    np.savez("own.npz", **arrays)
+    command = f"scale=smoke target=rbm target.dataset=own.npz {RBM_GIBBS}"
+    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
+
+
+def test_a_file_of_images_that_is_not_there_or_cut(call: Call, tmp_path: Path) -> None:
+    command = f"target=rbm target.dataset=cut.npz {RBM_GIBBS}"
+    assert "'cut.npz' cannot be read" in refused_and_nothing_lost(call, tmp_path, command)
+    np.savez("cut.npz", train=BITS, test=BITS)
+    Path("cut.npz").write_bytes(Path("cut.npz").read_bytes()[:-30])
+    assert "'cut.npz' is damaged" in refused_and_nothing_lost(call, tmp_path, command)
+
+
+class Harm:
+    """Would leave a file behind if it were unpickled."""
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, ("executed",)
+
+
+def saved(path: Path, n_visible: int = 64, **metadata: Any) -> None:
+    save_model(path, RBM(n_visible, 3), metadata)
+
+
+def evil_pickle(path: Path) -> None:
+    path.write_bytes(pickle.dumps(Harm()))
+
+
+def evil_torch(path: Path) -> None:
+    torch.save({"weight": Harm()}, path)
+
+
+def cut_model(path: Path) -> None:
+    saved(path, dataset="digits")
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def another(path: Path) -> None:
+    torch.save({"fc.weight": torch.zeros(3, 4)}, path)
+
+
+def other_size(path: Path) -> None:
+    weights = RBM(64, 3).state_dict()
+    torch.save(weights | {"hidden_bias": torch.zeros(9).to(weights["weight"])}, path)
+
+
+MODELS: list[tuple[str, Callable[[Path], None], str]] = [
+    ("evil.pt", evil_pickle, "evil.pt is no file of plain weights; nothing in it was executed."),
+    ("evil.pt", evil_torch, "evil.pt is no file of plain weights; nothing in it was executed."),
+    ("evil.safetensors", evil_pickle, "evil.safetensors is truncated or no safetensors file."),
+    ("cut.safetensors", cut_model, "cut.safetensors is truncated or no safetensors file."),
+    ("cut.pt", cut_model, "The model file cut.pt "),
+    ("other.pt", another, "other.pt holds another architecture: an RBM has the tensors data_mean,"),
+    ("sizes.pt", other_size, "sizes.pt has hidden_bias of the shape (9,)"),
+    ("notes.txt", lambda path: saved(path.with_suffix(".pt")), "model must be a saved model"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "sentence"), MODELS, ids=[f"{m[0]}-{m[1].__name__}" for m in MODELS]
+)
+@pytest.mark.parametrize("command", ["task=evaluate model=", f"target=rbm {RBM_GIBBS} target.model="])
+def test_a_file_that_is_no_model(
+    call: Call, tmp_path: Path, command: str, name: str, make: Callable[[Path], None], sentence: str
+) -> None:
+    make(tmp_path / name)
+    assert sentence in refused_and_nothing_lost(call, tmp_path, f"{command}{name}")
+    assert not Path("executed").exists()
+
+
+EVALUATION = [
+    ("", "task=evaluate needs a saved model: model=PATH."),
+    ("model=nowhere", "model must be a saved model or the folder of one, 'nowhere' was given, which is not"),
+    ("model=.", "model must be a saved model or the folder of one, '.' was given, which is not there."),
+    ("model=nameless.safetensors", "does not name its data set: task.dataset=NAME does."),
+    (
+        "model=narrow.safetensors",
+        "task.dataset=digits has 64 pixels an image, the model narrow.safetensors has",
+    ),
+    (
+        "model=good.safetensors task.dataset=own.npz",
+        "task.dataset=own.npz has 4 pixels an image, the model good",
+    ),
+    (
+        "model=good.safetensors task.dataset=dgits",
+        "task.dataset must be a file.npz or one of caltech, digits,",
+    ),
+    ("model=good.safetensors task.dataset=dgits", "'dgits' was given; did you mean 'digits'?"),
+    ("model=good.safetensors task.ais.temperatures=[0,1,1]", "a schedule with 1 followed by 1 was given."),
+    ("model=good.safetensors task.ais.chains=0", f"task.ais.chains {WHOLE} 2, 0 was given."),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), EVALUATION, ids=[given for given, _ in EVALUATION])
+def test_an_evaluation_is_refused(call: Call, tmp_path: Path, given: str, sentence: str) -> None:
+    saved(tmp_path / "good.safetensors", dataset="digits")
+    saved(tmp_path / "narrow.safetensors", 10, dataset="digits")
+    saved(tmp_path / "nameless.safetensors")
+    np.savez("own.npz", train=BITS, test=BITS)
+    assert sentence in refused_and_nothing_lost(call, tmp_path, f"scale=smoke task=evaluate {given}")
+    assert not list(tmp_path.glob("outputs/runs/*"))
