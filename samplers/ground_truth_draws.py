@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -10,9 +12,17 @@ from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator, uniform
 from targets.target import Target
 
+TIMES = "times_handed_out"
+"""Key in ``State.aux`` of how often each held-out draw came so far, int64, ``(*leading, H)``."""
+
 
 class GroundTruthDraws(Kernel):
-    """One of ``target.held_out`` ``(H, *event_shape)``, picked uniformly, at every step and for every chain.
+    """Deals out ``target.held_out`` ``(H, *event_shape)`` to the chains, without replacement.
+
+    The chains, the last axis of the batch ``(*leading, chains)``, get in each step the draws that came least
+    often so far, in random order: no draw comes twice in a step unless there are more chains than draws,
+    none comes an (n + 1)-th time in a run before all came n times, and each chain's draw is uniform. With
+    replacement, repeats in a step would raise MMD^2 by (1 - kbar) / H.
 
     Not exact: the held-out draws are finitely many and stand for the target only as well as the block
     Gibbs chains that made them. No evaluation is charged: the log density is looked up only so that `State`
@@ -25,23 +35,38 @@ class GroundTruthDraws(Kernel):
         _held_out(target)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        _held_out(target)
+        held_out = _held_out(target)
         if not bool((torch.as_tensor(beta) == 1).all()):
             raise ValueError(
                 "ground_truth_draws draws from the target at beta 1 only, "
                 "other inverse temperatures were given"
             )
-        return evaluate(target, theta, gradient=False)
+        state = evaluate(target, theta, gradient=False)
+        return replace(state, aux={TIMES: _never(state, held_out)})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         held_out = _held_out(target)
         if not len(held_out):
             raise ValueError("ground_truth_draws needs the target's held_out draws, which are still empty")
-        draw = uniform(generator, state.log_prob.shape, like=state.log_prob)
-        theta = held_out[(draw * len(held_out)).long().clamp_(max=len(held_out) - 1)].to(state.theta)
-        after = evaluate(target, theta, gradient=False)
-        jump = jump_length(target.space, state.theta, theta)
-        return after, Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)
+        times = state.aux[TIMES]
+        if times.shape[-1] != len(held_out):
+            times = _never(state, held_out)
+        *leading, chains = state.log_prob.shape
+        order = uniform(generator, (*leading, 1), (len(held_out),), like=state.log_prob).squeeze(-2)
+        # Counted from the least, so that the fractions that break ties keep their bits.
+        order = (order + (times - times.amin(-1, keepdim=True))).argsort(-1)
+        rows = order[..., torch.arange(chains, device=order.device) % len(held_out)]
+        after = evaluate(target, held_out[rows].to(state.theta), gradient=False)
+        times = times.scatter_add(-1, rows, torch.ones_like(rows))
+        jump = jump_length(target.space, state.theta, after.theta)
+        info = Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)
+        return replace(after, aux={TIMES: times}), info
+
+
+def _never(state: State, held_out: Tensor) -> Tensor:
+    """No draw came yet."""
+    shape = (*state.log_prob.shape[:-1], len(held_out))
+    return torch.zeros(shape, dtype=torch.int64, device=state.log_prob.device)
 
 
 def _held_out(target: Target) -> Tensor:

@@ -22,14 +22,55 @@ def machine(draws: int = 8) -> RBM:
     return rbm
 
 
-def test_each_held_out_draw_comes_equally_often_and_no_other() -> None:
-    """80,000 picks of 8: chi-square with 7 degrees of freedom exceeds 40.6 with probability 1e-6."""
-    rbm, kernel, generator = machine(), GroundTruthDraws(), torch.Generator().manual_seed(0)
-    state = kernel.init(rbm, rbm.initial((80_000,), generator), ONE)
-    after, _ = kernel.step(rbm, state, ONE, generator)
-    counts = rbm.space.index(after.theta).bincount(minlength=16)
-    assert counts[8:].sum() == 0
-    assert ((counts[:8] - 10_000) ** 2 / 10_000).sum().item() < 40.6
+def rows_of_steps(rbm: RBM, chains: int, steps: int, seeds: int = 2) -> torch.Tensor:
+    """Which held-out draw each chain got, ``(steps, seeds, chains)``."""
+    kernel = GroundTruthDraws()
+    generator = Streams(range(seeds), "chain") if seeds < 9 else torch.Generator().manual_seed(0)
+    state, rows = kernel.init(rbm, rbm.initial((seeds, chains), generator), ONE), []
+    for _ in range(steps):
+        state, _ = kernel.step(rbm, state, ONE, generator)
+        rows.append(rbm.space.index(state.theta))
+    return torch.stack(rows)
+
+
+def test_no_draw_comes_twice_in_a_step_nor_again_before_all_others() -> None:
+    """5 chains, 13 draws: rounds end within steps."""
+    rows = rows_of_steps(machine(13), chains=5, steps=26)
+    for seed in range(2):
+        for step in range(26):
+            assert len(set(rows[step, seed].tolist())) == 5
+            counts = rows[: step + 1, seed].flatten().bincount(minlength=13)
+            assert len(counts) == 13
+            assert counts.max() - counts.min() <= 1
+    assert not torch.equal(rows[:, 0], rows[:, 1])
+    assert not torch.equal(rows[:13], rows[13:])
+
+
+def test_each_chain_gets_each_draw_equally_often() -> None:
+    """Of 5 chains the first and the last, 8,000 seeds, in the second step, where a round of 8 ends.
+
+    Chi-square with 7 degrees of freedom exceeds 45.0 with probability 1.4e-7; two of them.
+    """
+    rows = rows_of_steps(machine(), chains=5, steps=2, seeds=8000)[1]
+    for chain in (0, 4):
+        counts = rows[:, chain].bincount(minlength=8)
+        assert ((counts - 1000) ** 2 / 1000).sum().item() < 45.0
+
+
+def test_more_chains_than_draws_repeat_them_as_little_as_possible() -> None:
+    rows = rows_of_steps(machine(), chains=20, steps=2)
+    for seed in range(2):
+        assert sorted(rows[0, seed].bincount(minlength=8).tolist()) == [2] * 4 + [3] * 4
+        assert rows[:, seed].flatten().bincount(minlength=8).tolist() == [5] * 8
+
+
+def test_a_refreshed_state_goes_on_with_the_round() -> None:
+    rbm, kernel, generator = machine(), GroundTruthDraws(), Streams([0], "chain")
+    state = kernel.init(rbm, rbm.initial((1, 4), generator), ONE)
+    first, _ = kernel.step(rbm, state, ONE, generator)
+    second, _ = kernel.step(rbm, kernel.refreshed(rbm, first, ONE), ONE, generator)
+    both = torch.cat([rbm.space.index(first.theta), rbm.space.index(second.theta)], dim=-1)
+    assert sorted(both.flatten().tolist()) == list(range(8))
 
 
 def test_a_draw_is_free_and_its_log_density_true() -> None:
