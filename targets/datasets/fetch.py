@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.client
 import os
-import shutil
 import socket
 import tempfile
 import urllib.request
@@ -22,6 +22,8 @@ TIMEOUT = 8.0
 """Seconds without a byte after which a server is given up."""
 CHUNK = 1 << 20
 FAILURES = (OSError, RuntimeError, EOFError, http.client.HTTPException, zipfile.BadZipFile, zlib.error)
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
+"""Errors of renaming a folder onto one that holds something."""
 
 
 def fetch(root: Path, files: Mapping[str, Mapping[str, str]]) -> None:
@@ -64,9 +66,9 @@ def from_torchvision(
     with scratch(root) as folder:
         for arguments in options:
             getattr(torchvision.datasets, dataset)(folder, download=True, **arguments)
-        for path in wanted:
-            if not (root / path).exists():
-                put(folder / path, root / path)
+        # An archive at its place says that all is there, so what was unpacked from it comes first.
+        for path in sorted(wanted, key=lambda path: (folder / path).is_file()):
+            put(folder / path, root / path)
 
 
 @contextmanager
@@ -94,12 +96,19 @@ def scratch(root: Path) -> Iterator[Path]:
 
 
 def put(part: Path, target: Path) -> None:
-    """Moves what is whole to its place, within one file system, so that nobody sees half of it."""
+    """Renames what is whole to its place, within one file system, so that nobody sees half of it.
+
+    What stands there already stays, and ours is left where it is.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
-    if part.is_dir():
-        shutil.move(part, target)
-    else:
+    if target.is_file():
+        return
+    try:
         os.replace(part, target)
+    except OSError as error:
+        # Another process was first.
+        if error.errno not in TAKEN:
+            raise
 
 
 def _download(url: str, part: Path) -> str:
