@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,13 @@ from metrics.rhat import potential_scale_reduction
 from metrics.truth import Truth
 from metrics.two_sample import null_sd, permutation_p_value, u_statistic
 from samplers.hyperparameters import count
-from targets.randomness import derive_seed, uniform
+from samplers.kernel import State
+from samplers.rbm_gibbs import RBMGibbs
+from targets.randomness import derive_seed
 from targets.rbm import RBM
 
 PEERS_CHAINS, PEERS_REFERENCES = 100, 500
-ENERGY_ROWS, PERMUTATIONS, AT_ONCE = 100, 999, 100
+ENERGY_ROWS, PERMUTATIONS = 100, 999
 MOST_TESTED = 1000
 """Draws of each set that the permutation test holds the kernel of."""
 
@@ -82,12 +84,18 @@ class GroundTruthChains:
         images = torch.Generator().manual_seed(derive_seed(seed, "ground truth/images"))
         picked = torch.randint(len(data), (chains,), generator=images)
         noise = rbm.initial((chains,), self._generator)
-        self.theta = torch.stack([noise, data[picked.to(data.device)].to(noise)])
+        self._kernel, self._beta = RBMGibbs(), like.new_ones(())
+        self._state = self._at(torch.stack([noise, data[picked.to(data.device)].to(noise)]))
         self._keep_at = [self.steps - place * half // keeps for place in range(keeps)]
         self._energy_every = max(1, half // ENERGY_ROWS)
         self._kept = torch.zeros((keeps, *self.theta.shape), dtype=torch.uint8, device=like.device)
         rows = half // self._energy_every
         self._energies = torch.zeros((rows, 2, chains), dtype=like.dtype, device=like.device)
+
+    @property
+    def theta(self) -> Tensor:
+        """Where the chains of the two sets stand, ``(2, chains, d)``."""
+        return self._state.theta
 
     @property
     def done(self) -> bool:
@@ -99,20 +107,12 @@ class GroundTruthChains:
         """Takes that many steps more, or as many as are left."""
         for _ in range(min(steps, self.steps - self.step)):
             self.step += 1
-            self.theta = self._gibbs(self.theta)
+            self._state, _ = self._kernel.step(self.rbm, self._state, self._beta, self._generator)
             if self.step in self._keep_at:
                 self._kept[self._keep_at.index(self.step)] = self.theta.to(torch.uint8)
             row, off = divmod(self.steps - self.step, self._energy_every)
             if not off and row < len(self._energies):
-                self._energies[len(self._energies) - 1 - row] = self.rbm.log_prob(self.theta)
-
-    def _gibbs(self, theta: Tensor) -> Tensor:
-        """All hidden units given the visible ones, then all visible ones given the hidden ones."""
-        batch = theta.shape[:-1]
-        hidden = self.rbm.hidden_logits(theta).sigmoid()
-        hidden = (uniform(self._generator, batch, (self.rbm.n_hidden,), like=theta) < hidden).to(theta)
-        visible = self.rbm.visible_logits(hidden).sigmoid()
-        return (uniform(self._generator, batch, (self.rbm.n_visible,), like=theta) < visible).to(theta)
+                self._energies[len(self._energies) - 1 - row] = self._state.log_prob
 
     @torch.no_grad()
     def result(self) -> GroundTruth:
@@ -122,7 +122,7 @@ class GroundTruthChains:
             log_mmd, log_mmd_sd: mean and standard deviation of ln MMD^2 (V-statistic) between groups of
                 100 of all held-out draws and the first 500 reference draws: the floor of `log_mmd`.
             log_mmd_formula: ln of (1 - kbar) (1/100 + 1/500), what the floor is without the logarithm's
-                own bias; kbar is the mean kernel between independent draws.
+                own bias; kbar is the mean kernel between draws of different chains.
             mmd_u, mmd_u_sd: U-statistic between at most 1,000 draws of each set, and its standard
                 deviation if they have one law.
             p_value: of the permutation test that they have one law.
@@ -168,47 +168,31 @@ class GroundTruthChains:
                 raise ValueError(
                     f"{name} must have the shape {tuple(into.shape)}, {tuple(state[name].shape)} was saved"
                 )
-        self.theta = state["theta"].to(self.theta)
+        self._state = self._at(state["theta"].to(self.theta))
         self._kept.copy_(state["kept"])
         self._energies.copy_(state["energies"])
         self._generator.set_state(state["generator"].cpu())
         self.step = int(state["step"])
 
-
-def ground_truth(
-    rbm: RBM,
-    data: Tensor,
-    steps: int = 10_000,
-    chains: int = 500,
-    keeps: int = 10,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> GroundTruth:
-    """`GroundTruthChains` from first to last step; `progress` is told the step every 100 steps."""
-    run = GroundTruthChains(rbm, data, steps, chains, keeps, seed)
-    while not run.done:
-        run.advance(AT_ONCE)
-        if progress is not None:
-            progress(run.step)
-    return run.result()
+    def _at(self, theta: Tensor) -> State:
+        return self._kernel.init(self.rbm, theta, self._beta)
 
 
 def _agreement(reference: Tensor, held_out: Tensor, chains: int, seed: int) -> dict[str, float]:
     """What the report says of the distance of the two sets; the first `chains` are of the last step."""
     group = min(PEERS_CHAINS, chains)
-    peers = Truth(reference, PEERS_REFERENCES)
+    peers = Truth(reference, PEERS_REFERENCES, chains)
     floor = peers.floor(held_out, group)
     size = min(chains, MOST_TESTED)
     last = torch.cat([reference[:size], held_out[:size]])
     gram = peers.kernel.matrix(last, last)
     xx, yy, xy = gram[:size, :size].sum(), gram[size:, size:].sum(), gram[:size, size:].sum()
-    kbar = float((peers.within_all - len(reference)) / (len(reference) * (len(reference) - 1)))
     generator = torch.Generator().manual_seed(derive_seed(seed, "ground truth/permutations"))
     return {
         "log_mmd": float(floor.mean()),
         "log_mmd_sd": float(floor.std()) if len(floor) > 1 else math.nan,
         "log_mmd_groups": float(len(floor)),
-        "log_mmd_formula": math.log((1.0 - kbar) * (1.0 / group + 1.0 / len(peers.first))),
+        "log_mmd_formula": math.log((1.0 - float(peers.kbar)) * (1.0 / group + 1.0 / len(peers.first))),
         "mmd_u": float(u_statistic(xx, yy, xy, size, size)),
         "mmd_u_sd": float(null_sd(peers.second_moment, size, size)),
         "p_value": permutation_p_value(gram, size, PERMUTATIONS, generator),

@@ -7,6 +7,7 @@ unbiased U-statistic, and the number of draws that would tell the sampler from t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
@@ -18,8 +19,8 @@ from metrics.last_draws import LastDraws
 from metrics.metric import Context, Metric, by_seed
 from metrics.sums import restore
 from metrics.truth import Truth, need_reference
-from metrics.two_sample import samples_apart
-from samplers.hyperparameters import count
+from metrics.two_sample import null_sd, samples_apart
+from samplers.hyperparameters import count, within
 from samplers.kernel import Info
 
 NEAR_FLOOR = 0.3
@@ -29,21 +30,28 @@ class LogMMD(Metric):
     """Distance of the chains' states at one step from the target's reference draws, every few steps.
 
     Values, one per seed; NaN before the first evaluation:
-        log_mmd: mean of ln MMD^2 (V-statistic, the first `references` draws) over the last evaluations.
+        log_mmd: mean of ln MMD^2 (V-statistic, the first `references` draws) over the evaluations at the
+            end: those in the last `share` of the steps up to the last evaluation, at least that one and
+            at most the last `window`.
         mmd_u: mean of MMD^2 (U-statistic, all reference draws) over the same; about 0 for a perfect
             sampler, at times negative.
-        log_mmd_now: ln MMD^2 at the last evaluation.
+        mmd_u_sd0: standard deviation of one evaluation of the U-statistic for a perfect sampler, all draws
+            taken as independent (`metrics.two_sample.null_sd`).
+        log_mmd_now: ln MMD^2 at the very step that the value is asked for; known from the first step on.
         log_mmd_floor: mean ln MMD^2 of groups of as many held-out draws as there are chains.
         hit_step: the first step at which ln MMD^2 was within 0.3 of the floor or below it; NaN if none.
         samples_apart: independent draws on each side that tell a law at `mmd_u` from the truth
             (`metrics.two_sample.samples_apart`); NaN where `mmd_u` is not positive.
 
     The reference may be set after this is built; it is read at the first evaluation. A reference of R
-    draws costs chains x R x d multiplications an evaluation.
+    draws costs chains x R x d multiplications an evaluation. Where the target says that its reference is
+    snapshots of ``target.reference_chains`` chains (an int; row r of chain r modulo it), snapshots of one
+    chain are not taken for independent; without that attribute all rows are.
 
     Args:
         every: steps between evaluations.
-        window: number of last evaluations that are averaged.
+        window: most evaluations that are averaged: 100 are the last tenth of 10,000 steps.
+        share: share of the steps so far, at the end, whose evaluations are averaged.
         references: number of reference draws in the V-statistic.
 
     Raises:
@@ -54,17 +62,24 @@ class LogMMD(Metric):
     unit = "ln squared distance"
     direction = "min"
 
-    def __init__(self, context: Context, every: int = 10, window: int = 100, references: int = 500) -> None:
+    def __init__(
+        self,
+        context: Context,
+        every: int = 10,
+        window: int = 100,
+        references: int = 500,
+        share: float = 0.1,
+    ) -> None:
         super().__init__(context)
         need_reference(self.name, context)
         self.every = count("metric.log_mmd.every", every)
         self.window = count("metric.log_mmd.window", window)
         self.references = count("metric.log_mmd.references", references, 2)
+        self.share = within("metric.log_mmd.share", share, 0.0, 1.0)
         self.last_draws = context.statistic(LastDraws)
         empty = torch.full((context.seeds, 2, self.window), torch.nan, dtype=torch.float64)
         self.ring = empty.to(context.device)
-        self.now = self.ring[:, 0, 0].clone()
-        self.hit = self.now.clone()
+        self.hit = self.ring[:, 0, 0].clone()
         self.evaluated = 0
 
     @cached_property
@@ -72,9 +87,10 @@ class LogMMD(Metric):
         """The reference, as it is at the first evaluation.
 
         Raises:
-            ValueError: if it is still empty.
+            ValueError: if it is still empty, or the target's `reference_chains` does not fit it.
         """
-        return Truth(self._set("reference"), self.references)
+        chains: int | None = getattr(self.context.target, "reference_chains", None)
+        return Truth(self._set("reference"), self.references, chains)
 
     @cached_property
     def floor(self) -> Tensor:
@@ -87,33 +103,41 @@ class LogMMD(Metric):
         log_mmd, mmd_u = self.truth.both(theta)
         slot = step // self.every % self.window
         self.ring[:, 0, slot], self.ring[:, 1, slot] = log_mmd, mmd_u
-        self.now = log_mmd
         reached = self.hit.isnan() & (log_mmd <= self.floor + NEAR_FLOOR)
         self.hit = torch.where(reached, float(step), self.hit)
         self.evaluated = step
 
     def result(self) -> dict[str, Tensor]:
-        means = by_seed(lambda ring: ring.nanmean(-1), self.ring)
+        means = by_seed(lambda ring: ring.nanmean(-1), self.ring[..., self._slots()])
         mmd_u = means[:, 1]
+        theta, truth = self.last_draws.theta, self.truth
+        null = null_sd(truth.second_moment, self.context.chains, len(truth.draws))
         return {
             self.name: means[:, 0],
             "mmd_u": mmd_u,
-            "log_mmd_now": self.now.clone(),
+            "mmd_u_sd0": null.expand(self.context.seeds).clone(),
+            "log_mmd_now": torch.full_like(self.hit, torch.nan) if theta is None else truth.log_mmd(theta),
             "log_mmd_floor": self.floor.expand(self.context.seeds).clone(),
             "hit_step": self.hit.clone(),
-            "samples_apart": samples_apart(mmd_u, self.truth.separation),
+            "samples_apart": samples_apart(mmd_u, truth.separation),
         }
+
+    def _slots(self) -> list[int]:
+        """Where in the ring the evaluations at the end are."""
+        last = self.evaluated // self.every
+        # A product like 0.1 x 30 is a little above its whole number, which is no further evaluation.
+        some = min(max(1, math.ceil(self.share * last - 1e-9)), self.window)
+        return [place % self.window for place in range(last - some + 1, last + 1)]
 
     def merge(self, other: Self) -> None:
         # A step has its own slot, so the later stretch replaces exactly what it pushes out.
         self.ring = torch.where(other.ring[:, :1].isnan(), self.ring, other.ring)
         self.hit = torch.where(self.hit.isnan(), other.hit, self.hit)
         if other.evaluated:
-            self.now, self.evaluated = other.now.clone(), other.evaluated
+            self.evaluated = other.evaluated
 
     def state_dict(self) -> dict[str, Any]:
-        tensors = {"ring": self.ring.clone(), "now": self.now.clone(), "hit": self.hit.clone()}
-        return {"evaluated": self.evaluated, **tensors}
+        return {"evaluated": self.evaluated, "ring": self.ring.clone(), "hit": self.hit.clone()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a `state_dict`.
@@ -121,7 +145,7 @@ class LogMMD(Metric):
         Raises:
             ValueError: if it is of another number of seeds or another window.
         """
-        for name in ("ring", "now", "hit"):
+        for name in ("ring", "hit"):
             restore(name, getattr(self, name), state[name])
         self.evaluated = int(state["evaluated"])
 

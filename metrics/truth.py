@@ -9,7 +9,7 @@ from torch import Tensor
 
 from metrics.hamming_kernel import HammingKernel
 from metrics.metric import Context, UnmetNeed
-from metrics.two_sample import centred_second_moment, separation, u_statistic, v_statistic
+from metrics.two_sample import centred_second_moment, separation, u_statistic_given, v_statistic
 from targets.spaces import Binary
 
 MOST_GROUPS, MOST_CENTRED = 200, 1000
@@ -21,11 +21,22 @@ class Truth:
     Args:
         reference: draws ``(R, d)`` that stand for the law.
         references: how many of them, from the first, the V-statistic uses; the peers use 500.
+        chains: number of independent chains that the draws are snapshots of, all chains at one step and then
+            all at another: row r is of chain r % chains. By default each draw has a chain of its own.
+
+    Raises:
+        ValueError: if there are fewer than 2 draws or chains, or not equally many draws of each chain.
     """
 
-    def __init__(self, reference: Tensor, references: int) -> None:
+    def __init__(self, reference: Tensor, references: int, chains: int | None = None) -> None:
         if len(reference) < 2:
             raise ValueError(f"reference must hold at least 2 draws, {len(reference)} were given")
+        self.chains = len(reference) if chains is None else chains
+        if self.chains < 2 or len(reference) % self.chains:
+            raise ValueError(
+                f"reference_chains must be at least 2 and divide the number of reference draws "
+                f"({len(reference)}), {chains} was given"
+            )
         self.kernel = HammingKernel(reference.shape[-1], reference.device)
         self.first = reference[:references].float()
         self.rest = reference[references:].float()
@@ -37,13 +48,17 @@ class Truth:
         return self.kernel.total(self.first, self.first)
 
     @cached_property
-    def within_all(self) -> Tensor:
-        """Sum of the kernel over all ordered pairs of the reference."""
-        return self.kernel.total(self.draws, self.draws)
+    def kbar(self) -> Tensor:
+        """E k(y, y') over independent draws, a scalar: the mean over all pairs of different chains."""
+        count = len(self.draws)
+        keeps = count // self.chains
+        of_chains = self.draws.reshape(keeps, self.chains, -1).transpose(0, 1)
+        same = self.kernel.total(of_chains, of_chains).sum()
+        return (self.kernel.total(self.draws, self.draws) - same) / (count * (count - keeps))
 
     @cached_property
     def second_moment(self) -> Tensor:
-        """E k~^2 of the centred kernel (`metrics.two_sample`), from at most 1,000 draws."""
+        """E k~^2 of the centred kernel (`metrics.two_sample`), from at most 1,000 independent draws."""
         return centred_second_moment(self._gram())
 
     @cached_property
@@ -52,7 +67,7 @@ class Truth:
         return separation(self._gram())
 
     def _gram(self) -> Tensor:
-        some = self.draws[:MOST_CENTRED]
+        some = self.draws[: min(self.chains, MOST_CENTRED)]
         return self.kernel.matrix(some, some)
 
     def log_mmd(self, draws: Tensor) -> Tensor:
@@ -61,17 +76,22 @@ class Truth:
         return _log(v_statistic(xx, self.within_first, xy, draws.shape[-2], len(self.first)))
 
     def both(self, draws: Tensor) -> tuple[Tensor, Tensor]:
-        """`log_mmd`, and the U-statistic against all of the reference, ``(*batch)`` each."""
+        """`log_mmd`, and the U-statistic against all of the reference, ``(*batch)`` each.
+
+        Snapshots of one chain resemble each other, so pairs of them would bias the U-statistic upwards; they
+        are left out of the reference's own term (`kbar`). The V-statistic stays that of the papers.
+        """
         m = draws.shape[-2]
         xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self.first)
         log_mmd = _log(v_statistic(xx, self.within_first, xy, m, len(self.first)))
         to_all = xy + self.kernel.total(draws, self.rest) if len(self.rest) else xy
-        return log_mmd, u_statistic(xx, self.within_all, to_all, m, len(self.draws))
+        return log_mmd, u_statistic_given(xx, self.kbar, to_all, m, len(self.draws))
 
     def floor(self, held_out: Tensor, m: int) -> Tensor:
         """`log_mmd` of disjoint groups of `m` independent draws of the same law, ``(groups,)``.
 
-        What a perfect sampler scores with `m` chains, since the V-statistic is biased upwards.
+        What a perfect sampler scores with `m` chains, since the V-statistic is biased upwards. A group is of
+        successive rows, which are of different chains as long as there are `m`.
 
         Raises:
             ValueError: if `held_out` ``(H, d)`` holds fewer than `m` draws.

@@ -37,7 +37,14 @@ def u_statistic(xx: Tensor, yy: Tensor, xy: Tensor, m: int, n: int) -> Tensor:
     """
     if min(m, n) < 2:
         return torch.full_like(xx, torch.nan)
-    return (xx - m) / (m * (m - 1)) + (yy - n) / (n * (n - 1)) - 2.0 * xy / (m * n)
+    return u_statistic_given(xx, (yy - n) / (n * (n - 1)), xy, m, n)
+
+
+def u_statistic_given(xx: Tensor, kbar: Tensor, xy: Tensor, m: int, n: int) -> Tensor:
+    """`u_statistic` where E k(y, y') over independent draws is known to be `kbar`. NaN where m is 1."""
+    if m < 2:
+        return torch.full_like(xx, torch.nan)
+    return (xx - m) / (m * (m - 1)) + kbar - 2.0 * xy / (m * n)
 
 
 def u_centred(gram: Tensor) -> Tensor:

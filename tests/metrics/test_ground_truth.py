@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.ground_truth import GroundTruth, GroundTruthChains, ground_truth
+from metrics.ground_truth import GroundTruth, GroundTruthChains
 from targets.rbm import RBM
 from tests.metrics.test_two_sample import double_loops
 
@@ -22,6 +22,12 @@ def machine(weight: float = 1.0) -> RBM:
     rbm.weight.copy_(weight * torch.randn(4, 6, generator=generator, dtype=torch.float64))
     rbm.hidden_bias.copy_(torch.randn(4, generator=generator, dtype=torch.float64))
     return rbm
+
+
+def ground_truth(rbm: RBM, images: Tensor, steps: int, chains: int, keeps: int, seed: int = 0) -> GroundTruth:
+    run = GroundTruthChains(rbm, images, steps, chains, keeps, seed)
+    run.advance(steps)
+    return run.result()
 
 
 def frequencies(rbm: RBM, draws: Tensor) -> Tensor:
@@ -124,12 +130,6 @@ def test_a_saved_ground_truth_continues_with_the_same_bits() -> None:
         assert second.step == 30
         assert same(second.result(), whole)
     assert not same(ground_truth(machine(), IMAGES, steps=30, chains=8, keeps=3, seed=1), whole)
-
-
-def test_progress_is_told_up_to_the_last_step() -> None:
-    told: list[int] = []
-    ground_truth(machine(), IMAGES, steps=250, chains=2, keeps=1, progress=told.append)
-    assert told == [100, 200, 250]
 
 
 def test_it_is_not_had_before_the_last_step_nor_from_another_run() -> None:

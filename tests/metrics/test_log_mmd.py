@@ -15,7 +15,7 @@ from metrics.last_draws import LastDraws
 from metrics.log_mmd import LogMMD
 from metrics.log_mmd_slice import CHOICES, LogMMDSlice, TimeSlice
 from metrics.metric import UnmetNeed
-from metrics.two_sample import samples_apart, separation
+from metrics.two_sample import centred_second_moment, null_sd, samples_apart, separation
 from targets.rbm import RBM
 from targets.spaces import Categorical
 from tests.metrics.test_two_sample import bits, double_loops
@@ -26,7 +26,7 @@ from tests.support.targets import Bare
 
 D, SEEDS, CHAINS, STEPS = 9, 3, 6, 43
 LAW = torch.linspace(0.2, 0.7, D, dtype=torch.float64)
-OURS = partial(LogMMD, every=4, window=5, references=20)
+OURS = partial(LogMMD, every=4, window=5, references=20, share=0.3)
 SLICE = partial(LogMMDSlice, draws=8, references=20)
 
 
@@ -53,13 +53,15 @@ def test_values_equal_double_loops(dtype: torch.dtype) -> None:
     evaluated = range(4, STEPS + 1, 4)
     floor = sum(log_v(group, rbm) for group in rbm.held_out[:24].reshape(4, 6, D)) / 4
     gram = HammingKernel(D).matrix(rbm.reference, rbm.reference)
+    sd0 = null_sd(centred_second_moment(gram), CHAINS, 31).item()
     for seed in range(SEEDS):
         series = {step: log_v(theta[step - 1, seed], rbm) for step in evaluated}
-        mmd_u = sum(double_loops(theta[step - 1, seed], rbm.reference)[1] for step in evaluated[-5:]) / 5
+        mmd_u = sum(double_loops(theta[step - 1, seed], rbm.reference)[1] for step in evaluated[-3:]) / 3
         close = partial(pytest.approx, abs=1e-10)
-        assert result["log_mmd"][seed].item() == close(sum(series[step] for step in evaluated[-5:]) / 5)
+        assert result["log_mmd"][seed].item() == close(sum(series[step] for step in evaluated[-3:]) / 3)
         assert result["mmd_u"][seed].item() == close(mmd_u)
-        assert result["log_mmd_now"][seed].item() == close(series[40])
+        assert result["log_mmd_now"][seed].item() == close(log_v(theta[STEPS - 1, seed], rbm))
+        assert result["mmd_u_sd0"][seed].item() == close(sd0)
         assert result["log_mmd_floor"][seed].item() == close(floor)
         hit = next((step for step, value in series.items() if value <= floor + 0.3), math.nan)
         assert result["hit_step"][seed].item() == pytest.approx(hit, nan_ok=True)
@@ -102,10 +104,71 @@ def test_chains_that_are_the_reference_are_at_no_distance() -> None:
     assert result["hit_step"].item() == 4
 
 
-def test_before_the_first_evaluation_nothing_is_known_but_the_floor() -> None:
+def test_before_the_first_evaluation_nothing_is_known_but_the_floor_and_where_the_chains_stand() -> None:
     result = measure(context(machine(), SEEDS, CHAINS), [OURS, SLICE], draws(3)).result()
-    assert result.pop("log_mmd_floor").isfinite().all()
+    assert all(result.pop(name).isfinite().all() for name in ("log_mmd_floor", "mmd_u_sd0", "log_mmd_now"))
     assert all(value.isnan().all() for value in result.values())
+
+
+def test_the_value_now_is_of_the_step_it_is_asked_for() -> None:
+    rbm, theta = machine(), draws()
+    suite = measure(context(rbm, SEEDS, CHAINS), [OURS], theta[:0])
+    for step in range(1, 12):
+        suite.update(step, theta[step - 1], silent(SEEDS, CHAINS))
+        now = suite.result()["log_mmd_now"]
+        expected = [log_v(theta[step - 1, seed], rbm) for seed in range(SEEDS)]
+        torch.testing.assert_close(now, torch.tensor(expected, dtype=torch.float64), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("steps", "averaged"), [(9, 1), (13, 1), (25, 2), (40, 3), (60, 5), (80, 5)])
+def test_the_end_is_a_share_of_the_steps_and_at_most_the_window(steps: int, averaged: int) -> None:
+    rbm, theta = machine(), draws(80)
+    options = partial(LogMMD, every=2, window=5, references=20, share=0.15)
+    result = measure(context(rbm, SEEDS, CHAINS), [options], theta[:steps]).result()["log_mmd"]
+    evaluated = list(range(2, steps + 1, 2))[-averaged:]
+    for seed in range(SEEDS):
+        expected = sum(log_v(theta[step - 1, seed], rbm) for step in evaluated) / averaged
+        assert result[seed].item() == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("steps", "evaluations"), [(10, 1), (100, 1), (300, 3), (1000, 10), (10_000, 100)])
+def test_the_end_is_the_last_tenth(steps: int, evaluations: int) -> None:
+    """At 10,000 steps the 100 evaluations of the papers; all in the last tenth, the whole of it."""
+    metric = LogMMD(context(machine(), 1, CHAINS))
+    metric.evaluated = steps
+    slots = metric._slots()
+    assert len(set(slots)) == len(slots) == evaluations
+    assert slots[-1] == steps // 10 % 100
+
+
+def test_snapshots_of_one_chain_are_not_taken_for_independent() -> None:
+    """Each draw of the truth repeated: U of its own law has no bias once the target says what the rows are.
+
+    400 repeats; 5 standard errors of the mean, false alarm 6e-7.
+    """
+    theta = bits(LAW, 400, CHAINS, seed=5).unsqueeze(1)
+    found = {}
+    for chains in (None, 10):
+        values = []
+        for place in range(400):
+            rbm = machine()
+            rbm.reference = bits(LAW, 10, seed=100 + place).repeat(3, 1)
+            if chains is not None:
+                rbm.reference_chains = chains
+            suite = measure(context(rbm, 1, CHAINS), [OURS], theta[:0])
+            suite.update(4, theta[place], silent(1, CHAINS))
+            values.append(suite.result()["mmd_u"])
+        found[chains] = torch.cat(values)
+    error = {chains: value.std().item() / 20 for chains, value in found.items()}
+    assert abs(found[10].mean().item()) < 5 * error[10]
+    assert found[None].mean().item() > 5 * error[None]
+
+
+def test_a_reference_of_other_chains_is_refused() -> None:
+    rbm = machine()
+    rbm.reference_chains = 10
+    with pytest.raises(ValueError, match=r"divide the number of reference draws \(31\), 10 was given"):
+        measure(context(rbm, SEEDS, CHAINS), [OURS], draws(4))
 
 
 def test_a_single_chain_has_a_v_statistic_only() -> None:
@@ -237,6 +300,7 @@ def test_needs_are_named(metric: type[LogMMD | LogMMDSlice]) -> None:
         (LogMMD, {"every": 0}, "metric.log_mmd.every must be a whole number of at least 1, 0 was given"),
         (LogMMD, {"window": 1.5}, "metric.log_mmd.window must be a whole number of at least 1, 1.5 was"),
         (LogMMD, {"references": 1}, "metric.log_mmd.references must be a whole number of at least 2, 1 was"),
+        (LogMMD, {"share": 1.5}, "metric.log_mmd.share must be a number from 0 to 1, 1.5 was"),
         (LogMMDSlice, {"draws": 1}, "metric.log_mmd_slice.draws must be a whole number of at least 2"),
         (LogMMDSlice, {"skip": 1.0}, "metric.log_mmd_slice.skip must be a number from 0 to 0.9, 1.0 was"),
     ],

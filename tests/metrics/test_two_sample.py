@@ -129,6 +129,21 @@ def test_the_floor_is_that_of_independent_draws() -> None:
         truth.floor(bits(P, 10), 11)
 
 
+def test_pairs_of_one_chain_count_for_nothing() -> None:
+    """Rows 0, 4, 8 are of chain 0 and so on: a double loop over pairs of different chains."""
+    y = bits(P, 12)
+    kernel = HammingKernel(D).matrix(y, y)
+    pairs = [kernel[i, j].item() for i in range(12) for j in range(12) if i % 4 != j % 4]
+    truth = Truth(y, 12, chains=4)
+    assert truth.kbar.item() == pytest.approx(sum(pairs) / len(pairs), abs=1e-14)
+    assert truth.second_moment.item() == centred_second_moment(kernel[:4, :4]).item()
+    for chains in (1, 5):
+        with pytest.raises(
+            ValueError, match=f"reference_chains must be at least 2 and .*, {chains} was given"
+        ):
+            Truth(y, 12, chains)
+
+
 @pytest.mark.parametrize(("m", "n"), [(12, 12), (8, 20)])
 def test_null_sd_is_that_of_simulated_statistics(m: int, n: int) -> None:
     """4,000 repeats: the standard deviation has a relative error near 1.5 %; 8 % is 5 of them."""
