@@ -23,14 +23,14 @@ IDENTIFYING = ("name", "binarisation", "threshold", "seed", "sha256")
 """What decides which images a data set holds; where they lie and what is said of them does not."""
 
 
-def identifying(name: Any, binarisation: Any = None) -> dict[str, Any]:
+def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
-    spec = described(name, binarisation)
+    spec = described(name, binarisation, key)
     unread = {"threshold": "threshold", "seed": "stochastic"}
     return {
-        key: spec[key]
-        for key in IDENTIFYING
-        if key in spec and spec["binarisation"] == unread.get(key, spec["binarisation"])
+        part: spec[part]
+        for part in IDENTIFYING
+        if part in spec and spec["binarisation"] == unread.get(part, spec["binarisation"])
     }
 
 

@@ -58,7 +58,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     if task == "evaluate":
         parts = {"task": parts["task"], "model": file_digest(model_file(config.model))}
         if config.task.dataset is not None:
-            parts["task"]["dataset"] = identifying_data(config.task.dataset)
+            parts["task"]["dataset"] = identifying_data(config.task.dataset, key="task.dataset")
     elif task == "learn":
         if "training" not in parts["target"]:
             raise UserError(

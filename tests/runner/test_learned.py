@@ -337,7 +337,7 @@ def test_learning_that_meets_nan_keeps_the_last_good_checkpoint(
 
     with monkeypatch.context() as patch:
         patch.setattr(cd, "contrastive_loss", broken)
-        ended = call(*LEARN, "checkpoint.seconds=0")
+        ended = call(*LEARN)
     assert ended.status == 1
     checkpoint = one("models/*/checkpoint.pt")
     assert "Training stopped at iteration 25, where the loss is not finite (loss nan)" in ended.err
