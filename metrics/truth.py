@@ -7,8 +7,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from metrics.hamming_kernel import HammingKernel
+from metrics.hamming_kernel import COLUMNS, HammingKernel
 from metrics.metric import Context, UnmetNeed
+from metrics.packed_draws import PackedDraws
 from metrics.two_sample import centred_second_moment, separation, u_statistic_given, v_statistic
 from targets.spaces import Binary
 
@@ -39,7 +40,8 @@ class Truth:
             )
         self.kernel = HammingKernel(reference.shape[-1], reference.device)
         self.first = reference[:references].float()
-        self.rest = reference[references:].float()
+        self._first = PackedDraws(self.first)
+        self._rest = [PackedDraws(part) for part in torch.split(reference[references:], COLUMNS) if len(part)]
         self.draws = reference
 
     @cached_property
@@ -72,7 +74,7 @@ class Truth:
 
     def log_mmd(self, draws: Tensor) -> Tensor:
         """ln MMD^2 of `draws` ``(*batch, m, d)``, V-statistic against the first draws, ``(*batch)``."""
-        xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self.first)
+        xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self._first)
         return _log(v_statistic(xx, self.within_first, xy, draws.shape[-2], len(self.first)))
 
     def both(self, draws: Tensor) -> tuple[Tensor, Tensor]:
@@ -82,9 +84,11 @@ class Truth:
         are left out of the reference's own term (`kbar`). The V-statistic stays that of the papers.
         """
         m = draws.shape[-2]
-        xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self.first)
+        xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self._first)
         log_mmd = _log(v_statistic(xx, self.within_first, xy, m, len(self.first)))
-        to_all = xy + self.kernel.total(draws, self.rest) if len(self.rest) else xy
+        to_all = xy.clone()
+        for part in self._rest:
+            to_all += self.kernel.total(draws, part)
         return log_mmd, u_statistic_given(xx, self.kbar, to_all, m, len(self.draws))
 
     def floor(self, held_out: Tensor, m: int) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.hamming_kernel import HammingKernel
+from metrics.packed_draws import PackedDraws
 from metrics.truth import Truth
 from metrics.two_sample import (
     centred_second_moment,
@@ -105,6 +106,19 @@ def test_distances_of_whole_images_are_exact_in_float32() -> None:
     expected = (x.unsqueeze(1) != y).sum(-1).double()
     exact = torch.exp(-expected / 784).sum()
     torch.testing.assert_close(HammingKernel(784).total(x, y), exact, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (3, 1), (63, 6), (64, 7), (784, 31), (4095, 5), (4096, 5)])
+def test_packed_draws_differ_in_as_many_coordinates(d: int, n: int) -> None:
+    """All zeros and all ones are among them: the largest counts there are."""
+    half = torch.full((d,), 0.5)
+    x, y = bits(half, 2, 4), bits(half, n, seed=1)
+    x[0, 0], x[0, 1], y[0], y[-1] = 0.0, 1.0, 1.0, 1.0
+    packed = PackedDraws(y)
+    expected = (x.unsqueeze(-2) != y).sum(-1)
+    assert torch.equal(packed.hamming(x).long(), expected)
+    assert len(packed.rows) == (n if d > 4095 else (n + 1) // 2)
+    assert torch.equal(HammingKernel(d).total(x, packed), HammingKernel(d).total(x, y))
 
 
 def test_u_has_no_bias_and_v_the_bias_that_the_floor_formula_says() -> None:
