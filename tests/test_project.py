@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
+import inspect
 import os
 import re
 import shlex
@@ -19,8 +21,12 @@ import pytest
 import yaml
 
 from runner.command import main as run
+from runner.data import BINARISATIONS
+from runner.errors import UserError
+from runner.model_files import save_model
 from runner.preflight import preflight
 from runner.sweep import jobs_of, requested
+from targets.rbm import RBM
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("runner", "metrics", "samplers", "targets")
@@ -28,7 +34,12 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 README = (ROOT / "README.md").read_text()
 
 # Distributions whose import has another name.
-IMPORTED_AS = {"hydra-core": "hydra", "arviz-stats": "arviz_stats", "pyyaml": "yaml"}
+IMPORTED_AS = {
+    "hydra-core": "hydra",
+    "arviz-stats": "arviz_stats",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}
 
 
 def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -74,6 +85,7 @@ def test_help_lists_every_target_and_variable() -> None:
     assert make_targets() >= {
         *("help", "test", "check", "audit", "exactness", "bench"),
         *("pt-table1", "pt-table4", "pt-table5", "pt-figure2"),
+        *("pt-table2-sampling", "pt-table2-learning", "pt-figure3", "pt-figure4"),
     }
     for variable in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "PYTHON"):
         assert variable in said.stdout
@@ -237,9 +249,22 @@ def mypackage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def saved_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model, as `outputs/models/ID` is one after a training."""
+    folder = tmp_path_factory.mktemp("model")
+    save_model(folder / "model.safetensors", RBM(64, 8), {"dataset": "digits"})
+    return folder
+
+
+def test_the_readme_shows_every_task() -> None:
+    tasks = {word for words in runner_commands(own=False) for word in words if word.startswith("task=")}
+    assert tasks >= {f"task={name}" for name in options("task") if name != "sample"}
+
+
 @pytest.mark.parametrize("words", runner_commands(own=False), ids=" ".join)
-def test_the_readmes_runs_compose(words: list[str]) -> None:
-    overrides = [word for word in words if "=" in word]
+def test_the_readmes_runs_compose(words: list[str], saved_model: Path) -> None:
+    overrides = [word.replace("outputs/models/ID", str(saved_model)) for word in words if "=" in word]
     request = requested(overrides, multirun="-m" in words)
     (job,) = jobs_of(replace(request, plans=request.plans[:1]))
     assert job.run_ids
@@ -258,17 +283,90 @@ def options(group: str) -> list[str]:
     return sorted(path.stem for path in (ROOT / "conf" / group).glob("*.yaml"))
 
 
+# Of a learned target: one that is small and needs no download. Its preflight trains nothing.
+SMALL = {"rbm": ["target.dataset=digits", "target.n_hidden=8"]}
+
+# What serves some targets only, with the sentence that the others get.
+SERVES = {
+    "rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
+    "pt_rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
+    "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
+    "exact_draws": (
+        {"mog", "mos", "bernoulli4", "minibatch"},
+        "needs a target that can be sampled exactly, {} cannot.",
+    ),
+}
+
+
 @pytest.mark.parametrize("target", options("target"))
 @pytest.mark.parametrize("sampler", options("sampler"))
 def test_every_target_and_sampler_composes_and_builds(sampler: str, target: str, tmp_path: Path) -> None:
-    overrides = [f"target={target}", f"sampler={sampler}", "scale=smoke", f"output_root={tmp_path}"]
-    preflight(jobs_of(requested(overrides, multirun=False)))
+    overrides = [f"target={target}", *SMALL.get(target, []), f"sampler={sampler}"]
+    (job,) = jobs_of(requested([*overrides, "scale=smoke", f"output_root={tmp_path}"], multirun=False))
+    targets, refusal = SERVES.get(sampler, ({target}, ""))
+    if target in targets:
+        preflight([job])
+    else:
+        with pytest.raises(UserError) as refused:
+            preflight([job])
+        said = refused.value.args[0]
+        assert said.startswith("sampler: ")
+        assert said.endswith(refusal.format(job.config.target._target_.rsplit(".", 1)[-1]))
+    assert list(tmp_path.rglob("*.safetensors")) == []
+
+
+# The other metrics take the default target.
+NEEDS_THE_RBM = ("log_mmd", "log_mmd_slice")
 
 
 @pytest.mark.parametrize("metric", options("metric"))
 def test_every_metric_composes_and_builds(metric: str, tmp_path: Path) -> None:
-    overrides = ["sampler=pt_dmala", f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
+    target = ["target=rbm", *SMALL["rbm"]] if metric in NEEDS_THE_RBM else []
+    overrides = [*target, "sampler=pt_dmala", f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
     preflight(jobs_of(requested(overrides, multirun=False)))
+
+
+@pytest.mark.parametrize("metric", NEEDS_THE_RBM)
+def test_a_metric_of_the_ground_truth_refuses_a_target_without(metric: str, tmp_path: Path) -> None:
+    overrides = ["target=bernoulli4", "sampler=dmala", f"metric={metric}", f"output_root={tmp_path}"]
+    with pytest.raises(UserError, match=f"{metric} needs"):
+        preflight(jobs_of(requested(overrides, multirun=False)))
+
+
+@pytest.mark.parametrize("name", options("dataset"))
+def test_every_data_set_says_what_it_is_and_can_be_loaded(name: str) -> None:
+    said: dict[str, Any] = yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text())
+    assert said["name"] == name
+    assert said["binarisation"] in BINARISATIONS
+    height, width = said["shape"]
+    assert min(height, width) >= 1
+    module, _, function = said["_target_"].rpartition(".")
+    load = getattr(importlib.import_module(module), function)
+    # Every key that is not the runner's own is an argument of the loader, and none is missing.
+    given = {key: value for key, value in said.items() if key not in ("name", "_target_")}
+    inspect.signature(load).bind(root=None, **given)
+    for variant in said["variants"]:
+        assert set(variant) == {*("train", "validation", "test"), *("mean", "tolerance", "note")}
+        assert variant["train"] > 0
+        assert variant["test"] > 0
+        assert 0 < variant["tolerance"] < variant["mean"] < 1
+
+
+def test_every_data_set_makes_a_run_of_its_own() -> None:
+    names = options("dataset")
+    overrides = ["target=rbm", f"target.dataset={','.join(names)}", "sampler=dmala"]
+    jobs = jobs_of(requested(overrides, multirun=True))
+    assert [job.config.target.dataset for job in jobs] == names
+    assert len({run_id for job in jobs for run_id in job.run_ids.values()}) == len(names)
+
+
+@pytest.mark.parametrize("task", options("task"))
+def test_every_task_composes_and_builds(task: str, saved_model: Path, tmp_path: Path) -> None:
+    given = [f"model={saved_model}"] if task == "evaluate" else ["target=rbm", *SMALL["rbm"]]
+    overrides = [f"task={task}", *given, "sampler=pt_dmala", "scale=smoke", f"output_root={tmp_path}"]
+    jobs = jobs_of(requested(overrides, multirun=False))
+    preflight(jobs)
+    assert jobs[0].config.task.name == task
 
 
 @pytest.mark.parametrize("scale", options("scale"))
