@@ -19,8 +19,9 @@ from runner.construct import check_arguments, construct, locate
 from runner.devices import device_type, floating_point
 from runner.errors import UserError, one_sentence
 from runner.identity import digest
-from runner.learned import blueprint, is_learned
+from runner.learned import blueprint
 from runner.node import node
+from runner.recipe import is_learned
 from runner.tasks.settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from targets.randomness import Streams

@@ -28,13 +28,13 @@ HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
 """Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
 
 
-def share(fraction: float, whole: Any) -> Any:
-    """The resolver ``${share:0.2,${task.steps}}``: a fraction of a whole number, rounded.
+def share(fraction: float, whole: Any, least: int = 0) -> Any:
+    """The resolver ``${share:0.2,${task.steps}}``: a fraction of a whole number, rounded, at least `least`.
 
     What is no number passes through: the check of the settings names the key that it came from.
     """
     number = isinstance(whole, (int, float)) and not isinstance(whole, bool)
-    return max(0, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
+    return max(least, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
 
 
 def register_resolvers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -56,7 +57,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     parts = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
     task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
     if task == "evaluate":
-        parts = {"task": parts["task"], "model": file_digest(model_file(config.model))}
+        parts = {"task": parts["task"], "model": weights_of(model_file(config.model))}
         if config.task.dataset is not None:
             parts["task"]["dataset"] = identifying_data(config.task.dataset, key="task.dataset")
     elif task == "learn":
@@ -81,11 +82,30 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
     """A learned target with what its data set is, or with the content of its file in place of everything."""
     if target.get("model") is not None:
         kept = {key: target[key] for key in ("name", "_target_", "ground_truth") if key in target}
-        model = file_digest(model_file(target["model"], "target.model"))
+        model = weights_of(model_file(target["model"], "target.model"))
         dataset = identifying_data(target.get("dataset"), target.get("binarisation"))
         return {**kept, "model": model, "dataset": dataset}
     read = {key: value for key, value in target.items() if key != "binarisation"}
     return {**read, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
+
+
+def weights_of(path: Path) -> dict[str, str | None]:
+    """What a saved model is: a digest of its weights, and of the images that it learned from.
+
+    Not of the file, in which the same model can be written in many ways.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    return _weights_of(path, file_digest(path))
+
+
+@functools.cache
+def _weights_of(path: Path, content: str) -> dict[str, str | None]:
+    from runner.model_files import load_model, model_digest
+
+    model, metadata = load_model(path)
+    return {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
 
 
 def model_file(given: Any, key: str = "model") -> Path:

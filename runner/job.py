@@ -23,6 +23,7 @@ from runner.devices import device_type
 from runner.errors import RunError
 from runner.group import Group, next_group
 from runner.identity import run_ids
+from runner.kept_truth import with_model
 from runner.logger import Mirror, mirror
 from runner.outcome import Failure, Outcome
 from runner.progress import current
@@ -31,7 +32,6 @@ from runner.seeds import seeds_of
 from runner.store import RunFolder, Store
 from runner.tasks import apart
 from runner.tasks.sample import Sampling, begin, measured, sample
-from runner.truth import with_model
 from runner.visits import files_of
 
 PROBE_SECONDS = 0.2

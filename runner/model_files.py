@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -107,6 +108,8 @@ def _read_torch(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with warnings.catch_warnings(action="ignore"):
             content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
+        if error.errno == errno.EINVAL:  # so torch says of a file that ends too early
+            raise UserError(f"The model file {path} is truncated or no file of torch.save.") from error
         raise _unreadable(path, error) from error
     except pickle.UnpicklingError as error:
         raise UserError(

@@ -14,6 +14,7 @@ from runner.compose import sentence
 from runner.devices import device_type
 from runner.errors import UserError, listed
 from runner.identity import digest, identifying
+from runner.kept_truth import check_truth
 from runner.logger import mirror
 from runner.problem_checks import check_kernel, check_learning, check_metrics, check_target
 from runner.store import Store
@@ -21,7 +22,6 @@ from runner.sweep import Job
 from runner.tasks import apart
 from runner.tasks.evaluate import subject
 from runner.tasks.likelihood import ais_settings
-from runner.truth import check_truth
 
 
 def preflight(jobs: Sequence[Job]) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from runner.build import Problem, beta, build_kernel
 from runner.devices import floating_point
 from runner.errors import UserError, one_sentence
-from runner.learned import data_of, recipe_of, untrained
+from runner.recipe import data_of, recipe_of, untrained
 from runner.tasks.likelihood import ais_settings
 from samplers.parallel_tempering import ParallelTempering
 from targets.randomness import Streams

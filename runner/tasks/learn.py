@@ -7,7 +7,8 @@ import time
 from omegaconf import DictConfig
 
 from runner.build import build_kernel, label
-from runner.learned import data_of, recipe_of, trained
+from runner.learned import trained
+from runner.recipe import data_of, recipe_of
 from runner.results import Measured, Record
 from runner.store import RunFolder, Store
 from runner.tasks.likelihood import ais_settings, likelihood

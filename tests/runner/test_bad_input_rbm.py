@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from runner import learned, truth
+from runner import kept_truth, learned
 from runner.model_files import save_model
 from targets.rbm import RBM
 from tests.runner.conftest import Call
@@ -38,7 +38,7 @@ def _nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", no_network)
     monkeypatch.delenv("DATA_ROOT", raising=False)
     monkeypatch.setattr(learned, "_train", begun)
-    monkeypatch.setattr(truth, "_make", begun)
+    monkeypatch.setattr(kept_truth, "_make", begun)
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

@@ -17,12 +17,13 @@ import torch
 from safetensors.torch import load_file
 
 from metrics.ground_truth import GroundTruthChains
-from runner import data, interrupt, learned, model_files, truth
+from runner import data, interrupt, kept_truth, learned, model_files
 from runner.checkpoint import load as load_checkpoint
 from runner.command import main
 from runner.compose import compose
 from runner.errors import UserError
-from runner.learned import KeptModel, recipe_of
+from runner.kept_model import KeptModel
+from runner.recipe import recipe_of, untrained
 from runner.training import Training
 from runner.training import contrastive_divergence as cd
 from tests.runner.conftest import Call
@@ -94,7 +95,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[s
     """What was made, by any process: a line for each training and for each ground truth."""
     book = tmp_path / "made"
     book.touch()
-    for module, name in ((learned, "_train"), (truth, "_make")):
+    for module, name in ((learned, "_train"), (kept_truth, "_make")):
         make = getattr(module, name)
 
         def noted(*arguments: Any, make: Any = make, what: str = name) -> None:
@@ -425,7 +426,7 @@ def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
     digits = data.load("digits", None, None)
     other = data.load("digits", "stochastic", None)
     metadata = {"data_fingerprint": digits.fingerprint()}
-    kept = KeptModel(learned.untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
+    kept = KeptModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
     kept.check_data(digits)
     with pytest.raises(UserError, match="was trained on other images than the data set digits holds now"):
         kept.check_data(other)

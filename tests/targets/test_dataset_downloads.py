@@ -213,3 +213,16 @@ def test_a_folder_that_cannot_be_written_to_is_said_to_be_so(
     monkeypatch.setattr(fetch.tempfile, "TemporaryDirectory", refuse)
     with pytest.raises(DataError, match=r"\(nothing can be written there: Permission denied\)"):
         static(root, "http://127.0.0.1:1")
+
+
+def test_of_two_downloads_at_once_the_second_is_discarded(root: Path) -> None:
+    for ours in (b"first", b"second"):
+        with fetch.scratch(root) as folder:
+            (folder / "images").mkdir()
+            (folder / "images/1.png").write_bytes(ours)
+            (folder / "images.zip").write_bytes(ours)
+            fetch.put(folder / "images", root / "set/images")
+            fetch.put(folder / "images.zip", root / "set/images.zip")
+    assert files_below(root) == ["set/images.zip", "set/images/1.png"]
+    assert {path.read_bytes() for path in (root / "set").rglob("*.*")} == {b"first"}
+    assert sorted(path.name for path in root.iterdir()) == ["set"]

@@ -22,13 +22,15 @@ from runner.atomic import set_aside, write_bytes, write_json
 from runner.build import Problem
 from runner.checkpoint import UnusableCheckpointError, load, save
 from runner.construct import with_key
-from runner.data import file_digest
 from runner.data import load as load_data
 from runner.errors import UserError, one_sentence, warn
 from runner.identity import SCHEMA, digest
-from runner.learned import KeptModel, is_learned, model_of
+from runner.kept_model import KeptModel
+from runner.learned import model_of
+from runner.model_files import model_digest
 from runner.node import node
 from runner.progress import current
+from runner.recipe import is_learned
 from runner.store import Store
 from targets.rbm import RBM
 
@@ -95,8 +97,9 @@ def _ground_truth(
 ) -> tuple[Mapping[str, torch.Tensor], Mapping[str, Any]]:
     """Two sets of draws and the most likely mode, from the model's folder or made now; and their report."""
     settings = node(config, "target")["ground_truth"]
-    content = {"schema": SCHEMA, "model": file_digest(kept.path), "settings": settings, "seed": SEED}
-    folder = store.model(kept.path.parent.name if kept.trained_here else file_digest(kept.path))
+    model = model_digest(target)
+    content = {"schema": SCHEMA, "model": model, "settings": settings, "seed": SEED}
+    folder = store.model(kept.path.parent.name if kept.trained_here else model)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
     path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
     found = _read(path)

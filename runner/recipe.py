@@ -1,0 +1,165 @@
+"""What makes a trained model: its class and size, its data, its training, its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import DictConfig
+
+from runner.construct import construct, with_key
+from runner.data import identifying as identifying_data
+from runner.data import load as load_data
+from runner.devices import device_type
+from runner.errors import UserError, one_sentence
+from runner.identity import NOT_LEARNED, SCHEMA, digest
+from runner.node import node
+from runner.training import TrainingSettings
+from samplers.kernel import Kernel
+from targets.datasets.dataset import Dataset
+from targets.target import Target
+
+TRAINING_KEYS = (
+    "method",
+    "cd_steps",
+    "iterations",
+    "batch",
+    "chains",
+    "learning_rate",
+    "tune_every",
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that makes a trained model.
+
+    Attributes:
+        target: the class and its size, as configured.
+        dataset, binarisation: what it is trained on.
+        settings: how.
+        sampler: node of the kernel in the negative phase.
+        seed: of its weights, of the order of the data and of the chains.
+        device, dtype: where and in what precision.
+        key: where the settings stand in the configuration, for messages.
+    """
+
+    target: dict[str, Any]
+    dataset: str
+    binarisation: str | None
+    settings: TrainingSettings
+    training: dict[str, Any]
+    sampler: dict[str, Any]
+    seed: int
+    device: str
+    dtype: str
+    key: str = "target.training"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All of it, as it enters the identity and the file's metadata."""
+        unread = ("chains",) if self.settings.method == "cd" else ()
+        return {
+            "schema": SCHEMA,
+            "target": {key: value for key, value in self.target.items() if key != "name"},
+            "data": identifying_data(self.dataset, self.binarisation),
+            "training": {key: value for key, value in self.training.items() if key not in unread},
+            "sampler": self.sampler,
+            "seed": self.seed,
+            "device": self.device,
+            "dtype": self.dtype,
+        }
+
+    @property
+    def model_id(self) -> str:
+        """Identity of the model."""
+        return digest(self.content)
+
+
+def is_learned(config: DictConfig) -> bool:
+    """Whether the target of `config` is one whose weights come from training."""
+    return "training" in config.target
+
+
+def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
+    """The recipe of a learned target: `target.training`, or for the task `learn` the task itself.
+
+    Args:
+        seed: of the model; by default `target.model_seed`.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    target, key = node(config, "target"), "target.training"
+    training: Mapping[str, Any] = target.get("training") or {}
+    sampler: Any = training.get("sampler")
+    if seed is not None:
+        training, sampler, key = node(config, "task"), node(config, "sampler"), "task"
+    else:
+        seed = target.get("model_seed", 0)
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
+    values = {name: training[name] for name in TRAINING_KEYS if name in training}
+    try:
+        settings = TrainingSettings(**values)
+    except (ValueError, TypeError) as error:
+        raise UserError(with_key(one_sentence(error), values, key)) from error
+    own = {
+        name: value for name, value in target.items() if name not in (*NOT_LEARNED, "dataset", "binarisation")
+    }
+    return Recipe(
+        target=own,
+        dataset=str(target.get("dataset")),
+        binarisation=target.get("binarisation"),
+        settings=settings,
+        training=values,
+        sampler=dict(sampler or {}),
+        seed=seed,
+        device=device_type(config.device),
+        dtype=str(config.dtype),
+        key=key,
+    )
+
+
+def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
+    """The data set of a recipe.
+
+    Raises:
+        UserError: if it is missing or damaged, or holds less than a batch.
+    """
+    data = load_data(recipe.dataset, recipe.binarisation, config.data.root)
+    if recipe.settings.batch > len(data.train):
+        raise UserError(
+            f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
+            f"{recipe.settings.batch} was given."
+        )
+    return data
+
+
+def untrained(recipe: Recipe, data: Dataset) -> Target:
+    """The model that training starts from, in float64 on the CPU."""
+    described_target = {
+        **recipe.target,
+        "n_visible": data.train.shape[1],
+        "mean": data.mean(),
+        "seed": recipe.seed,
+    }
+    target = construct(described_target, "target")
+    if not isinstance(target, Target):
+        raise UserError(f"target._target_={recipe.target['_target_']} is no targets.target.Target.")
+    return target
+
+
+def kernel_of(recipe: Recipe) -> Kernel:
+    """The kernel of the negative phase, untuned where it leaves hyperparameters to tuning.
+
+    Raises:
+        UserError: if it cannot be built or is no `Kernel`.
+    """
+    kernel = construct(
+        recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler"
+    )
+    if not isinstance(kernel, Kernel):
+        raise UserError(f"{recipe.sampler.get('_target_')} is no samplers.kernel.Kernel.")
+    return kernel
