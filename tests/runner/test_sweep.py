@@ -21,7 +21,7 @@ sweep:
     - {row: Gibbs, sampler: gibbs}
     - {row: "DMALA, fixed", sampler: dmala, sampler.step_size: [1, 2.5]}
     - {row: PT, sampler: pt_gibbs, sampler.ladder: "[1,0.5,0]"}
-  overrides: {task.start: uniform, metric: "[tv,jump]", task.steps: 30, task.chains: 3}
+  overrides: {task.start: random, metric: "[tv,jump]", task.steps: 30, task.chains: 3}
 """
 
 
