@@ -120,7 +120,8 @@ def trial(job: Job) -> tuple[float, float]:
     problem = problem.prepared()
     seeds = list(job.run_ids)
     if "training" in job.config.target:
-        problem.target.held_out = problem.target.initial((100,), Streams([0], "trial"))
+        draws = problem.target.initial((1, int(job.config.task.chains)), Streams([0], "trial"))
+        problem.target.held_out = draws[0]
 
     def wall(steps: int) -> float:
         settings = replace(problem.settings, steps=steps, burn_in=0, record=0)
