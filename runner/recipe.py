@@ -18,6 +18,7 @@ from runner.node import node
 from runner.training import TrainingSettings
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
+from targets.rbm import RBM
 from targets.target import Target
 
 TRAINING_KEYS = (
@@ -146,8 +147,11 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
         "seed": recipe.seed,
     }
     target = construct(described_target, "target")
-    if not isinstance(target, Target):
-        raise UserError(f"target._target_={recipe.target['_target_']} is no targets.target.Target.")
+    if type(target) is not RBM:
+        raise UserError(
+            f"target._target_={recipe.target['_target_']} cannot be learned: models of targets.rbm.RBM alone "
+            "can be kept."
+        )
     return target
 
 

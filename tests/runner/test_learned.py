@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -430,3 +431,10 @@ def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
     kept.check_data(digits)
     with pytest.raises(UserError, match="was trained on other images than the data set digits holds now"):
         kept.check_data(other)
+
+
+def test_a_class_whose_models_cannot_be_kept_is_refused() -> None:
+    recipe = recipe_of(compose(RUN))
+    other = replace(recipe, target={**recipe.target, "_target_": "torch.nn.Identity"})
+    with pytest.raises(UserError, match=r"target\._target_=torch\.nn\.Identity cannot be learned"):
+        untrained(other, data.load("digits", None, None))
