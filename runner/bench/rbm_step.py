@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from runner.bench.plain_rbm import energy, plain_step
+from runner.bench.tempering_round import stepping
 from samplers.dmala import DMALA
 from samplers.dula import DULA
 from samplers.kernel import Kernel
@@ -63,20 +64,6 @@ def machine() -> RBM:
     return target
 
 
-def step_of(kernel: Kernel, target: RBM) -> Callable[[], object]:
-    """A call that takes one step of all chains and keeps the state."""
-    one, generator = torch.ones(()), Streams([0], "bench")
-    kernel = kernel.to(target.like()).prepared(target, one)
-    state = kernel.init(target, target.initial((*kernel.axes, 1, CHAINS), generator), one)
-
-    def call() -> object:
-        nonlocal state
-        state, info = kernel.step(target, state, one, generator)
-        return info
-
-    return call
-
-
 def _swap_of(kernel: ParallelTempering, target: RBM) -> Callable[[], object]:
     """A call that does the swaps of one round, always from the same state."""
     one, generator = torch.ones(()), Streams([0], "bench")
@@ -127,9 +114,9 @@ def compare(rounds: int = 60) -> Step:
 
     calls: dict[str, Callable[[], object]] = {
         "products": lambda: (theta @ weight.T, hidden @ weight),
-        "single": step_of(DMALA(STEP_SIZE), target),
+        "single": stepping(DMALA(STEP_SIZE), target, CHAINS),
         "plain": plain,
-        "tempered": step_of(_tempered(5), target),
+        "tempered": stepping(_tempered(5), target, CHAINS),
         "swap": _swap_of(_tempered(5), target),
     }
     with threads(1):
@@ -146,5 +133,7 @@ def steps_a_second(count: int, rounds: int = 30) -> dict[str, float]:
         "pt_dmala, 4 replicas": _tempered(4),
     }
     with threads(count):
-        found = seconds_a_call({name: step_of(kernel, target) for name, kernel in kernels.items()}, rounds)
+        found = seconds_a_call(
+            {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}, rounds
+        )
     return {name: 1.0 / seconds for name, seconds in found.items()}

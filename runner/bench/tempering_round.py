@@ -43,17 +43,21 @@ def ladder_and_steps(replicas: int) -> tuple[list[float], list[float]]:
 
 def suite_round(target: Target, replicas: int, chains: int, *, tables: bool = True) -> Callable[[], object]:
     """A call that runs one round of the suite's sampler and keeps its state."""
-    one = torch.ones(())
     kernel: Kernel = DMALA(STEP_SIZE)
     if replicas > 1:
         betas, step_sizes = ladder_and_steps(replicas)
         kernel = ParallelTempering(
             DMALA(), ladder=betas, step_size=step_sizes, swap=Swaps(pairing="sequential")
         )
+    return stepping(kernel, target, chains, tables=tables)
+
+
+def stepping(kernel: Kernel, target: Target, chains: int, *, tables: bool = True) -> Callable[[], object]:
+    """A call that takes one step of all chains and keeps their state."""
+    one, generator = torch.ones(()), Streams([0], "bench")
     kernel = kernel.to(target.like())
     if tables:
         kernel = kernel.prepared(target, one)
-    generator = Streams([0], "bench")
     state = kernel.init(target, target.initial((*kernel.axes, 1, chains), generator), one)
 
     def call() -> object:

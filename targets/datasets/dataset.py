@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 
@@ -39,6 +40,10 @@ class Dataset:
 
     def fingerprint(self) -> str:
         """First 16 hexadecimal digits of the SHA-256 of all pixels in order."""
+        return self._fingerprint
+
+    @functools.cached_property
+    def _fingerprint(self) -> str:
         digest = hashlib.sha256()
         for part in (self.train, self.validation, self.test):
             digest.update(str(tuple(part.shape)).encode())
