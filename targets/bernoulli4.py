@@ -28,19 +28,36 @@ PROBABILITIES = (
 )
 """As in the released code, summing to 1.00000004 (experiments.md E.1); the paper prints five digits."""
 
+FLAT = ((0, 1, 0, 0), (1, 0, 0, 1))
+SHARP = ((0, 0, 1, 0), (0, 1, 1, 1))
+"""The flat and the sharp modes that section 6.1 names."""
+
 
 class Bernoulli4(Tabulated):
     """The 4-dimensional Bernoulli target of EDLP: U is the multilinear extension of ln p.
 
     At a corner of the cube the derivative of the multilinear extension along coordinate i is
     ln p(theta with theta_i = 1) - ln p(theta with theta_i = 0). The released probabilities are renormalised.
+
+    Attributes:
+        flat_states: 0100 and 1001, ``(2, 4)``.
+        sharp_states: 0010 and 0111, ``(2, 4)``.
     """
+
+    flat_states: Tensor
+    sharp_states: Tensor
 
     def __init__(self) -> None:
         space = Binary(4)
         probabilities = torch.tensor(PROBABILITIES, dtype=torch.float64)
         log_prob = (probabilities / probabilities.sum()).log()
         super().__init__(space, log_prob, multilinear_gradient(space, log_prob))
+        self.register_buffer("flat_states", torch.tensor(FLAT, dtype=torch.float64))
+        self.register_buffer("sharp_states", torch.tensor(SHARP, dtype=torch.float64))
+
+    def hessians(self) -> Tensor:
+        """Hessians of U at ``space.states()``, shape ``(16, 4, 4)``, float64: mixed differences of ln p."""
+        return multilinear_hessian(Binary(4), self.probabilities().log())
 
 
 def multilinear_gradient(space: Binary, log_prob: Tensor) -> Tensor:
@@ -51,3 +68,13 @@ def multilinear_gradient(space: Binary, log_prob: Tensor) -> Tensor:
         off[:, coordinate], on[:, coordinate] = 0, 1
         columns.append(log_prob[space.index(on)] - log_prob[space.index(off)])
     return torch.stack(columns, dim=-1)
+
+
+def multilinear_hessian(space: Binary, log_prob: Tensor) -> Tensor:
+    """Hessian at the corners ``(2**d, d, d)`` of the multilinear extension of a table ``(2**d,)``.
+
+    Each derivative of a multilinear function is multilinear, and free of the coordinate that it is along: the
+    entries are mixed differences, the diagonal is exactly zero.
+    """
+    gradient = multilinear_gradient(space, log_prob)
+    return torch.stack([multilinear_gradient(space, column) for column in gradient.unbind(-1)], dim=-1)
