@@ -1,0 +1,98 @@
+"""The pooled eigenvalues against NumPy on every single one of them, and the anchors of EDLP's Figure 11."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from metrics.hessian_spectrum import HessianSpectrum, percentile, weighted_std
+from metrics.metric import UnmetNeed
+from targets.bernoulli4 import Bernoulli4
+from tests.support.measuring import context, counted, measure, random_draws
+from tests.support.targets import Bare, corners
+
+
+def test_std_and_iqr_are_those_of_all_eigenvalues_of_all_draws() -> None:
+    target = Bernoulli4()
+    draws = random_draws(target, steps=7, seeds=3, chains=5)
+    result = measure(context(target, 3, 5), [HessianSpectrum], draws).result()
+    hessians = dict(zip(map(tuple, target.space.states().tolist()), target.hessians(), strict=True))
+    for seed in range(3):
+        pooled = [
+            value
+            for theta in draws[:, seed].reshape(-1, 4).tolist()
+            for value in np.linalg.eigvalsh(hessians[tuple(theta)].numpy())
+        ]
+        assert len(pooled) == 4 * 7 * 5
+        upper, lower = np.percentile(pooled, [75, 25])
+        assert result["hessian_std"][seed].item() == pytest.approx(np.std(pooled), abs=1e-12)
+        assert result["hessian_iqr"][seed].item() == pytest.approx(upper - lower, abs=1e-12)
+
+
+def test_the_target_has_the_values_of_the_audit() -> None:
+    """experiments.md E.1: 2.646, and 3.224 as the paper prints for DMALA."""
+    target = Bernoulli4()
+    result = measure(context(target), [HessianSpectrum], random_draws(target, 1, 1, 1)).result()
+    assert result["hessian_std_exact"].item() == pytest.approx(2.646, abs=5e-4)
+    assert result["hessian_iqr_exact"].item() == pytest.approx(3.224, abs=5e-4)
+
+
+def test_draws_in_the_targets_proportions_have_the_targets_values() -> None:
+    target = Bernoulli4()
+    counts = (target.probabilities() * 10**9).round().long().unsqueeze(0)
+    result = counted(context(target, 1, int(counts.sum())), [HessianSpectrum], counts).result()
+    for key in ("hessian_std", "hessian_iqr"):
+        assert result[key].item() == pytest.approx(result[f"{key}_exact"].item(), abs=1e-6)
+
+
+def test_one_state_has_the_spectrum_of_its_own_hessian() -> None:
+    target = Bernoulli4()
+    counts = torch.zeros(1, 16, dtype=torch.int64)
+    counts[0, 4] = 1
+    result = counted(context(target, 1, 1), [HessianSpectrum], counts).result()
+    eigenvalues = np.linalg.eigvalsh(target.hessians()[4].numpy())
+    assert result["hessian_std"].item() == pytest.approx(np.std(eigenvalues), abs=1e-12)
+    assert result["hessian_iqr"].item() == pytest.approx(
+        np.subtract(*np.percentile(eigenvalues, [75, 25])), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("counts", [[1, 2, 3], [0, 0, 7], [5, 0, 0], [1, 0, 1], [0, 1, 0]])
+def test_percentile_is_numpys(counts: list[int], level: float) -> None:
+    values = torch.tensor([-2.0, 0.5, 3.0], dtype=torch.float64)
+    repeated = np.repeat(values.numpy(), counts)
+    found = percentile(values, torch.tensor(counts), level).item()
+    assert found == pytest.approx(np.quantile(repeated, level), abs=1e-15)
+
+
+def test_weights_of_any_sum_give_the_same_deviation() -> None:
+    values = torch.tensor([-1.0, 4.0, 2.0], dtype=torch.float64)
+    weights = torch.tensor([3.0, 1.0, 4.0], dtype=torch.float64)
+    assert weighted_std(values, weights).item() == pytest.approx(np.std([-1, -1, -1, 4, 2, 2, 2, 2]))
+    assert weighted_std(values, 0.1 * weights).item() == pytest.approx(weighted_std(values, weights).item())
+
+
+def test_two_stretches_merge_to_one_and_a_checkpoint_continues() -> None:
+    target = Bernoulli4()
+    draws = random_draws(target, steps=9, seeds=2, chains=3)
+    whole = measure(context(target, 2, 3), [HessianSpectrum], draws).result()
+    first = measure(context(target, 2, 3), [HessianSpectrum], draws[:4])
+    second = measure(context(target, 2, 3), [HessianSpectrum], draws[4:], first_step=5)
+    saved = first.state_dict()
+    first.merge(second)
+    assert all(torch.equal(value, whole[key]) for key, value in first.result().items())
+    resumed = measure(context(target, 2, 3), [HessianSpectrum], draws[:1])
+    resumed.load_state_dict(saved)
+    resumed.merge(second)
+    assert all(torch.equal(value, whole[key]) for key, value in resumed.result().items())
+
+
+def test_needs_are_named() -> None:
+    with pytest.raises(UnmetNeed, match="hessian_spectrum needs a target whose states can be listed"):
+        HessianSpectrum(context(Bare()))
+    with pytest.raises(
+        UnmetNeed, match="hessian_spectrum needs a target with known Hessians; Table has none"
+    ):
+        HessianSpectrum(context(corners()))
