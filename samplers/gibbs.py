@@ -34,14 +34,14 @@ class Gibbs(Kernel):
         self.scan = one_of("scan", scan, ("random", "systematic"))
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        _space(target)
+        discrete_space("gibbs", target)
         state = evaluate(target, theta, gradient=False)
         if self.scan == "random":
             return state
         return replace(state, aux={"position": torch.zeros((), dtype=torch.int64, device=theta.device)})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        space = _space(target)
+        space = discrete_space("gibbs", target)
         aux = state.aux
         if self.scan == "random":
             draw = uniform(generator, state.log_prob.shape, like=state.log_prob)
@@ -52,7 +52,7 @@ class Gibbs(Kernel):
             aux = {"position": (position + 1) % space.d}
         levels = space.to_levels(state.theta)
         log_probs = _line(target, levels, coordinate, state.theta.dtype)
-        weights = _tempered(log_probs, beta).softmax(-1)
+        weights = tempered_weights(log_probs, beta).softmax(-1)
         level, _ = draw_level(weights.unsqueeze(-2), generator)
         # A conditional that is NaN must not index past the levels; its NaN log density stays in the state.
         level = level.clamp(max=space.levels - 1)
@@ -71,7 +71,7 @@ class Gibbs(Kernel):
         Random scan: the mixture over the coordinates. Systematic scan: the coordinate at the position that
         `source` stands at. The conditionals are those that `step` draws from.
         """
-        space = _space(target)
+        space = discrete_space("gibbs", target)
         if self.scan == "systematic":
             return _log_conditional(target, source.theta, destination, beta, source.aux["position"])
         coordinates = torch.arange(space.d, device=destination.device)
@@ -83,19 +83,20 @@ def _log_conditional(
     target: Target, source: Tensor, destination: Tensor, beta: Tensor, position: Tensor
 ) -> Tensor:
     """log P of redrawing the coordinate `position`; minus infinity where another coordinate differs."""
-    space = _space(target)
+    space = discrete_space("gibbs", target)
     old, new = space.to_levels(source), space.to_levels(destination)
     coordinate = position.expand(old.shape[:-1])
     log_probs = _line(target, old, coordinate, source.dtype)
-    conditional = _tempered(log_probs, beta).log_softmax(-1)
+    conditional = tempered_weights(log_probs, beta).log_softmax(-1)
     at = coordinate.unsqueeze(-1)
     differs = (old != new).scatter(-1, at, False).any(-1)
     return conditional.gather(-1, new.gather(-1, at)).squeeze(-1).masked_fill(differs, -torch.inf)
 
 
-def _tempered(log_probs: Tensor, beta: Tensor) -> Tensor:
-    """beta U for `log_probs` ``(*batch, levels)``."""
-    return torch.as_tensor(beta).to(log_probs).unsqueeze(-1) * log_probs
+def tempered_weights(log_probs: Tensor, beta: Tensor) -> Tensor:
+    """beta U for `log_probs` ``(*batch, levels)``; states of density zero have none at beta = 0 either."""
+    tempered = torch.as_tensor(beta).to(log_probs).unsqueeze(-1) * log_probs
+    return tempered.masked_fill_(log_probs.isneginf(), -torch.inf)
 
 
 def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype) -> Tensor:
@@ -103,7 +104,7 @@ def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype
 
     Shape ``(*batch, levels)``, from one batched evaluation.
     """
-    space = _space(target)
+    space = discrete_space("gibbs", target)
     value = torch.arange(space.levels, device=levels.device).reshape(-1, *(1,) * levels.dim())
     lines = levels.expand(space.levels, *levels.shape)
     at = coordinate.unsqueeze(-1).expand(space.levels, *coordinate.shape, 1)
@@ -111,7 +112,12 @@ def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype
     return target.log_prob(space.from_levels(states, dtype)).movedim(0, -1)
 
 
-def _space(target: Target) -> Discrete:
+def discrete_space(name: str, target: Target) -> Discrete:
+    """The target's space for the kernel called `name`.
+
+    Raises:
+        ValueError: if its coordinates have no levels.
+    """
     if isinstance(target.space, Discrete):
         return target.space
-    raise ValueError(f"gibbs needs a binary, ordinal or categorical space, not {target.space}")
+    raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {target.space}")

@@ -88,6 +88,11 @@ class Kernel(ABC):
     axes: tuple[int, ...] = ()
 
     @property
+    def carried(self) -> tuple[str, ...]:
+        """Names of floating-point auxiliaries that say where a chain is: no `init` can find them again."""
+        return ()
+
+    @property
     def needs_gradient(self) -> bool:
         """Whether it asks the target for gradients."""
         return False
@@ -106,11 +111,15 @@ class Kernel(ABC):
     def refreshed(self, target: Target, state: State, beta: Tensor) -> State:
         """`state` at the same theta, evaluated anew: what is cached is stale once the target was changed.
 
-        Whole-number auxiliaries (position in a cycle, turn, replica labels) are where the chains are and
-        stay; all others come from `init`. Costs what `init` costs.
+        Whole-number auxiliaries (position in a cycle, turn, replica labels) and those `carried` are where
+        the chains are and stay; all others come from `init`. Costs what `init` costs.
         """
         anew = self.init(target, state.theta, beta)
-        kept = {name: value for name, value in state.aux.items() if not value.is_floating_point()}
+        kept = {
+            name: value
+            for name, value in state.aux.items()
+            if name in self.carried or not value.is_floating_point()
+        }
         return replace(anew, aux={**anew.aux, **kept})
 
     def draws(self, state: State) -> Tensor:
@@ -163,14 +172,30 @@ def broadcast_event(values: Tensor, theta: Tensor) -> Tensor:
 
 
 def choose(mask: Tensor, new: State, old: State) -> State:
-    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere; `aux` is `new`'s."""
-    at_event = broadcast_event(mask, new.theta)
+    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere.
+
+    Floating-point auxiliaries of `new` belong to a chain and are chosen with it; whole numbers (a position in
+    a cycle) go on whatever is chosen.
+    """
+
+    def chosen(after: Tensor, before: Tensor) -> Tensor:
+        return torch.where(broadcast_event(mask, after), after, before)
+
     grad = None
     if new.grad is not None and old.grad is not None:
-        grad = torch.where(at_event, new.grad, old.grad)
+        grad = chosen(new.grad, old.grad)
     return State(
-        theta=torch.where(at_event, new.theta, old.theta),
+        theta=chosen(new.theta, old.theta),
         log_prob=torch.where(mask, new.log_prob, old.log_prob),
         grad=grad,
-        aux=new.aux,
+        aux={
+            name: chosen(value, old.aux[name]) if value.is_floating_point() else value
+            for name, value in new.aux.items()
+        },
     )
+
+
+def tempered_rise(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
+    """beta [U(y) - U(x)]; minus infinity where y has density zero, also at beta = 0."""
+    rise: Tensor = beta * (after - before)
+    return rise.masked_fill_(after.isneginf(), -torch.inf)

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_rise
 from samplers.tabulated_langevin import tabulated
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
@@ -77,7 +77,7 @@ class MetropolisHastings(Kernel):
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
         reverse = self.proposal.log_prob(space, destination, source.theta, beta)
-        ratio = beta * (destination.log_prob - source.log_prob) + reverse - forward
+        ratio = tempered_rise(source.log_prob, destination.log_prob, beta) + reverse - forward
         return ratio.clamp(max=0.0)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
@@ -91,7 +91,11 @@ class MetropolisHastings(Kernel):
 
 
 class Unadjusted(Kernel):
-    """Takes every proposal: no acceptance, and so no exactness. One target evaluation a step."""
+    """Takes every proposal: no acceptance, and so no exactness. One target evaluation a step.
+
+    On a constrained target a chain stays where it is when it is sent to a state of density zero, as EDLP
+    (section 6.2) does with tours that are none.
+    """
 
     exact = False
 
@@ -114,6 +118,15 @@ class Unadjusted(Kernel):
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta, _ = self.proposal.propose(target.space, state, beta, generator)
-        after = evaluate(target, theta, gradient=self.proposal.needs_gradient)
-        jump = jump_length(target.space, state.theta, theta)
-        return after, Info(acceptance=torch.ones_like(jump), jump=jump, evaluations=1)
+        proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
+        after, acceptance = taken(target, proposed, state)
+        jump = jump_length(target.space, state.theta, after.theta)
+        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+
+
+def taken(target: Target, proposed: State, state: State) -> tuple[State, Tensor]:
+    """`proposed` wherever it has density, and the acceptance ``(*batch)`` that says where."""
+    if not target.constrained:
+        return proposed, torch.ones_like(proposed.log_prob)
+    possible = ~proposed.log_prob.isneginf()
+    return choose(possible, proposed, state), possible.to(proposed.log_prob)

@@ -155,6 +155,10 @@ class ParallelTempering(Kernel):
         )
 
     @property
+    def carried(self) -> tuple[str, ...]:
+        return self.base.carried
+
+    @property
     def needs_gradient(self) -> bool:
         return self.base.needs_gradient
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from samplers.kernel import Info, Kernel, State
+from samplers.kernel import Info, Kernel, State, choose
 from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator, uniform
 from targets.rbm import RBM
@@ -55,7 +55,7 @@ class RBMGibbs(Kernel):
         proposed = _state(machine, _bernoulli(inverse * machine.visible_logits(hidden), batch, generator))
         acceptance = _log_acceptance(state, proposed, inverse).exp()
         accepted = uniform(generator, batch, like=acceptance) < acceptance
-        after = _choose(accepted, proposed, state)
+        after = choose(accepted, proposed, state)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
@@ -108,17 +108,6 @@ def _excess(logits: Tensor, inverse: Tensor) -> Tensor:
     away = logits.abs().neg_()
     first = sum_log_(away.exp().add_(1.0))
     return inverse.squeeze(-1) * first - sum_log_(away.mul(inverse).exp_().add_(1.0))
-
-
-def _choose(mask: Tensor, new: State, old: State) -> State:
-    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere, with the hidden logits of each."""
-    row = mask.unsqueeze(-1)
-    logits = torch.where(row, new.aux[HIDDEN_LOGITS], old.aux[HIDDEN_LOGITS])
-    return State(
-        torch.where(row, new.theta, old.theta),
-        torch.where(mask, new.log_prob, old.log_prob),
-        aux={HIDDEN_LOGITS: logits},
-    )
 
 
 def _transition_matrix(machine: RBM, beta: Tensor) -> Tensor:

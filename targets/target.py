@@ -25,6 +25,10 @@ class Target(nn.Module, ABC):
     batch_invariant: bool = True
     """Whether a chain's numbers are the same bits whatever else is in the batch; matrix products differ."""
 
+    constrained: bool = False
+    """Whether some states have density zero: U is minus infinity there, its gradient finite everywhere, and
+    `initial` gives states with density. Kernels that reject nothing else refuse these."""
+
     @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
         """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""
