@@ -1,0 +1,125 @@
+"""The entropic discrete Langevin proposal (EDLP, section 4): theta and a continuous companion theta_a.
+
+The joint law at inverse temperature beta is
+
+    p(theta, theta_a) is proportional to exp{ beta U(theta) - |theta - theta_a|^2 / (2 eta) }     (Eq. 4)
+
+whose theta-margin is exp(beta U) for every eta. Only U is tempered, so that the coupling cancels where
+replicas of two temperatures swap theta and theta_a together.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from samplers.hyperparameters import positive
+from samplers.kernel import State
+from samplers.langevin import LangevinProposal
+from targets.randomness import Generator, normal
+from targets.spaces import Space
+
+THETA_A = "theta_a"
+"""Key in ``State.aux`` of the auxiliary variable theta_a, like theta."""
+
+
+class EntropicLangevin:
+    """How theta and theta_a move; every method takes the gap r = theta - theta_a, like theta.
+
+    theta moves by the discrete Langevin proposal along beta grad U - r / eta (Eqs. 7, 8). theta_a takes the
+    Langevin step theta_a + s r + sqrt(alpha_a) xi with s = alpha_a / (2 eta) (Eq. 6), or is drawn anew from
+    its conditional N(theta, eta I) (appendix B).
+
+    Args:
+        step_size: alpha, a tensor that broadcasts over the batch axes.
+        eta: eta > 0, the variance of theta_a around theta, in squared state units.
+        auxiliary_step_size: alpha_a > 0; None where theta_a is always drawn from its conditional.
+
+    Raises:
+        ValueError: if eta or alpha_a is not a positive number.
+    """
+
+    def __init__(self, step_size: Tensor, eta: float, auxiliary_step_size: float | None = None) -> None:
+        self.eta = _positive("eta", eta)
+        self.auxiliary_step_size = (
+            None if auxiliary_step_size is None else _positive("auxiliary_step_size", auxiliary_step_size)
+        )
+        self.one = torch.ones((), dtype=torch.float64)
+        self.langevin = LangevinProposal(step_size)
+
+    def to(self, like: Tensor) -> EntropicLangevin:
+        """A copy whose hyperparameters have the dtype and device of `like`."""
+        moved = EntropicLangevin(self.langevin.step_size.to(like), self.eta, self.auxiliary_step_size)
+        moved.one = self.one.to(like)
+        return moved
+
+    def with_step_size(self, step_size: Tensor) -> EntropicLangevin:
+        """The same proposal at another alpha."""
+        other = EntropicLangevin(step_size, self.eta, self.auxiliary_step_size)
+        other.one = self.one.to(step_size)
+        return other
+
+    def propose(
+        self, space: Space, state: State, gap: Tensor, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """theta' and log q(theta' | theta, theta_a), ``(*batch)``; Eq. 8."""
+        return self.langevin.propose(space, self._led(state, gap, beta), self.one, generator)
+
+    def log_prob(self, space: Space, source: State, gap: Tensor, destination: Tensor, beta: Tensor) -> Tensor:
+        """log q(destination | source, gap), ``(*batch)``; Eq. 8."""
+        return self.langevin.log_prob(space, self._led(source, gap, beta), destination, self.one)
+
+    def move_auxiliary(self, theta_a: Tensor, gap: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
+        """theta_a' of the Langevin step, like theta; Eq. 6."""
+        assert self.auxiliary_step_size is not None
+        event = gap.shape[len(batch) :]
+        noise = normal(generator, batch, event, like=gap).mul_(math.sqrt(self.auxiliary_step_size))
+        return noise.add_(theta_a).add_(gap, alpha=self._pull)
+
+    def draw_gap(self, theta: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
+        """theta - theta_a for theta_a drawn from N(theta, eta I), like `theta`; appendix B."""
+        noise = normal(generator, batch, theta.shape[len(batch) :], like=theta)
+        return noise.mul_(math.sqrt(self.eta))
+
+    def log_joint_ratio(self, move: Tensor, before: Tensor, after: Tensor, batch: int) -> Tensor:
+        """What theta_a adds to the log acceptance ratio of a joint move, ``(*batch)``.
+
+        That is log q_a(theta_a | theta', theta_a') - log q_a(theta_a' | theta, theta_a) + (|r|^2 - |r'|^2) /
+        (2 eta). With r' - r = d - (theta_a' - theta_a) for d = theta' - theta it comes to
+        -(r + r') . (2 d + s (r' - r)) / (4 eta): no large terms cancel, and nothing is divided by alpha_a.
+
+        Args:
+            move: d, like theta.
+            before, after: the gaps r and r'.
+            batch: how many batch axes there are.
+        """
+        drift = torch.sub(after, before).mul_(self._pull).add_(move, alpha=2.0)
+        terms = drift.mul_(before + after)
+        return terms.flatten(batch).sum(-1).mul_(-0.25 / self.eta)
+
+    def log_conditional_ratio(self, move: Tensor, before: Tensor, batch: int) -> Tensor:
+        """(|r|^2 - |r + d|^2) / (2 eta), where theta_a stays; see `log_joint_ratio`."""
+        terms = torch.add(move, before, alpha=2.0).mul_(move)
+        return terms.flatten(batch).sum(-1).mul_(-0.5 / self.eta)
+
+    @property
+    def _pull(self) -> float:
+        """s = alpha_a / (2 eta)."""
+        assert self.auxiliary_step_size is not None
+        return 0.5 * self.auxiliary_step_size / self.eta
+
+    def _led(self, state: State, gap: Tensor, beta: Tensor) -> State:
+        """`state` with the gradient of the joint log density in theta (Eq. 5)."""
+        assert state.grad is not None
+        event = state.grad.dim() - state.log_prob.dim()
+        tempered = state.grad * beta.reshape(beta.shape + (1,) * event)
+        return replace(state, grad=tempered.add_(gap, alpha=-1.0 / self.eta))
+
+
+def _positive(key: str, value: float) -> float:
+    checked = positive(key, value)
+    assert checked is not None
+    return checked.item()
