@@ -10,9 +10,12 @@ import torch
 from metrics.transition_matrix import stationary, total_variation, transition_matrix
 from samplers.ab import AB
 from samplers.acs import ACS
+from samplers.block_gibbs import BlockGibbs
 from samplers.dmala import DMALA
 from samplers.dula import DULA
 from samplers.gibbs import Gibbs
+from samplers.gwg import GWG
+from samplers.hamming_ball import HammingBall
 from samplers.kernel import Kernel
 from samplers.random_walk import RandomWalk
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
@@ -31,8 +34,21 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
     "dmala_balancing": lambda step: DMALA(step_size=step, balancing=0.8),
     "dula": lambda step: DULA(step_size=step),
     "ab": lambda step: AB(step_size=step, balancing=0.6),
+    "gwg": lambda step: GWG(),
+    "hamming_ball": lambda step: HammingBall(block_size=2, radius=1),
+    "block_gibbs": lambda step: BlockGibbs(block_size=1),
+    "block_gibbs_2": lambda step: BlockGibbs(block_size=2),
     "acs": lambda step: ACS(cycle_length=4, step_size=10 * step, min_step_size=step, balancing=0.7),
 }
+STATES_A_STEP = {
+    "gibbs": 5,
+    "gibbs_systematic": 5,
+    "hamming_ball": 9,
+    "block_gibbs": 5,
+    "block_gibbs_2": 25,
+}
+"""How many states of the 5 x 5 space a step evaluates, where it is more than one."""
+
 EXACT = [name for name, make in SAMPLERS.items() if make(1.0).exact]
 INEXACT = [name for name, make in SAMPLERS.items() if not make(1.0).exact]
 
@@ -118,7 +134,7 @@ def test_one_evaluation_of_the_target_a_step(name: str) -> None:
     state = kernel.init(target, target.initial((4,), torch.Generator().manual_seed(0)), beta)
     calls["states"] = 0
     _, info = kernel.step(target, state, beta, torch.Generator().manual_seed(0))
-    expected = 5 if isinstance(kernel, Gibbs) else 1
+    expected = STATES_A_STEP.get(name, 1)
     assert info.evaluations == expected
     assert calls["states"] == expected * 4
 
