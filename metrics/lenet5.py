@@ -1,0 +1,41 @@
+"""LeNet-5 (LeCun et al. 1998), which says what class an image is of."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+SIDE = 28
+
+
+class LeNet5(nn.Module):
+    """Convolutions of 6 and 16 channels, 5 x 5, each with ReLU and 2 x 2 max pooling; layers of 120 and 84.
+
+    ReLU and max pooling stand for the sigmoids and averages of 1998, as usual today. Images of other sizes
+    are brought to 28 x 28 pixels, each taking the nearest pixel.
+
+    Args:
+        classes: how many there are.
+    """
+
+    def __init__(self, classes: int) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 6, 5, padding=2),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+        )
+        self.classifier = nn.Sequential(
+            nn.Linear(16 * 5 * 5, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, classes)
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Logits of the classes of `images` ``(n, height, width)``: ``(n, classes)``."""
+        images = images.unsqueeze(1)
+        if images.shape[-2:] != (SIDE, SIDE):
+            images = nn.functional.interpolate(images, size=(SIDE, SIDE), mode="nearest")
+        found: Tensor = self.classifier(self.features(images))
+        return found

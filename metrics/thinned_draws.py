@@ -1,0 +1,83 @@
+"""Every so many steps the draws themselves, one bit a pixel: the images that a sampler made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric, UnmetNeed
+from samplers.kernel import Info
+from targets.spaces import Binary
+
+BITS = (128, 64, 32, 16, 8, 4, 2, 1)
+
+
+class ThinnedDraws(Metric):
+    """Keeps the draws of the steps `after` + `every`, `after` + 2 `every`, ...; gives no value.
+
+    Memory grows with the draws that are kept, an eighth of a byte a pixel: 5,000 images of 784 pixels take
+    490 kB.
+
+    Args:
+        every: steps between two kept draws of a chain.
+        after: the step from which they are counted, the end of the burn-in.
+
+    Raises:
+        UnmetNeed: if the states are not zeros and ones.
+    """
+
+    name = "thinned_draws"
+    unit = "bits"
+
+    def __init__(self, context: Context, every: int, after: int = 0) -> None:
+        super().__init__(context)
+        if not isinstance(context.target.space, Binary):
+            raise UnmetNeed("thinned_draws keeps zeros and ones, the target has other states")
+        self.every, self.after = every, after
+        self.pixels = context.target.space.d
+        self.bits = torch.tensor(BITS, dtype=torch.uint8, device=context.device)
+        self._kept: list[Tensor] = []
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if (step - self.after) % self.every == 0:
+            self._kept.append(self._packed(theta))
+
+    @property
+    def kept(self) -> Tensor:
+        """The draws as `numpy.packbits` packs them, uint8 ``(draws, seeds, chains, ceil(pixels / 8))``."""
+        if self._kept:
+            return torch.stack(self._kept)
+        shape = (0, self.context.seeds, self.context.chains, -(-self.pixels // 8))
+        return torch.zeros(shape, dtype=torch.uint8, device=self.context.device)
+
+    def result(self) -> dict[str, Tensor]:
+        return {}
+
+    def merge(self, other: Self) -> None:
+        self._kept += other._kept
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"kept": self.kept.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`.
+
+        Raises:
+            ValueError: if the draws saved are of another shape, as those of another run are.
+        """
+        saved = state["kept"]
+        if tuple(saved.shape[1:]) != tuple(self.kept.shape[1:]):
+            raise ValueError(
+                f"the kept draws must have the shape {tuple(self.kept.shape[1:])}, "
+                f"{tuple(saved.shape[1:])} was saved"
+            )
+        self._kept = list(saved.to(self.context.device))
+
+    def _packed(self, theta: Tensor) -> Tensor:
+        ones = (theta > 0.5).flatten(2).to(torch.uint8)
+        ones = torch.nn.functional.pad(ones, (0, -self.pixels % 8))
+        bytes_of_eight = ones.reshape(*ones.shape[:-1], -1, 8) * self.bits
+        return bytes_of_eight.sum(-1, dtype=torch.uint8)

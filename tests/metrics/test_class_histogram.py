@@ -1,0 +1,119 @@
+"""The classes of images: their shares, and the LeNet-5 that finds them; the draws that are kept for it."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from metrics.class_histogram import class_shares, classes_seen, entropy, total_variation
+from metrics.lenet5 import LeNet5
+from metrics.metric import UnmetNeed
+from metrics.thinned_draws import ThinnedDraws
+from targets.datasets.dataset import DataError
+from targets.datasets.labels import digit_labels, read_labels
+from targets.rbm import RBM
+from tests.support.measuring import context, silent
+from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal
+from tests.support.targets import corners
+
+
+def test_shares_and_their_distance_are_what_counting_gives() -> None:
+    generator = torch.Generator().manual_seed(0)
+    one, other = (torch.randint(0, 5, (200,), generator=generator) for _ in range(2))
+    shares, others = class_shares(one, 7), class_shares(other, 7)
+    counts, counted = Counter(one.tolist()), Counter(other.tolist())
+    assert shares.tolist() == [counts[place] / 200 for place in range(7)]
+    expected = sum(abs(counts[place] - counted[place]) for place in range(7)) / 400
+    assert total_variation(shares, others) == pytest.approx(expected, rel=1e-12)
+    found = -sum(n / 200 * math.log(n / 200) for n in counts.values())
+    assert entropy(shares) == pytest.approx(found, rel=1e-12)
+    assert classes_seen(shares) == 5
+
+
+def test_the_ends_of_the_measures() -> None:
+    even, one = torch.full((10,), 0.1, dtype=torch.float64), torch.eye(10, dtype=torch.float64)[3]
+    assert entropy(even) == pytest.approx(math.log(10))
+    assert (entropy(one), classes_seen(one), classes_seen(even)) == (0.0, 1, 10)
+    assert total_variation(even, one) == pytest.approx(0.9)
+    assert total_variation(one, torch.eye(10, dtype=torch.float64)[4]) == 1.0
+    rare = torch.tensor([0.991, 0.009], dtype=torch.float64)
+    assert classes_seen(rare) == 1
+
+
+def test_lenet5_is_the_network_of_1998() -> None:
+    network = LeNet5(10)
+    assert sum(parameter.numel() for parameter in network.parameters()) == 61_706
+    assert network(torch.rand(3, 28, 28)).shape == (3, 10)
+    small = torch.rand(2, 14, 14)
+    large = small.repeat_interleave(2, -1).repeat_interleave(2, -2)
+    torch.testing.assert_close(network(small), network(large))
+
+
+def test_kept_draws_are_those_of_every_so_many_steps() -> None:
+    pixels, run = 13, context(RBM(13, 2).float(), 2, 3)
+    draws = (torch.rand(40, 2, 3, pixels, generator=torch.Generator().manual_seed(0)) < 0.5).float()
+    whole = ThinnedDraws(run, every=5, after=4)
+    for step in range(5, 41):
+        whole.update(step, draws[step - 1], silent(2, 3))
+    kept = np.unpackbits(whole.kept.numpy(), axis=-1, count=pixels)
+    np.testing.assert_array_equal(kept, draws[[8, 13, 18, 23, 28, 33, 38]].numpy())
+    assert whole.kept.dtype == torch.uint8
+    assert whole.kept.shape == (7, 2, 3, 2)
+    assert whole.result() == {}
+
+    first, second = (ThinnedDraws(run, every=5, after=4) for _ in range(2))
+    for step in range(5, 41):
+        (first if step < 21 else second).update(step, draws[step - 1], silent(2, 3))
+    again = ThinnedDraws(run, every=5, after=4)
+    again.load_state_dict(first.state_dict())
+    first.merge(second)
+    assert torch.equal(first.kept, whole.kept)
+    for step in range(21, 41):
+        again.update(step, draws[step - 1], silent(2, 3))
+    assert torch.equal(again.kept, whole.kept)
+
+
+def test_kept_draws_refuse_what_are_no_bits_and_another_runs() -> None:
+    with pytest.raises(UnmetNeed, match="keeps zeros and ones"):
+        ThinnedDraws(context(corners(), 1, 2), every=5)
+    run = context(RBM(13, 2).float(), 2, 3)
+    other = ThinnedDraws(context(RBM(13, 2).float(), 2, 4), every=1)
+    with pytest.raises(ValueError, match="must have the shape"):
+        ThinnedDraws(run, every=1).load_state_dict(other.state_dict())
+
+
+def labels_file(path: Path, number: int = 20) -> Path:
+    path.write_bytes(struct.pack(">2I", 0x801, number) + bytes(range(number)))
+    return path
+
+
+def test_labels_are_read_and_damaged_ones_refused(tmp_path: Path) -> None:
+    path = labels_file(tmp_path / "labels-idx1-ubyte")
+    assert read_labels(path).tolist() == list(range(20))
+    assert_no_wrong_byte_does_worse_than_a_refusal(path, lambda: read_labels(path))
+    whole = path.read_bytes()
+    for content, sentence in (
+        (whole[:5], "is truncated: 5 bytes"),
+        (whole[:-1], "20 labels and a header need 28 bytes, it has 27"),
+        (struct.pack(">2I", 0x803, 20) + whole[8:], "its magic number is 0x00000803 instead of 0x00000801"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=sentence):
+            read_labels(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_labels(tmp_path / "nowhere")
+
+
+def test_the_labels_of_the_small_digits_are_those_of_their_split() -> None:
+    load_digits = pytest.importorskip("sklearn.datasets").load_digits
+    train, test = digit_labels()
+    target = load_digits().target
+    assert (len(train), len(test)) == (1285, 256)
+    assert test.tolist() == target[6::7].tolist()
+    assert train[:6].tolist() == [*target[:5], target[7]]

@@ -1,0 +1,168 @@
+"""Measures of a reconstruction against loops over pixels and scikit-image; what is done to test images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.convolutional_autoencoder import ConvolutionalAutoencoder
+from metrics.degradation import noisy, occluded
+from metrics.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim, window_of
+from targets.randomness import Streams
+
+SIZES = [(28, 28), (8, 8), (12, 9)]
+
+
+def pair(height: int, width: int, n: int = 5) -> tuple[Tensor, Tensor]:
+    """Binary images and grey ones that look like them, float64."""
+    generator = torch.Generator().manual_seed(height)
+    clean = (torch.rand(n, height, width, generator=generator, dtype=torch.float64) < 0.3).double()
+    made = 0.7 * clean + 0.3 * torch.rand(clean.shape, generator=generator, dtype=torch.float64)
+    return clean, made
+
+
+def slow_ssim(x: Sequence[Sequence[float]], y: Sequence[Sequence[float]], side: int, sigma: float) -> float:
+    """SSIM of two images as its definition reads: window by window, with weighted moments."""
+    middle = side // 2
+    weight = [
+        [math.exp(-((i - middle) ** 2 + (j - middle) ** 2) / (2 * sigma**2)) for j in range(side)]
+        for i in range(side)
+    ]
+    total = sum(map(sum, weight))
+    values = []
+    for top in range(len(x) - side + 1):
+        for left in range(len(x[0]) - side + 1):
+            cells = [
+                (weight[i][j] / total, x[top + i][left + j], y[top + i][left + j])
+                for i in range(side)
+                for j in range(side)
+            ]
+            mean_x, mean_y = sum(w * a for w, a, _ in cells), sum(w * b for w, _, b in cells)
+            var_x = sum(w * (a - mean_x) ** 2 for w, a, _ in cells)
+            var_y = sum(w * (b - mean_y) ** 2 for w, _, b in cells)
+            both = sum(w * (a - mean_x) * (b - mean_y) for w, a, b in cells)
+            values.append(
+                (2 * mean_x * mean_y + 1e-4)
+                * (2 * both + 9e-4)
+                / ((mean_x**2 + mean_y**2 + 1e-4) * (var_x + var_y + 9e-4))
+            )
+    return sum(values) / len(values)
+
+
+@pytest.mark.parametrize(("height", "width"), SIZES)
+def test_every_measure_is_what_a_loop_over_pixels_gives(height: int, width: int) -> None:
+    clean, made = pair(height, width)
+    logits = made.clamp(1e-3, 1 - 1e-3).logit()
+    probability = logits.sigmoid()
+    window = window_of(height, width)
+    for place in range(len(clean)):
+        x, y, p = (part[place].tolist() for part in (clean, made, probability))
+        cells = [(x[i][j], y[i][j], p[i][j]) for i in range(height) for j in range(width)]
+        error = sum((a - b) ** 2 for a, b, _ in cells) / len(cells)
+        likelihood = sum(math.log(c if a == 1 else 1 - c) for a, _, c in cells) / len(cells)
+        assert float(squared_error(clean, made)[place]) == pytest.approx(error, rel=1e-12)
+        assert float(psnr(clean, made)[place]) == pytest.approx(10 * math.log10(1 / error), rel=1e-12)
+        assert float(pixel_log_likelihood(clean, logits)[place]) == pytest.approx(likelihood, rel=1e-12)
+        assert float(ssim(clean, made)[place]) == pytest.approx(slow_ssim(x, y, *window), rel=1e-10)
+
+
+def test_ssim_and_psnr_are_those_of_scikit_image() -> None:
+    library = pytest.importorskip("skimage.metrics")
+    clean, made = pair(28, 28)
+    for place in range(len(clean)):
+        x, y = clean[place].numpy(), made[place].numpy()
+        expected = library.structural_similarity(
+            x, y, data_range=1.0, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
+        )
+        assert float(ssim(clean, made)[place]) == pytest.approx(expected, rel=1e-10)
+        expected = library.peak_signal_noise_ratio(x, y, data_range=1.0)
+        assert float(psnr(clean, made)[place]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_image_itself_is_the_best_reconstruction() -> None:
+    clean, made = pair(28, 28)
+    assert ssim(clean, clean).tolist() == pytest.approx([1.0] * 5, abs=1e-12)
+    assert (ssim(clean, made) < 1).all()
+    assert psnr(clean, clean).isinf().all()
+    certain = torch.where(clean > 0, 1e4, -1e4).double()
+    assert pixel_log_likelihood(clean, certain).tolist() == [0.0] * 5
+    assert pixel_log_likelihood(clean, -certain).isfinite().all()
+
+
+def test_the_mean_of_psnrs_is_above_the_psnr_of_the_mean() -> None:
+    clean, made = pair(8, 8)
+    made[0] = clean[0] * 0.99
+    assert float(psnr(clean, made).mean()) > -10 * math.log10(float(squared_error(clean, made).mean()))
+
+
+@pytest.mark.parametrize(
+    ("size", "window"),
+    [((28, 28), 11), ((12, 12), 11), ((11, 40), 9), ((9, 9), 7), ((8, 8), 7), ((4, 9), 3)],
+)
+def test_the_window_shrinks_with_the_image(size: tuple[int, int], window: int) -> None:
+    found, sigma = window_of(*size)
+    assert found == window
+    assert found % 2 == 1
+    assert min(size) - found >= 1
+    assert sigma == pytest.approx(1.5 * window / 11)
+
+
+def test_no_window_fits_a_sliver() -> None:
+    with pytest.raises(ValueError, match="at least 4 x 4 pixels, 3 x 9 was given"):
+        window_of(3, 9)
+
+
+def streams(seed: int = 0) -> Streams:
+    return Streams([seed], "test")
+
+
+def test_noise_has_its_deviation_and_stays_within_bounds() -> None:
+    """60,000 numbers: the deviation of their standard deviation is 0.0003, 5 of them are the margin."""
+    grey = torch.full((100, 20, 30), 0.5)
+    found = noisy(grey, 0.1, streams())
+    assert float((found - grey).std()) == pytest.approx(0.1, abs=0.0015)
+    assert float((found - grey).mean()) == pytest.approx(0.0, abs=0.0021)
+    ends = noisy(torch.tensor([0.0, 1.0]).repeat(50, 20, 10), 0.1, streams())
+    assert ends.min() == 0
+    assert ends.max() == 1
+    assert 0.4 < float((ends == ends.round()).float().mean()) < 0.6, "half of the noise leads outside"
+    assert torch.equal(noisy(grey, 0.1, streams()), found)
+    assert not torch.equal(noisy(grey, 0.1, streams(1)), found)
+    assert torch.equal(noisy(grey, 0.0, streams()), grey)
+
+
+@pytest.mark.parametrize("side", [1, 3, 5])
+def test_a_block_of_zeros_comes_to_every_place(side: int) -> None:
+    """2,000 images, at most 30 places: one is missed with probability below 30 (29/30)^2000 < 1e-28."""
+    height, width = 5, 10
+    found = occluded(torch.ones(2000, height, width), side, streams())
+    places = set()
+    for image in found:
+        rows, columns = (image == 0).nonzero().unbind(-1)
+        assert len(rows) == side**2
+        top, left = int(rows.min()), int(columns.min())
+        assert int(rows.max()) == top + side - 1
+        assert int(columns.max()) == left + side - 1
+        places.add((top, left))
+    assert len(places) == min(50, (height - side + 1) * (width - side + 1))
+
+
+def test_a_block_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="occlusion must fit into 8 x 9 pixels, 9 was given"):
+        occluded(torch.ones(1, 8, 9), 9, streams())
+
+
+@pytest.mark.parametrize(("height", "width"), [(28, 28), (8, 8), (4, 12)])
+def test_the_autoencoder_gives_images_of_the_size_it_is_given(height: int, width: int) -> None:
+    network = ConvolutionalAutoencoder()
+    images = torch.rand(3, height, width)
+    made = network(images)
+    assert made.shape == images.shape
+    assert bool(((made > 0) & (made < 1)).all())
+    assert network.encoder(images.unsqueeze(1)).shape == (3, 32, height // 4, width // 4)
+    torch.testing.assert_close(made, network.logits(images).sigmoid())
+    assert sum(parameter.numel() for parameter in network.parameters()) == 160 + 4640 + 4624 + 145
