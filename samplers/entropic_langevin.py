@@ -11,7 +11,6 @@ replicas of two temperatures swap theta and theta_a together.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -47,30 +46,25 @@ class EntropicLangevin:
         self.auxiliary_step_size = (
             None if auxiliary_step_size is None else _positive("auxiliary_step_size", auxiliary_step_size)
         )
-        self.one = torch.ones((), dtype=torch.float64)
         self.langevin = LangevinProposal(step_size)
 
     def to(self, like: Tensor) -> EntropicLangevin:
         """A copy whose hyperparameters have the dtype and device of `like`."""
-        moved = EntropicLangevin(self.langevin.step_size.to(like), self.eta, self.auxiliary_step_size)
-        moved.one = self.one.to(like)
-        return moved
+        return self.with_step_size(self.langevin.step_size.to(like))
 
     def with_step_size(self, step_size: Tensor) -> EntropicLangevin:
         """The same proposal at another alpha."""
-        other = EntropicLangevin(step_size, self.eta, self.auxiliary_step_size)
-        other.one = self.one.to(step_size)
-        return other
+        return EntropicLangevin(step_size, self.eta, self.auxiliary_step_size)
 
     def propose(
         self, space: Space, state: State, gap: Tensor, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         """theta' and log q(theta' | theta, theta_a), ``(*batch)``; Eq. 8."""
-        return self.langevin.propose(space, self._led(state, gap, beta), self.one, generator)
+        return self.langevin.propose_along(space, state, self._drift(state, gap, beta), generator)
 
     def log_prob(self, space: Space, source: State, gap: Tensor, destination: Tensor, beta: Tensor) -> Tensor:
         """log q(destination | source, gap), ``(*batch)``; Eq. 8."""
-        return self.langevin.log_prob(space, self._led(source, gap, beta), destination, self.one)
+        return self.langevin.log_prob_along(space, source, self._drift(source, gap, beta), destination)
 
     def move_auxiliary(self, theta_a: Tensor, gap: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
         """theta_a' of the Langevin step, like theta; Eq. 6."""
@@ -111,12 +105,9 @@ class EntropicLangevin:
         assert self.auxiliary_step_size is not None
         return 0.5 * self.auxiliary_step_size / self.eta
 
-    def _led(self, state: State, gap: Tensor, beta: Tensor) -> State:
-        """`state` with the gradient of the joint log density in theta (Eq. 5)."""
-        assert state.grad is not None
-        event = state.grad.dim() - state.log_prob.dim()
-        tempered = state.grad * beta.reshape(beta.shape + (1,) * event)
-        return replace(state, grad=tempered.add_(gap, alpha=-1.0 / self.eta))
+    def _drift(self, state: State, gap: Tensor, beta: Tensor) -> Tensor:
+        """Half the gradient of the joint log density in theta, (beta dU - r / eta) / 2; Eq. 5."""
+        return self.langevin.drift(state, beta).add_(gap, alpha=-0.5 / self.eta)
 
 
 def _positive(key: str, value: float) -> float:

@@ -58,8 +58,23 @@ class LangevinProposal:
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
+        return self.propose_along(space, state, self.drift(state, beta), generator)
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        return self.log_prob_along(space, source, self.drift(source, beta), destination)
+
+    def drift(self, state: State, beta: Tensor) -> Tensor:
+        """b beta dU, like theta."""
+        assert state.grad is not None
+        scale = torch.as_tensor(self.balancing * beta)
+        return state.grad * scale.reshape(scale.shape + (1,) * (state.grad.dim() - state.log_prob.dim()))
+
+    def propose_along(
+        self, space: Space, state: State, drift: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """`propose` with any `drift`, like theta, in the place of b beta dU."""
         if isinstance(space, Binary):
-            logit = self._flip_logits(state, beta)
+            logit = self._flip_logits(state, drift)
             odds = _odds(logit)
             likelier = torch.gt(logit, 0.0, out=torch.empty_like(odds))
             numerator = torch.maximum(odds, likelier, out=likelier)
@@ -69,43 +84,34 @@ class LangevinProposal:
             flip = uniform(generator, batch, event, like=state.theta).mul_(odds.add_(1.0)).lt_(numerator)
             return (state.theta - flip).abs_(), _log_flips(logit, flip, odds)
         discrete = _discrete(space)
-        logits = self._logits(discrete, state, beta)
+        logits = self._logits(discrete, state, drift)
         peak = logits.amax(-1, keepdim=True)
         level, total = draw_level((logits - peak).exp_(), generator)
         chosen = logits.gather(-1, level.unsqueeze(-1)).squeeze(-1)
         log_prob = (chosen - peak.squeeze(-1) - total.log()).sum(-1)
         return discrete.from_levels(level, state.theta.dtype), log_prob
 
-    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+    def log_prob_along(self, space: Space, source: State, drift: Tensor, destination: Tensor) -> Tensor:
+        """`log_prob` with any `drift`, like theta, in the place of b beta dU."""
         if isinstance(space, Binary):
-            logit = self._flip_logits(source, beta)
+            logit = self._flip_logits(source, drift)
             return _log_flips(logit, (destination - source.theta).abs_(), _odds(logit).add_(1.0))
         discrete = _discrete(space)
-        logits = self._logits(discrete, source, beta)
+        logits = self._logits(discrete, source, drift)
         chosen = logits.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1)
         return (chosen - logits.logsumexp(-1)).sum(-1)
-
-    def _drift(self, state: State, beta: Tensor) -> Tensor:
-        """b beta dU, like theta."""
-        assert state.grad is not None
-        scale = self.balancing * beta
-        return scale.reshape(scale.shape + (1,) * (state.grad.dim() - state.log_prob.dim())) * state.grad
 
     def _penalty(self, state: State, trailing: int) -> Tensor:
         """1 / (2 alpha) with `trailing` singleton axes behind the batch axes."""
         penalty = 0.5 / self.step_size
         return penalty.reshape(penalty.shape + (1,) * trailing)
 
-    def _flip_logits(self, state: State, beta: Tensor) -> Tensor:
+    def _flip_logits(self, state: State, drift: Tensor) -> Tensor:
         """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2)."""
-        assert state.grad is not None
-        direction = torch.rsub(state.theta, 1.0, alpha=2.0).mul_(state.grad)
-        scale = torch.as_tensor(self.balancing * beta).unsqueeze(-1)
-        return direction.mul_(scale).sub_(self._penalty(state, 1))
+        return torch.rsub(state.theta, 1.0, alpha=2.0).mul_(drift).sub_(self._penalty(state, 1))
 
-    def _logits(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
+    def _logits(self, space: Discrete, state: State, drift: Tensor) -> Tensor:
         """Unnormalised log q_i of every level, ``(*batch, d, levels)``."""
-        drift = self._drift(state, beta)
         if isinstance(space, Categorical):
             # exp{-2/(2 alpha)} for leaving, 1 for staying; the term of the current level cancels in q.
             return drift + 2.0 * self._penalty(state, 2) * state.theta

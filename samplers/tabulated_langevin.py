@@ -45,7 +45,7 @@ class TabulatedLangevin(LangevinProposal):
         cumulative, normaliser = [], []
         for rung_beta, step_size, rung_balancing in zip(*hyperparameters, strict=True):
             rung = LangevinProposal(step_size, rung_balancing, proposal.norm)
-            logits = rung._logits(target.space, listed, rung_beta)
+            logits = rung._logits(target.space, listed, rung.drift(listed, rung_beta))
             total = logits.logsumexp(-1, keepdim=True)
             sums = (logits - total).double().exp_().cumsum(-1)
             cumulative.append((sums / sums[..., -1:]).to(beta.dtype))
@@ -93,7 +93,7 @@ class TabulatedLangevin(LangevinProposal):
     def _log_prob(self, source: State, destination: Tensor, beta: Tensor, row: Tensor) -> Tensor:
         move = destination - source.theta
         cost = move.square() if self.norm == 2.0 else move.abs().pow(self.norm)
-        logit = self._drift(source, beta) * move - self._penalty(source, 1) * cost
+        logit = self.drift(source, beta) * move - self._penalty(source, 1) * cost
         normaliser = self.normaliser.index_select(0, row.reshape(-1)).reshape(logit.shape)
         return (logit - normaliser).sum(-1)
 
