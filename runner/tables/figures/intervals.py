@@ -27,9 +27,8 @@ def draw(ax: Axes, data: PanelData) -> None:
             )
             continue
         style = data.styles[row.row]
-        marker = style.marker if row.role is Role.sampler else "o"
         ax.errorbar(
-            span.mean, place, xerr=span.margin, color=style.colour, marker=marker, markersize=3.5, capsize=2.5
+            span.mean, place, xerr=span.margin, color=style.colour, marker=style.marker, markersize=3.5, capsize=2.5
         )
         drawn = True
     for row in data.rows:
