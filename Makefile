@@ -66,10 +66,10 @@ pt-figure4: ## Figure 4 of the PT-DLP paper: samples of each sampler, from one m
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
 # The table is drawn of what is there, also when a run failed; the status is that of the first step that went wrong.
-$(EXPERIMENTS): pt-%: $(LAUNCHES)
-	@$(BIN)/python -m runner -m +experiment=pt_$(subst -,_,$*) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
+$(EXPERIMENTS): $(LAUNCHES)
+	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
 	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
-	$(BIN)/python -m runner.table pt_$(subst -,_,$*) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
+	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
 audit: $(NEEDS) ## the defects of papers and released code, each with its figure
