@@ -1,0 +1,56 @@
+"""COMPAS: whether an offender offends again within two years (ProPublica 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from targets.datasets.dataset import DataError
+from targets.tabular.preparation import Columns, prepared, split
+from targets.tabular.reading import files, numbers, read
+from targets.tabular.tabular_data import TabularData
+
+NUMERIC = ["priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "age"]
+CATEGORIES = ["race", "sex"]
+OUTCOME = "two_year_recid"
+SCREENING, RECID, DEGREE, SCORE = "days_b_screening_arrest", "is_recid", "c_charge_degree", "score_text"
+WINDOW = 30
+"""Days between arrest and screening; beyond them the screening may be of another offence."""
+
+
+def load(
+    root: str | None,
+    *,
+    split_seed: int,
+    file: str,
+    published: str,
+    variants: Sequence[Mapping[str, Any]],
+) -> TabularData:
+    """Offenders after ProPublica's own cleaning, five numbers and two categories each.
+
+    Args:
+        root: folder of all data sets.
+        split_seed: of the split into training and test rows, as the set has none of its own.
+        file: path below `root`.
+        published: where it can be had.
+        variants: the forms that are known, see `targets.tabular.preparation.Variant`.
+
+    Raises:
+        DataError: if the file is missing or damaged, or not one of `variants`.
+    """
+    path = files("compas", root, {"all": file}, published)["all"]
+    columns = [*NUMERIC, *CATEGORIES, OUTCOME, SCREENING, RECID, DEGREE, SCORE]
+    frame = read(path, columns, header=True)
+    days = numbers(path, frame, [SCREENING], empty=True)[SCREENING]
+    recid = numbers(path, frame, [RECID])[RECID]
+    clean = days.between(-WINDOW, WINDOW) & (recid != -1) & (frame[DEGREE] != "O")
+    frame = frame[clean & (frame[SCORE] != "N/A")]
+    if frame.empty:
+        raise DataError(f"'{path}' holds no rows that pass ProPublica's conditions")
+    outcome = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
+    if not np.isin(outcome, (0.0, 1.0)).all():
+        raise DataError(f"'{path}' must hold 0 or 1 in the column {OUTCOME}, it holds other numbers")
+    train, test = split(Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome), split_seed)
+    return prepared("compas", str(path), train, test, variants)

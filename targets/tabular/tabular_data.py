@@ -1,0 +1,91 @@
+"""What a tabular data set is: rows of numbers with an outcome, in three parts, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from targets.datasets.dataset import DataError
+
+VALIDATION = 0.01
+"""Share of the training rows that is held out for validation, as in the released code."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows.
+
+    Attributes:
+        inputs: float64 ``(rows, features)``.
+        outcome: what is to be predicted, from 0 to 1, float64 ``(rows,)``.
+    """
+
+    inputs: Tensor
+    outcome: Tensor
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    def first(self, rows: int) -> Part:
+        """The first `rows` rows, or all if there are fewer."""
+        return Part(self.inputs[:rows].clone(), self.outcome[:rows].clone())
+
+
+@dataclass(frozen=True, eq=False)
+class TabularData:
+    """Rows for training, validation and test, in an order drawn by seed and thus fit to be cut.
+
+    Attributes:
+        name: such as ``compas``.
+        train, validation, test: the parts; features are in units of the training rows' standard deviation.
+        note: what must be said beside a number measured on it; None for the whole published set.
+    """
+
+    name: str
+    train: Part
+    validation: Part
+    test: Part
+    note: str | None = None
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """The parts by name."""
+        return {"train": self.train, "validation": self.validation, "test": self.test}
+
+    @property
+    def features(self) -> int:
+        """Number of features of a row."""
+        return self.train.inputs.shape[1]
+
+    def first(self, rows: int | None) -> TabularData:
+        """At most `rows` training rows and as many test rows, with a note; all of them for None.
+
+        Features keep the units of all training rows, and validation its rows.
+
+        Raises:
+            DataError: if `rows` is no whole number of at least 1.
+        """
+        if rows is None:
+            return self
+        if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
+            raise DataError(f"rows must be null or a whole number of at least 1, {rows!r} was given")
+        if rows >= max(len(self.train), len(self.test)):
+            return self
+        train, test = self.train.first(rows), self.test.first(rows)
+        cut = (
+            f"budget: {len(train):,} of {len(self.train):,} training rows and "
+            f"{len(test):,} of {len(self.test):,} test rows"
+        )
+        note = cut if self.note is None else f"{self.note}; {cut}"
+        return TabularData(self.name, train, self.validation, test, note)
+
+
+def tensor_part(inputs: object, outcome: object) -> Part:
+    """A part from two arrays of numbers."""
+    return Part(
+        torch.as_tensor(inputs, dtype=torch.float64).clone(),
+        torch.as_tensor(outcome, dtype=torch.float64).clone(),
+    )

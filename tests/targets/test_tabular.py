@@ -1,0 +1,308 @@
+"""Tabular sets from small files in their published form: what is read, scaled, split, counted and refused."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from targets.datasets.dataset import DataError
+from targets.tabular import adult, blog, breast_cancer, compas, news
+from targets.tabular.preparation import Columns, from_zero_to_one, permutation, prepared, split
+from targets.tabular.tabular_data import TabularData
+from tests.support.small_tables import (
+    COMPAS_HEADER,
+    adult_rows,
+    blog_rows,
+    compas_rows,
+    news_rows,
+    write,
+)
+
+PUBLISHED = "somewhere"
+
+
+def known(train: int, test: int, note: str | None = None) -> list[dict[str, Any]]:
+    """The variants of a description, one of them right."""
+    return [{"train": 1, "test": 1}, {"train": train, "test": test, "note": note}]
+
+
+def read_compas(root: Path, train: int = 96, test: int = 24, seed: int = 0) -> TabularData:
+    return compas.load(
+        str(root), split_seed=seed, file="c.csv", published=PUBLISHED, variants=known(train, test)
+    )
+
+
+def read_news(root: Path, train: int = 96, test: int = 24) -> TabularData:
+    return news.load(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=known(train, test))
+
+
+def read_adult(root: Path, train: int = 120, test: int = 30) -> TabularData:
+    files = {"train": "a.data", "test": "a.test"}
+    return adult.load(str(root), split_seed=0, files_=files, published=PUBLISHED, variants=known(train, test))
+
+
+def read_blog(root: Path, train: int = 120, test: int = 30) -> TabularData:
+    files = {"train": "train.csv", "test": "test.csv"}
+    return blog.load(str(root), split_seed=0, files_=files, published=PUBLISHED, variants=known(train, test))
+
+
+def write_adult(root: Path, train: list[list[Any]], test: list[list[Any]]) -> None:
+    write(root / "a.data", [*train, []])
+    write(root / "a.test", [["|1x3 Cross validator"], *test, []])
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """All four sets."""
+    write(tmp_path / "c.csv", [COMPAS_HEADER, *compas_rows(120)])
+    write(tmp_path / "n.csv", news_rows(120))
+    write_adult(tmp_path, adult_rows(120), adult_rows(30, 1, "{}K."))
+    write(tmp_path / "train.csv", blog_rows(120))
+    write(tmp_path / "test.csv", blog_rows(30, 1))
+    return tmp_path
+
+
+READERS = [read_compas, read_news, read_adult, read_blog]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_every_set_is_scaled_by_its_training_rows_and_a_hundredth_of_them_is_held_out(
+    root: Path, read: Callable[[Path], TabularData]
+) -> None:
+    data = read(root)
+    rows = len(data.train) + len(data.validation)
+    assert len(data.train) == int(0.99 * rows)
+    assert data.note is None
+    zeros, ones = torch.zeros(data.features).double(), torch.ones(data.features).double()
+    torch.testing.assert_close(data.train.inputs.mean(0), zeros, atol=1e-12, rtol=0)
+    torch.testing.assert_close(data.train.inputs.std(0, correction=0), ones, atol=1e-12, rtol=0)
+    everything = torch.cat([part.outcome for part in data.parts.values()])
+    assert everything.min() == 0
+    assert everything.max() == 1
+
+
+def test_compas_keeps_what_propublica_keeps(tmp_path: Path) -> None:
+    rows = compas_rows(40)
+    place = {name: COMPAS_HEADER.index(name) for name in COMPAS_HEADER}
+    for row, (column, value) in enumerate(
+        [
+            ("days_b_screening_arrest", 31),
+            ("days_b_screening_arrest", -31),
+            ("days_b_screening_arrest", ""),
+            ("is_recid", -1),
+            ("c_charge_degree", "O"),
+            ("score_text", "N/A"),
+        ]
+    ):
+        rows[row][place[column]] = value
+    write(tmp_path / "c.csv", [COMPAS_HEADER, *rows])
+    data = read_compas(tmp_path, train=27, test=7, seed=5)
+    assert data.features == 10, "five numbers, three races, two sexes"
+    kept = rows[6:]
+    order = np.random.RandomState(5).permutation(34)
+    outcome = [float(kept[at][place["two_year_recid"]]) for at in order]
+    found = [*data.train.outcome.tolist(), *data.validation.outcome.tolist(), *data.test.outcome.tolist()]
+    assert found == outcome
+    first = [kept[at][COMPAS_HEADER.index("priors_count")] for at in order]
+    column = torch.cat([part.inputs[:, 0] for part in (data.train, data.validation, data.test)])
+    ranks = torch.tensor(first).double()
+    ranks = (ranks - ranks[:26].mean()) / ranks[:26].std(correction=0)
+    torch.testing.assert_close(column, ranks, atol=1e-12, rtol=0)
+
+
+def test_the_split_is_that_of_the_released_loaders() -> None:
+    """They shuffle rows by numpy.random.shuffle and take int(0.8 n) of them."""
+    numeric = pd.DataFrame({"one": np.arange(11.0), "other": np.arange(11.0) ** 2})
+    shuffled = numeric.to_numpy().copy()
+    np.random.RandomState(78712).shuffle(shuffled)
+    train, test = split(Columns(numeric, None, np.arange(11.0)), 78712)
+    assert np.array_equal(np.concatenate([train.numeric, test.numeric]), shuffled)
+    assert len(train) == 8
+
+
+def test_another_seed_splits_otherwise_and_the_same_seed_the_same(root: Path) -> None:
+    one, again, other = (read_compas(root, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(one.train.inputs, again.train.inputs)
+    assert not torch.equal(one.test.inputs, other.test.inputs)
+
+
+def test_news_predicts_the_logarithm_of_the_shares(root: Path) -> None:
+    data = read_news(root)
+    assert data.features == 58
+    shares = np.array([float(row[-1]) for row in news_rows(120)[1:]])
+    expected = (np.log(shares) - np.log(shares).min()) / np.log(shares.max() / shares.min())
+    found = torch.cat([data.train.outcome, data.validation.outcome, data.test.outcome])
+    expected_here = torch.tensor(expected[permutation(120, 0)])
+    torch.testing.assert_close(found, expected_here, atol=1e-14, rtol=0)
+
+
+def test_adult_leaves_out_unknown_entries_and_education(tmp_path: Path) -> None:
+    train, test = adult_rows(52), adult_rows(31, 1, "{}K.")
+    train[3][1] = train[7][13] = test[2][6] = " ?"
+    write_adult(tmp_path, train, test)
+    data = read_adult(tmp_path, train=50, test=30)
+    assert data.features == 6 + 2 * 7
+    rich = sum(row[-1] == " >50K" for row in train if " ?" not in row)
+    assert torch.cat([data.train.outcome, data.validation.outcome]).sum() == rich
+    assert data.test.outcome.sum() == sum(row[-1] == " >50K." for row in test if " ?" not in row)
+
+
+def test_blog_loses_no_first_row_and_large_counts_do_not_wrap(tmp_path: Path) -> None:
+    """256 and 300 comments become 0 and 44 as unsigned bytes; the former would stay in, as no comments."""
+    counts = [256, 300, *[0, 1, 2, 3] * 10, *[4] * 6]
+    write(tmp_path / "train.csv", blog_rows(48, comments=counts))
+    write(tmp_path / "test.csv", blog_rows(12, 1, comments=[1000, *[1] * 11]))
+    data = read_blog(tmp_path, train=46, test=11)
+    outcome = torch.cat([data.train.outcome, data.validation.outcome])
+    assert sorted(outcome.tolist()) == sorted(count / 4 for count in counts[2:])
+    assert data.test.outcome.tolist() == [0.25] * 11
+
+
+def test_features_without_variation_in_the_training_rows_are_dropped() -> None:
+    numeric = pd.DataFrame({"same": 1.0, "late": [0.0] * 20 + [1.0] * 5, "one": np.arange(25.0)})
+    rows = Columns(numeric, None, np.linspace(0, 1, 25))
+    train, test = rows.rows(np.arange(20)), rows.rows(np.arange(20, 25))
+    data = prepared("made up", "nowhere", train, test, known(20, 5))
+    assert data.features == 1
+    assert all(part.inputs.isfinite().all() for part in data.parts.values())
+
+
+def test_fewer_rows_are_the_first_and_are_noted(root: Path) -> None:
+    whole = read_compas(root)
+    assert whole.first(None) is whole
+    assert whole.first(95) is whole
+    some = whole.first(30)
+    assert torch.equal(some.train.inputs, whole.train.inputs[:30])
+    assert torch.equal(some.test.outcome, whole.test.outcome)
+    assert torch.equal(some.validation.inputs, whole.validation.inputs)
+    assert some.note == "budget: 30 of 95 training rows and 24 of 24 test rows"
+    for wrong in (0, -1, 2.5, True, "many"):
+        with pytest.raises(DataError, match="rows must be null or a whole number of at least 1"):
+            whole.first(wrong)  # type: ignore[arg-type]
+
+
+def test_a_note_of_the_set_stays_beside_that_of_the_budget(root: Path) -> None:
+    variants = known(96, 24, "a subset")
+    data = news.load(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=variants)
+    assert data.note == "a subset"
+    assert data.first(10).note == "a subset; budget: 10 of 95 training rows and 10 of 24 test rows"
+
+
+def test_breast_cancer_needs_no_folder() -> None:
+    data = breast_cancer.load(None, split_seed=0, variants=known(455, 114))
+    assert (len(data.train), len(data.validation), len(data.test), data.features) == (450, 5, 114, 30)
+
+
+def test_files_may_be_gzipped(root: Path) -> None:
+    plain = read_compas(root)
+    (root / "c.csv.gz").write_bytes(gzip.compress((root / "c.csv").read_bytes()))
+    (root / "c.csv").unlink()
+    assert torch.equal(read_compas(root).train.inputs, plain.train.inputs)
+
+
+def test_outcomes_that_are_the_same_are_zero() -> None:
+    assert from_zero_to_one(np.full(3, 7.0)).tolist() == [0.0, 0.0, 0.0]
+    assert from_zero_to_one(np.array([3.0, 5.0, 4.0])).tolist() == [0.0, 1.0, 0.5]
+
+
+def without(column: str) -> list[list[Any]]:
+    place = COMPAS_HEADER.index(column)
+    return [[*row[:place], *row[place + 1 :]] for row in [COMPAS_HEADER, *compas_rows(120)]]
+
+
+def with_value(column: str, value: Any, row: int = 2) -> list[list[Any]]:
+    rows = compas_rows(120)
+    rows[row][COMPAS_HEADER.index(column)] = value
+    return [COMPAS_HEADER, *rows]
+
+
+BAD_COMPAS = [
+    (without("age"), r"must have the columns priors_count, .* \(12 in all\), it lacks age$"),
+    ([["a", "b"], [1, 2]], "it lacks priors_count and 11 more"),
+    ([COMPAS_HEADER], "holds no rows"),
+    ([], "holds no rows"),
+    (with_value("age", "old"), "must hold numbers in the column age, 'old' stands in row 3"),
+    (with_value("age", ""), "must hold numbers in the column age, nothing stands in row 3"),
+    (with_value("age", "inf"), "must hold numbers in the column age, 'inf' stands in row 3"),
+    (with_value("is_recid", "yes"), "must hold numbers in the column is_recid, 'yes' stands in row 3"),
+    (with_value("two_year_recid", 2), "must hold 0 or 1 in the column two_year_recid, it holds other"),
+    (
+        [COMPAS_HEADER, *compas_rows(30)],
+        r"has 1 \+ 1 or 96 \+ 24 training and test rows, '.*' leaves 24 \+ 6",
+    ),
+    ([COMPAS_HEADER, [1] * 40], "cannot be read as CSV: Length of header"),
+]
+
+
+@pytest.mark.parametrize(("lines", "sentence"), BAD_COMPAS)
+def test_bad_compas_is_refused_by_what_is_wrong(
+    tmp_path: Path, lines: list[list[Any]], sentence: str
+) -> None:
+    write(tmp_path / "c.csv", lines)
+    with pytest.raises(DataError, match=sentence) as refusal:
+        read_compas(tmp_path)
+    assert "\n" not in str(refusal.value)
+
+
+def test_other_sets_are_refused_by_what_is_wrong(root: Path) -> None:
+    rows = news_rows(120)
+    rows[5][-1] = 0
+    write(root / "n.csv", rows)
+    with pytest.raises(DataError, match="must hold positive numbers in the column shares, not so in row 5"):
+        read_news(root)
+    write(root / "n.csv", [["url", "shares"], ["x", 3]])
+    with pytest.raises(DataError, match="it lacks n_tokens_title and 57 more"):
+        read_news(root)
+    rows = adult_rows(120)
+    rows[9][-1] = " 50K"
+    write_adult(root, rows, adult_rows(30, 1, "{}K."))
+    with pytest.raises(DataError, match="must hold >50K or <=50K in the column income, '50K' was found"):
+        read_adult(root)
+    write_adult(root, [row[:-1] for row in rows], adult_rows(30, 1, "{}K."))
+    with pytest.raises(DataError, match="must have 15 columns, it has 14"):
+        read_adult(root)
+    write_adult(root, [[" ?"] * 15] * 3, adult_rows(30, 1, "{}K."))
+    with pytest.raises(DataError, match="holds no rows without unknown entries"):
+        read_adult(root)
+    write(root / "test.csv", [row[:-1] for row in blog_rows(30)])
+    with pytest.raises(DataError, match="must have 281 columns, it has 280"):
+        read_blog(root)
+    rows = blog_rows(30)
+    rows[3][17] = "many"
+    write(root / "test.csv", rows)
+    with pytest.raises(DataError, match="must hold numbers in the column feature 18, 'many' stands in row 4"):
+        read_blog(root)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_what_is_missing_or_damaged_is_refused_in_one_sentence(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, read: Callable[[Path], TabularData]
+) -> None:
+    with pytest.raises(DataError, match=r"is missing: put .* \(CSV, plain or \.gz; published at somewhere\)"):
+        read(tmp_path_factory.mktemp("empty"))
+    for path in root.iterdir():
+        path.write_bytes(b"\x1f\x8b" + bytes(range(256)))
+    with pytest.raises(DataError, match="is damaged or cannot be read") as refusal:
+        read(root)
+    assert "\n" not in str(refusal.value)
+    for path in root.iterdir():
+        path.write_bytes(bytes([0xFF, 0xFE, 0x00, 0x0A]) * 50)
+    with pytest.raises(DataError) as refusal:
+        read(root)
+    assert "\n" not in str(refusal.value)
+
+
+def test_math_of_a_hundredth_of_few_rows() -> None:
+    rows = Columns(pd.DataFrame({"one": np.arange(2.0)}), None, np.array([0.0, 1.0]))
+    with pytest.raises(DataError, match="no column that differs between the training rows"):
+        prepared("made up", "nowhere", rows, rows, known(2, 2))
+    one = rows.rows(np.arange(1))
+    with pytest.raises(DataError, match="leaves no rows to train and test made up with"):
+        prepared("made up", "nowhere", one, rows, known(1, 2))
