@@ -22,6 +22,7 @@ from runner.identity import digest
 from runner.learned import blueprint
 from runner.node import node
 from runner.recipe import is_learned
+from runner.tabular import notes, target_name, with_rows
 from runner.tasks.settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from targets.randomness import Streams
@@ -121,7 +122,15 @@ def build(config: DictConfig) -> Problem:
     target = _target(config, device, dtype)
     kernel = build_kernel(config)
     settings = sample_settings(config, target)
-    return Problem(config, target, kernel.to(target.like()), settings, device)
+    return Problem(
+        config,
+        target,
+        kernel.to(target.like()),
+        settings,
+        device,
+        notes=notes(target),
+        target_name=target_name(node(config, "target")),
+    )
 
 
 _targets: OrderedDict[str, Target] = OrderedDict()
@@ -132,7 +141,8 @@ def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Tar
     """The target on its device; the last few are kept, since the jobs of a sweep share them."""
     if is_learned(config):
         return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
-    key = digest({"target": node(config, "target"), "device": str(device), "dtype": str(dtype)})
+    described = {"target": node(config, "target"), "data": str(config.data.root)}
+    key = digest({**described, "device": str(device), "dtype": str(dtype)})
     if key not in _targets:
         target = build_target(config).to(device=device, dtype=dtype)
         _targets[key] = target.requires_grad_(False)
@@ -158,7 +168,7 @@ def build_target(config: DictConfig) -> Target:
     if is_learned(config):
         return blueprint(config)
     described = node(config, "target")
-    target = construct(described, "target")
+    target = construct(with_rows(described, config.data.root), "target")
     if not isinstance(target, Target):
         raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
     if not isinstance(getattr(target, "space", None), Space):
