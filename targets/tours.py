@@ -1,0 +1,98 @@
+"""Tours of n cities: the permutations as a space, and what a target of tours offers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, uniform
+from targets.spaces import Discrete
+
+MOST_LISTED = 8
+"""Cities up to which all tours are listed: 8! = 40,320. Rotations of a tour are tours of their own."""
+
+
+@runtime_checkable
+class HasTours(Protocol):
+    """A target whose states are tours, a city for each position, or nothing that has density."""
+
+    cities: int
+    """Number n of cities, and of positions."""
+
+    def tour(self, theta: Tensor) -> Tensor:
+        """The city at each position, ``(*batch, n)``, int64."""
+        ...
+
+    def cost(self, tour: Tensor) -> Tensor:
+        """Length of each tour ``(*batch, n)`` with the way home, ``(*batch)``, float64."""
+        ...
+
+    def optimum(self) -> float | None:
+        """Length of the shortest tour; None where it is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tours(Discrete):
+    """The permutations of ``0 .. d - 1``: states ``(*batch, d)``, in lexicographic order.
+
+    Raises:
+        ValueError: unless there are as many levels as coordinates.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels != self.d:
+            raise ValueError(f"a tour of {self.d} cities has {self.d} levels, levels={self.levels} was given")
+
+    @property
+    def size(self) -> int:
+        """Number of permutations, d!."""
+        return math.factorial(self.d)
+
+    def index(self, theta: Tensor) -> Tensor:
+        """Lexicographic rank of each permutation, ``(*batch)``, int64: its Lehmer code."""
+        levels = self.to_levels(theta)
+        place = torch.zeros_like(levels[..., 0])
+        for position in range(self.d - 1):
+            smaller = (levels[..., position + 1 :] < levels[..., position, None]).sum(-1)
+            place = place * (self.d - position) + smaller
+        return place
+
+    def states(self, dtype: torch.dtype = torch.float64) -> Tensor:
+        """All permutations ``(d!, d)``.
+
+        Raises:
+            ValueError: for more than 8 cities.
+        """
+        if self.d > MOST_LISTED:
+            raise ValueError(f"the tours of {self.d} cities are too many to list, {MOST_LISTED} is the limit")
+        return torch.tensor(list(itertools.permutations(range(self.d))), dtype=dtype)
+
+    def contains(self, theta: Tensor) -> Tensor:
+        return super().contains(theta) & is_tour(self.to_levels(theta).clamp(0, self.d - 1), self.d)
+
+    def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
+        """Independent uniform permutations ``(*shape, d)``."""
+        return uniform(generator, shape, (self.d,), like=like).argsort(-1).to(like.dtype)
+
+
+def is_tour(tour: Tensor, cities: int) -> Tensor:
+    """Whether every city is at one position, ``(*batch)``, bool.
+
+    Args:
+        tour: ``(*batch, cities)``, int64 from 0; what is at least `cities` is no city.
+    """
+    there = torch.zeros((*tour.shape[:-1], 2 * cities), dtype=torch.bool, device=tour.device)
+    return there.scatter_(-1, tour.clamp(max=2 * cities - 1), True)[..., :cities].all(-1)
+
+
+def rotations(tour: Tensor) -> Tensor:
+    """The tours ``(n, n)`` that go round as `tour` ``(n)`` does, from each start."""
+    return torch.stack([tour.roll(shift, -1) for shift in range(tour.shape[-1])])

@@ -1,0 +1,212 @@
+"""TSPLIB files: distances by the manual's formulas, every layout of a matrix, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from targets.datasets.dataset import DataError
+from targets.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
+
+POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
+HEAD = "NAME: own\nTYPE: TSP\nDIMENSION: 4\n"
+
+
+def write(path: Path, body: str, head: str = HEAD) -> Path:
+    path.write_text(f"{head}{body}")
+    return path
+
+
+def coordinates(kind: str) -> str:
+    rows = "\n".join(f"{city} {x} {y}" for city, (x, y) in enumerate(POINTS, 1))
+    return f"EDGE_WEIGHT_TYPE: {kind}\nNODE_COORD_SECTION\n{rows}\nEOF\n"
+
+
+def nint(value: float) -> int:
+    return int(value + 0.5)
+
+
+def att(x: float, y: float) -> int:
+    exact = math.sqrt((x * x + y * y) / 10.0)
+    rounded = nint(exact)
+    return rounded + 1 if rounded < exact else rounded
+
+
+PLANE = {
+    "EUC_2D": lambda x, y: nint(math.sqrt(x * x + y * y)),
+    "CEIL_2D": lambda x, y: math.ceil(math.sqrt(x * x + y * y)),
+    "ATT": att,
+}
+
+
+@pytest.mark.parametrize("kind", PLANE)
+def test_distances_in_the_plane_are_those_of_the_manual(kind: str, tmp_path: Path) -> None:
+    distances = read(write(tmp_path / "own.tsp", coordinates(kind))).distances
+    for i, (x, y) in enumerate(POINTS):
+        for j, (u, v) in enumerate(POINTS):
+            assert distances[i, j].item() == PLANE[kind](x - u, y - v)
+    assert distances.dtype == torch.float64
+
+
+def test_geographical_distances_are_those_of_the_manual(tmp_path: Path) -> None:
+    def radians(value: float) -> float:
+        degrees = int(value)
+        return 3.141592 * (degrees + 5.0 * (value - degrees) / 3.0) / 180.0
+
+    distances = read(write(tmp_path / "own.tsp", coordinates("GEO"))).distances
+    for i, one in enumerate(POINTS):
+        for j, other in enumerate(POINTS):
+            (a, b), (c, d) = map(radians, one), map(radians, other)
+            q1, q2, q3 = math.cos(b - d), math.cos(a - c), math.cos(a + c)
+            expected = int(6378.388 * math.acos(0.5 * ((1 + q1) * q2 - (1 - q1) * q3)) + 1.0)
+            assert distances[i, j].item() == (expected if i != j else 0)
+
+
+MATRIX = torch.tensor([[0, 2, 3, 5], [2, 0, 7, 11], [3, 7, 0, 13], [5, 11, 13, 0]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+def test_every_layout_of_a_triangle_gives_the_matrix(layout: str, tmp_path: Path) -> None:
+    triangle, *diagonal, by = layout.split("_")
+    words = []
+    for i in range(4):
+        for j in range(4):
+            # Along a column the first index is the column.
+            row, column = (i, j) if by == "ROW" else (j, i)
+            inside = column > row if triangle == "UPPER" else column < row
+            if inside or (diagonal and row == column):
+                words.append(f"{MATRIX[row, column]:g}")
+    body = f"EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {layout} \nEDGE_WEIGHT_SECTION\n"
+    # Lines may break anywhere.
+    text = body + " ".join(words[:4]) + "\n " + "\n".join(words[4:]) + "\nEOF\n"
+    assert torch.equal(read(write(tmp_path / "own.tsp", text)).distances, MATRIX)
+
+
+def test_a_full_matrix_may_be_directed_and_its_diagonal_is_not_read(tmp_path: Path) -> None:
+    directed = MATRIX + torch.tril(torch.ones(4, 4, dtype=torch.float64), -1)
+    rows = "\n".join(" ".join(f"{value:g}" for value in row) for row in directed + 9999 * torch.eye(4))
+    body = f"EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\nEDGE_WEIGHT_SECTION\n{rows}"
+    assert torch.equal(read(write(tmp_path / "own.tsp", body)).distances, directed)
+
+
+def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "own.tsp", coordinates("EUC_2D"))
+    instance = read(path)
+    assert instance.name == "own"
+    assert instance.optimum is None
+    (tmp_path / "own.opt.tour").write_text(
+        "NAME: own.opt.tour\nTYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1 3\n2\n4\n-1\nEOF\n"
+    )
+    found = read(path)
+    d = found.distances
+    assert found.optimum == (d[0, 2] + d[2, 1] + d[1, 3] + d[3, 0]).item()
+    known = read(write(tmp_path / "gr17.tsp", coordinates("EUC_2D"), HEAD.replace("own", "gr17.tsp")))
+    assert known.optimum == 2085
+
+
+def test_a_gzipped_file_and_places(tmp_path: Path) -> None:
+    (tmp_path / "tsplib").mkdir()
+    below = tmp_path / "tsplib" / "own.tsp"
+    below.write_bytes(gzip.compress((HEAD + coordinates("EUC_2D")).encode()))
+    assert find("own.tsp", str(tmp_path)) == below
+    assert find(str(below), None) == below
+    assert read(below).distances[0, 1].item() == 5
+
+
+REFUSED = {
+    "kind": (
+        coordinates("XRAY1"),
+        "EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, XRAY1",
+    ),
+    "no kind": ("NODE_COORD_SECTION\n1 2 3\n", "EXPLICIT, GEO, nothing was given"),
+    "no section": ("EDGE_WEIGHT_TYPE: EUC_2D\nEOF\n", "has no NODE_COORD_SECTION, which EUC_2D needs"),
+    "no matrix": (
+        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n",
+        "has no EDGE_WEIGHT_SECTION, which EXPLICIT needs",
+    ),
+    "layout": (
+        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FUNCTION\nEDGE_WEIGHT_SECTION\n1\n",
+        "EDGE_WEIGHT_FORMAT must be one of FULL_MATRIX, LOWER_COL, LOWER_DIAG_COL, LOWER_DIAG_ROW,",
+    ),
+    "cut": (
+        coordinates("EUC_2D").replace("4 6.0 0.5\n", ""),
+        "NODE_COORD_SECTION must hold 12 finite numbers",
+    ),
+    "cut matrix": (
+        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n1 2 3\n",
+        "EDGE_WEIGHT_SECTION must hold 16 finite numbers, it holds 3",
+    ),
+    "letters": (
+        coordinates("EUC_2D").replace("6.0", "six"),
+        "NODE_COORD_SECTION must hold numbers, could not",
+    ),
+    "infinite": (coordinates("EUC_2D").replace("6.0", "inf"), "must hold 12 finite numbers"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_that_does_not_fit_is_refused_by_name(what: str, tmp_path: Path) -> None:
+    body, sentence = REFUSED[what]
+    path = write(tmp_path / "own.tsp", body)
+    with pytest.raises(DataError) as refusal:
+        read(path)
+    assert sentence in str(refusal.value)
+    assert str(refusal.value).startswith(f"'{path}'")
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", ""])
+def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "own.tsp", coordinates("EUC_2D"), f"NAME: own\nDIMENSION: {given}\n")
+    with pytest.raises(DataError, match=r"must have a DIMENSION of at least 3 cities, .* was given"):
+        read(path)
+
+
+def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.tsp"
+    path.write_bytes(b"\xff\xfe\x00nothing")
+    with pytest.raises(DataError, match="is damaged or no TSPLIB file: it is not text"):
+        read(path)
+    path.write_bytes(gzip.compress(coordinates("EUC_2D").encode())[:-9])
+    with pytest.raises(DataError, match="is damaged or cannot be read"):
+        read(path)
+    for body, sentence in {
+        "TOUR_SECTION\n1 2 3 3 -1\n": "must hold a tour of the cities 1 to 4, each once",
+        "TOUR_SECTION\n1 2 3 -1\n": "TOUR_SECTION must hold 4 finite numbers, it holds 3",
+        "TYPE: TOUR\n": "has no TOUR_SECTION, which a tour needs",
+    }.items():
+        tour = write(tmp_path / "own.opt.tour", body)
+        with pytest.raises(DataError, match=sentence):
+            read_tour(tour, 4)
+
+
+def test_a_file_that_is_nowhere_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"^file must be null or a TSPLIB file, 'x.tsp' was given, which is not"
+    ):
+        find("x.tsp", str(tmp_path))
+    for root in (None, "", " "):
+        with pytest.raises(DataError, match=r"DATA_ROOT=DIR or data.root=DIR says no other place"):
+            find("x.tsp", root)
+
+
+@pytest.mark.data
+@pytest.mark.skipif("DATA_ROOT" not in os.environ, reason="DATA_ROOT is not set")
+@pytest.mark.parametrize("name", OPTIMA)
+def test_published_instances_have_the_published_optima(name: str) -> None:
+    """The tour beside the file, where there is one, has the length that is published."""
+    path = find(f"{name}.tsp", os.environ["DATA_ROOT"])
+    instance = read(path)
+    size = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+    assert instance.name == name
+    assert instance.distances.shape == (size, size)
+    assert torch.equal(instance.distances, instance.distances.T)
+    assert instance.optimum == OPTIMA[name]
+    tour = path.with_suffix(".opt.tour")
+    if tour.is_file():
+        assert length(instance.distances, read_tour(tour, size)) == OPTIMA[name]
