@@ -1,0 +1,43 @@
+"""Tours of a few random cities, every one of them a state, so that all transitions can be listed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from targets.tabulated import Tabulated
+from targets.tours import Tours
+from targets.tsp import TSP
+
+
+class SmallTours(Tabulated):
+    """The law of `TSP` on the permutations alone: a state is the tour itself, a number for each position.
+
+    No state is without density, so that two of them can meet in a swap. The gradient, which means nothing
+    between permutations, is zero.
+
+    Args:
+        cities: at most 8.
+        scale: of the energy.
+        seed: of the cities.
+    """
+
+    def __init__(self, cities: int = 3, scale: float = 3.0, seed: int = 1) -> None:
+        tsp = TSP(cities, encoding="one_hot", scale=scale, instance_seed=seed)
+        space = Tours(cities, cities)
+        log_prob = tsp.log_prob(tsp.state(tsp.tours()))
+        super().__init__(space, log_prob, torch.zeros((space.size, cities), dtype=torch.float64))
+        self.cities = cities
+        self._tsp = tsp
+
+    def tour(self, theta: Tensor) -> Tensor:
+        """The city at each position, ``(*batch, cities)``, int64: the state itself."""
+        return theta.long()
+
+    def cost(self, tour: Tensor) -> Tensor:
+        """Length of each tour, ``(*batch)``, float64."""
+        return self._tsp.cost(tour)
+
+    def optimum(self) -> float | None:
+        """Length of the shortest tour."""
+        return self._tsp.optimum()
