@@ -29,7 +29,7 @@ class Flatness(Metric):
 
     Values, one per seed:
         flatness_sd: mean over draws of the standard deviation of U over the d + 1 states of the
-            neighbourhood, theta itself included: the root of mean(D^2) - mean(D)^2 over 0, D_1, .. D_d. In nats.
+            neighbourhood, theta itself included, which is that of 0, D_1, .. D_d; in nats.
         flatness_gap: mean over draws of (1/d) sum_i |D_i|, in nats.
         flatness_sd_exact, flatness_gap_exact: expectations under the target, where its states are listed.
 

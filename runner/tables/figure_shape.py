@@ -17,15 +17,20 @@ class PanelShape:
 
     Attributes:
         kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
-            `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself) or
-            `samples` (a sheet of the last draws of `row`).
+            `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself),
+            `samples` (a sheet of the last draws of `row`), `state_shares` and `state_gaps` (visits to the
+            states of a small binary target, and their difference from it), `spectrum` (eigenvalues of the
+            Hessian at the draws of `row`) or `repeats` (the metric of every seed).
         log: whether the metric's axis is logarithmic (`against_columns`, `against_steps`).
         log_x: whether the horizontal axis is (`intervals`, `against_steps`).
-        limits: ends of the metric's axis; by default it holds all intervals.
+        limits: ends of the metric's axis; by default it holds all intervals. Of colours (`state_shares`,
+            `state_gaps`) and of the share (`spectrum`) the second.
         columns: labels of the columns drawn.
         x: key whose value places a column (`against_columns`), or `step`, `evaluations` or
             `seconds` (`against_steps`).
-        floor: a metric of the runs whose mean over all of them is drawn as a level line (`against_steps`).
+        x_label: what stands below the horizontal axis (`against_columns`, `against_steps`, `repeats`).
+        floor: a metric of the runs whose mean over all of them is drawn as a line (`against_steps`,
+            `repeats`).
     """
 
     kind: str
