@@ -69,4 +69,4 @@ class EDMALA(EntropicKernel):
         accepted = uniform(generator, batch, like=acceptance) < acceptance
         after = choose(accepted, proposed, state)
         jump = jump_length(space, state.theta, after.theta)
-        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+        return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])

@@ -63,4 +63,4 @@ class EDMALAGLU(EntropicKernel):
         accepted = uniform(generator, batch, like=acceptance) < acceptance
         after = replace(choose(accepted, proposed, state), aux={THETA_A: state.theta - gap})
         jump = jump_length(space, state.theta, after.theta)
-        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+        return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])

@@ -43,4 +43,4 @@ class EDULAGLU(EntropicKernel):
         proposed = replace(evaluate(target, theta, gradient=True), aux={THETA_A: (state.theta - gap)})
         after, acceptance = taken(target, proposed, state)
         jump = jump_length(target.space, state.theta, after.theta)
-        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+        return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])

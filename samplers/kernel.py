@@ -59,12 +59,14 @@ class Info:
         jump: number of coordinates that changed (Hamming; Euclidean length on the reals), ``(*batch)``.
         evaluations: evaluations of the target per chain in this step, all replicas counted.
         swap: the swaps of a tempered kernel.
+        theta_a: the auxiliary variable after the step, like the draws, where the kernel has one (EDLP).
     """
 
     acceptance: Tensor
     jump: Tensor
     evaluations: int
     swap: SwapInfo | None = None
+    theta_a: Tensor | None = None
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samplers.entropic_langevin import THETA_A
 from samplers.hyperparameters import AUTO, count, one_of, positive, within
 from samplers.kernel import Info, Kernel, State
 from samplers.ladder import check_ladder, tune_ladder
@@ -199,6 +200,7 @@ class ParallelTempering(Kernel):
             jump=jump_length(target.space, state.theta[0], after.theta[0]),
             evaluations=(local.evaluations + self.swaps.rule.evaluations) * betas.shape[0],
             swap=swap,
+            theta_a=after.aux[THETA_A][0] if THETA_A in after.aux else None,
         )
         if not self.swaps.rule.remembers:
             memory = after.log_prob
