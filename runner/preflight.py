@@ -13,6 +13,7 @@ from runner.build import build
 from runner.compose import sentence
 from runner.devices import device_type
 from runner.errors import UserError, listed
+from runner.generated.settings import sampling
 from runner.identity import digest, identifying
 from runner.kept_truth import check_truth
 from runner.logger import mirror
@@ -60,6 +61,9 @@ class _Trials:
         if config.task.name == "learn":
             self._once(check_learning, config, identifying(config, device_type(config.device)))
             return
+        if config.task.name in apart.ON_IMAGES:
+            apart.ON_IMAGES[config.task.name](config)
+            config = sampling(config)
         problem = build(config)
         parts = identifying(config, problem.device.type)
         kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"

@@ -9,7 +9,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.tables.results import Results, Run
 
-BUDGET = ("steps", "chains", "burn_in", "start", "method", "cd_steps", "iterations", "batch", "ais")
+BUDGET = (
+    *("steps", "chains", "burn_in", "start", "method", "cd_steps", "iterations", "batch", "ais"),
+    *("samples", "thinning", "autoencoder", "classifier"),
+)
 """Keys of a task that say what a run is given."""
 
 
@@ -33,7 +36,10 @@ def budget_sentence(results: Results) -> str:
     sampled = [config for config in configs if config.task.name == "sample"]
     parts = [_learning(learned)] if learned else []
     parts += [_sampling([config.task for config in sampled])] if sampled else []
-    models = [config.target for config in sampled if config.target.get("training") is not None]
+    imaged = [config for config in configs if config.task.get("thinning") is not None]
+    parts += [_imaging([config.task for config in imaged])] if imaged else []
+    both = [*sampled, *imaged]
+    models = [config.target for config in both if config.target.get("training") is not None]
     return f"Budget ({scales}): {'; '.join(parts)}." + (f" {_training(models)}" if models else "")
 
 
@@ -42,6 +48,16 @@ def _sampling(tasks: list[DictConfig]) -> str:
         f"{_one_or_span(task.chains for task in tasks)} chains, "
         f"{_one_or_span(task.steps for task in tasks)} steps of which "
         f"{_one_or_span(int(task.burn_in) for task in tasks)} are burn-in, start: "
+        f"{' or '.join(sorted({str(task.start) for task in tasks}))}"
+    )
+
+
+def _imaging(tasks: list[DictConfig]) -> str:
+    return (
+        f"{_one_or_span(task.samples for task in tasks)} images of "
+        f"{_one_or_span(task.chains for task in tasks)} chains, one every "
+        f"{_one_or_span(int(task.thinning) for task in tasks)} steps after "
+        f"{_one_or_span(int(task.burn_in) for task in tasks)} of burn-in, start: "
         f"{' or '.join(sorted({str(task.start) for task in tasks}))}"
     )
 

@@ -18,9 +18,10 @@ class PanelShape:
     Attributes:
         kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
             `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself),
-            `samples` (a sheet of the last draws of `row`), `state_shares` and `state_gaps` (visits to the
-            states of a small binary target, and their difference from it), `spectrum` (eigenvalues of the
-            Hessian at the draws of `row`) or `repeats` (the metric of every seed).
+            `samples` (a sheet of the last draws of `row`), `class_histogram` (classes of the images of
+            `row`), `state_shares` and `state_gaps` (visits to the states of a small binary target, and their
+            difference from it), `spectrum` (eigenvalues of the Hessian at the draws of `row`) or `repeats`
+            (the metric of every seed).
         log: whether the metric's axis is logarithmic (`against_columns`, `against_steps`).
         log_x: whether the horizontal axis is (`intervals`, `against_steps`).
         limits: ends of the metric's axis; by default it holds all intervals. Of colours (`state_shares`,

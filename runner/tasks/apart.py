@@ -8,10 +8,23 @@ from omegaconf import DictConfig
 
 from runner.results import Measured
 from runner.store import RunFolder, Store
+from runner.tasks.autoencode import autoencode, check_autoencoding
+from runner.tasks.classify import check_classifying, classify
 from runner.tasks.evaluate import evaluate
 from runner.tasks.learn import learn
 
 Task = Callable[[DictConfig, int, Store, RunFolder], Measured]
 """Takes the configuration, the seed, where models are kept and the run's folder; gives what was measured."""
 
-TASKS: dict[str, Task] = {"learn": learn, "evaluate": evaluate}
+TASKS: dict[str, Task] = {
+    "learn": learn,
+    "evaluate": evaluate,
+    "autoencode": autoencode,
+    "classify": classify,
+}
+
+ON_IMAGES: dict[str, Callable[[DictConfig], None]] = {
+    "autoencode": check_autoencoding,
+    "classify": check_classifying,
+}
+"""The tasks that work on a sampler's images, and what tries their own settings before any work."""

@@ -15,7 +15,16 @@ from matplotlib.lines import Line2D
 
 from runner.errors import unknown
 from runner.tables.figure_shape import FigureShape
-from runner.tables.figures import heat_map, intervals, lines, repeats, samples, spectrum, states
+from runner.tables.figures import (
+    class_histogram,
+    heat_map,
+    intervals,
+    lines,
+    repeats,
+    samples,
+    spectrum,
+    states,
+)
 from runner.tables.figures.panels import Draw, PanelData
 from runner.tables.figures.style import FLOOR, RC, row_styles
 from runner.tables.results import Results
@@ -31,6 +40,7 @@ KINDS: dict[str, Draw] = {
     "against_steps": lines.against_steps,
     "heat_map": heat_map.draw,
     "samples": samples.draw,
+    "class_histogram": class_histogram.draw,
     "state_shares": states.draw_shares,
     "state_gaps": states.draw_gaps,
     "spectrum": spectrum.draw,
