@@ -36,7 +36,7 @@ def budget_sentence(results: Results) -> str:
     sampled = [config for config in configs if config.task.name == "sample"]
     parts = [_learning(learned)] if learned else []
     parts += [_sampling([config.task for config in sampled])] if sampled else []
-    imaged = [config for config in configs if config.task.get("thinning") is not None]
+    imaged = [config for config in configs if "thinning" in config.task]
     parts += [_imaging([config.task for config in imaged])] if imaged else []
     both = [*sampled, *imaged]
     models = [config.target for config in both if config.target.get("training") is not None]
