@@ -24,6 +24,8 @@ class HasTours(Protocol):
 
     cities: int
     """Number n of cities, and of positions."""
+    scale: float
+    """U of a tour is minus its cost times this."""
 
     def tour(self, theta: Tensor) -> Tensor:
         """The city at each position, ``(*batch, n)``, int64."""

@@ -27,7 +27,7 @@ class SmallTours(Tabulated):
         space = Tours(cities, cities)
         log_prob = tsp.log_prob(tsp.state(tsp.tours()))
         super().__init__(space, log_prob, torch.zeros((space.size, cities), dtype=torch.float64))
-        self.cities = cities
+        self.cities, self.scale = cities, tsp.scale
         self._tsp = tsp
 
     def tour(self, theta: Tensor) -> Tensor:
