@@ -16,7 +16,7 @@ class BlockGibbs(HammingBall):
     of `samplers.gibbs` with a random scan.
 
     Args:
-        block_size: coordinates of a block, at most those of the target.
+        block_size: coordinates of a block; a target that has fewer is one block.
     """
 
     def __init__(self, block_size: int = 1) -> None:

@@ -32,7 +32,7 @@ class HammingBall(Kernel):
     HB-10-1 of EDLP (experiments E.5) is ``block_size=10 radius=1``.
 
     Args:
-        block_size: coordinates of a block, at most those of the target.
+        block_size: coordinates of a block; a target that has fewer is one block.
         radius: of the ball, from 1 to `block_size`.
     """
 
@@ -48,15 +48,12 @@ class HammingBall(Kernel):
 
     def check(self, target: Target) -> None:
         space = discrete_space(type(self).__name__, target)
-        if self.block_size > space.d:
+        block, radius = self._reach(space)
+        states = sum(math.comb(block, k) * (space.levels - 1) ** k for k in range(radius + 1))
+        if states > MOST_CANDIDATES:
             raise ValueError(
-                f"block_size must be at most the {space.d} coordinates of the target, "
-                f"{self.block_size} was given"
-            )
-        if self._ball_size(space) > MOST_CANDIDATES:
-            raise ValueError(
-                f"block_size={self.block_size} and radius={self.radius} make {self._ball_size(space)} states "
-                f"to evaluate in a step, the limit is {MOST_CANDIDATES}"
+                f"block_size={self.block_size} and radius={self.radius} make {states} states to evaluate "
+                f"in a step, the limit is {MOST_CANDIDATES}"
             )
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
@@ -68,7 +65,7 @@ class HammingBall(Kernel):
         assert isinstance(space, Discrete)
         levels, shifts = space.to_levels(state.theta), self._ball(space, state.theta.device)
         ranks = uniform(generator, batch, (space.d,), like=state.theta)
-        block = ranks.topk(self.block_size, dim=-1, sorted=False).indices
+        block = ranks.topk(shifts.shape[-1], dim=-1, sorted=False).indices
         centre = self._centre(space, levels, block, uniform(generator, batch, like=state.theta))
         ball, log_probs = _around(target, centre, block, shifts, state.theta.dtype)
         weights = tempered_weights(log_probs, beta).softmax(-1)
@@ -88,9 +85,9 @@ class HammingBall(Kernel):
         """
         space = discrete_space(type(self).__name__, target)
         old, new = space.to_levels(source.theta), space.to_levels(destination)
-        blocks = list(itertools.combinations(range(space.d), self.block_size))
-        total = torch.zeros(old.shape[:-1], dtype=destination.dtype, device=destination.device)
         shifts = self._ball(space, destination.device)
+        blocks = list(itertools.combinations(range(space.d), shifts.shape[-1]))
+        total = torch.zeros(old.shape[:-1], dtype=destination.dtype, device=destination.device)
         for places in blocks:
             block = torch.tensor(places, device=destination.device).expand(*old.shape[:-1], -1)
             for shift in shifts:
@@ -107,11 +104,11 @@ class HammingBall(Kernel):
         return _shifted(space, levels, block, shifts[chosen])
 
     def _ball(self, space: Discrete, device: torch.device) -> Tensor:
-        return _shifts(self.block_size, self.radius, space.levels, device)
+        return _shifts(*self._reach(space), space.levels, device)
 
-    def _ball_size(self, space: Discrete) -> int:
-        others = space.levels - 1
-        return sum(math.comb(self.block_size, k) * others**k for k in range(self.radius + 1))
+    def _reach(self, space: Discrete) -> tuple[int, int]:
+        """Size of a block of this space, and the radius in it."""
+        return min(self.block_size, space.d), min(self.radius, space.d)
 
 
 @functools.cache
