@@ -1,0 +1,84 @@
+"""The experiments on binary networks: the paper's settings, shared runs, published numbers in their places."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from runner.sweep import Job, experiment_jobs
+from runner.table import experiment_shape
+from runner.tables.published import published_numbers
+
+SETS = ["compas", "news", "adult", "blog"]
+HIDDEN = {"compas": 500, "news": 100, "adult": 100, "blog": 100, "breast_cancer": 10}
+# EDLP, Table 4: alpha_a and eta.
+TABLE_4 = {
+    "EDULA": {"compas": (0.01, 4.0), "news": (0.01, 2.0), "adult": (0.0001, 2.0), "blog": (0.01, 1.0)},
+    "EDMALA": {"compas": (0.001, 4.0), "news": (0.0001, 0.8), "adult": (0.0001, 4.0), "blog": (0.0001, 1.0)},
+}
+
+
+@functools.cache
+def jobs(experiment: str, scale: str) -> list[Job]:
+    return experiment_jobs(experiment, [f"scale={scale}"])
+
+
+def test_at_paper_every_sampler_has_the_settings_of_the_paper_on_every_set() -> None:
+    found = jobs("edlp_table2", "paper")
+    assert len(found) == 8 * len(SETS)
+    for job in found:
+        config, name = job.config, job.config.target.tabular
+        assert config.target.n_hidden == HIDDEN[name]
+        assert config.target.rows is None
+        assert (config.task.steps, config.task.chains, config.task.burn_in) == (1001, 50, 0)
+        if job.row not in ("Gibbs", "GWG"):
+            assert config.sampler.step_size == 0.1
+        plain = job.row.removesuffix("-GLU")
+        if plain in TABLE_4:
+            alpha_a, eta = TABLE_4[plain][name]
+            assert config.sampler.eta == eta
+            if job.row == plain:
+                assert config.sampler.auxiliary_step_size == alpha_a
+
+
+@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
+def test_table_3_has_the_runs_of_table_2(scale: str) -> None:
+    ids = [
+        sorted(run_id for job in jobs(experiment, scale) for run_id in job.run_ids.values())
+        for experiment in ("edlp_table2", "edlp_table3")
+    ]
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == len(ids[0])
+
+
+@pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3", "edlp_figure5", "edlp_figure15"])
+def test_smoke_needs_no_data(experiment: str) -> None:
+    assert {job.config.target.tabular for job in jobs(experiment, "smoke")} == {"breast_cancer"}
+
+
+@pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3"])
+def test_every_published_number_has_a_place_in_the_table(experiment: str) -> None:
+    shape = experiment_shape(experiment)
+    numbers = published_numbers(shape)
+    placed = {
+        (metric.published["paper"], column.published, row.published["paper"])
+        for metric in shape.metrics
+        for column in shape.columns
+        for row in shape.rows
+        if metric.published and row.published and numbers.find("paper", metric, column, row)
+    }
+    assert len(numbers) == len(placed) == 24
+
+
+def test_figure_5_has_a_column_for_every_eta() -> None:
+    etas = {job.config.sampler.eta for job in jobs("edlp_figure5", "paper")}
+    assert etas == {column.where["sampler.eta"] for column in experiment_shape("edlp_figure5").columns}
+    assert (min(etas), max(etas)) == (0.02, 5.0)
+
+
+def test_a_sweep_of_one_set_keeps_its_settings() -> None:
+    found = experiment_jobs("edlp_table2", ["scale=quick", "target.tabular=news"])
+    assert {job.config.target.tabular for job in found} == {"news"}
+    assert {job.config.target.n_hidden for job in found} == {100}
+    assert [job.config.sampler.eta for job in found if job.row == "EDMALA"] == [0.8]
