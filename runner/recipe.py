@@ -28,6 +28,9 @@ TRAINING_KEYS = (
     "batch",
     "chains",
     "learning_rate",
+    "learning_rate_decay",
+    "weight_decay",
+    "averaging",
     "tune_every",
 )
 

@@ -16,6 +16,7 @@ from runner.checkpoint import UnusableCheckpointError
 from runner.training.batches import Batches
 from runner.training.history import History
 from runner.training.negative_chains import NegativeChains
+from runner.training.optimiser import Optimiser
 from runner.training.settings import TrainingSettings
 from runner.training.soundness import check_sound
 from samplers.kernel import Kernel
@@ -80,7 +81,7 @@ class Training:
         self.data = data.to(self.device)
         self.batches = Batches(self.data, settings.batch, seed, self.chains.like.dtype)
         self.validation = None if validation is None or not len(validation) else validation.to(self.device)
-        self.optimiser = torch.optim.Adam(target.parameters(), lr=settings.learning_rate, fused=True)
+        self.optimiser = Optimiser(target, settings)
         self._history = History(settings.iterations, records, self.device)
         self.iteration, self.seconds = 0, 0.0
 
@@ -119,6 +120,8 @@ class Training:
                 gap = self._free_energy_gap()
                 self.seconds = before + time.perf_counter() - begun
                 self._history.record(self.iteration, self.evaluations, self.seconds, gap)
+        if self.finished:
+            self.optimiser.settle()
         if losses:
             check_sound(self.target, losses, self.iteration, checkpoint)
         self.seconds = before + time.perf_counter() - begun
@@ -135,13 +138,13 @@ class Training:
             draws, acceptance = self.chains.restart(data, settings.cd_steps)
         else:
             draws, acceptance = self.chains.persist(settings.chains, settings.cd_steps)
-        self.optimiser.zero_grad()
+        self.optimiser.forget_gradients()
         self.target.requires_grad_(True)
         with torch.enable_grad():
             loss = contrastive_loss(self.target, draws.flatten(0, 1), data)
             loss.backward()  # type: ignore[no-untyped-call]
         self.target.requires_grad_(False)
-        self.optimiser.step()
+        self.optimiser.step(self.iteration)
         loss = loss.detach()
         self._history.add(loss, acceptance)
         self.iteration += 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from samplers.hyperparameters import count, one_of, positive
+from samplers.hyperparameters import count, one_of, positive, within
 
 METHODS = ("cd", "pcd")
+DECAYS = ("none", "linear")
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,11 @@ class TrainingSettings:
         iterations: updates of the parameters, whatever that is in epochs.
         batch: images per update; what is left of an epoch is dropped.
         chains: persistent chains; with ``cd`` there is one for each image of the batch instead.
-        learning_rate: of Adam.
+        learning_rate: of Adam, in the first iteration.
+        learning_rate_decay: ``none``, or ``linear`` to 0 after the last iteration, as Tieleman does.
+        weight_decay: lambda of the penalty lambda |W|^2 / 2 on matrices; biases have none.
+        averaging: share of the running average of the parameters that an iteration keeps, from 0 to 1; the
+            model is the average in the end, or with 0 what the last iteration left.
         tune_every: what the sampler leaves to tuning is tuned before the first iteration and again every so
             many; None: before the first alone.
 
@@ -34,6 +39,9 @@ class TrainingSettings:
     batch: int = 100
     chains: int = 100
     learning_rate: float = 0.001
+    learning_rate_decay: str = "none"
+    weight_decay: float = 0.0
+    averaging: float = 0.0
     tune_every: int | None = None
 
     def __post_init__(self) -> None:
@@ -41,6 +49,9 @@ class TrainingSettings:
         for key in ("cd_steps", "iterations", "batch", "chains"):
             count(key, getattr(self, key))
         positive("learning_rate", self.learning_rate)
+        one_of("learning_rate_decay", self.learning_rate_decay, DECAYS)
+        within("weight_decay", self.weight_decay, 0.0, 1.0)
+        within("averaging", self.averaging, 0.0, 0.999999)
         if self.tune_every is not None:
             try:
                 count("tune_every", self.tune_every)

@@ -114,6 +114,9 @@ def parameters(run: Training) -> Tensor:
         ("chains", "many", "chains must be"),
         ("learning_rate", 0.0, "learning_rate must be a positive number, 0.0 was given"),
         ("learning_rate", math.nan, "learning_rate must be a positive number"),
+        ("learning_rate_decay", "cosine", "learning_rate_decay must be one of linear, none"),
+        ("weight_decay", -0.1, "weight_decay must be a number from 0 to 1, -0.1 was given"),
+        ("averaging", 1.0, "averaging must be a number from 0 to"),
         ("tune_every", 0, "tune_every must be null or a whole number of at least 1, 0 was given"),
     ],
 )
@@ -323,7 +326,7 @@ def test_persistent_chains_are_those_of_a_loop_written_out() -> None:
         for name, value in gradient(model, theta.flatten(0, 1), data).items():
             dict(model.named_parameters())[name].grad = value
         model.requires_grad_(False)
-        twin.optimiser.step()
+        twin.optimiser.step(iteration)
     assert run.chains.state is not None
     assert torch.equal(run.chains.state.theta, theta)
     assert torch.allclose(parameters(run), parameters(twin), atol=1e-14)
@@ -398,7 +401,14 @@ def test_every_epoch_uses_each_image_once_in_an_order_of_its_own() -> None:
 @pytest.mark.parametrize("name", [*KERNELS, *AUTOMATIC])
 def test_a_resumed_training_ends_with_the_same_bits(name: str, method: str, tmp_path: Path) -> None:
     make = {**KERNELS, **AUTOMATIC}[name]
-    how = settings(method=method, iterations=8, tune_every=4 if name in AUTOMATIC else None)
+    how = settings(
+        method=method,
+        iterations=8,
+        tune_every=4 if name in AUTOMATIC else None,
+        learning_rate_decay="linear",
+        weight_decay=0.01,
+        averaging=0.5,
+    )
     held_out = toy_data(20, seed=8)
 
     def fresh() -> Training:
@@ -417,6 +427,48 @@ def test_a_resumed_training_ends_with_the_same_bits(name: str, method: str, tmp_
     assert cut.finished
     same(without_times(whole.state_dict()), without_times(cut.state_dict()))
     assert whole.history[-1]["iteration"] == 8
+
+
+def test_decay_and_averaging_are_those_of_a_loop_written_out() -> None:
+    """Adam written out from Kingma and Ba (2015), Algorithm 1, fed with the training's gradients."""
+    how = settings(
+        iterations=12, learning_rate=0.05, learning_rate_decay="linear", weight_decay=0.3, averaging=0.6
+    )
+    run = training(DMALA(0.3), how)
+    values = [p.detach().clone() for p in run.target.parameters()]
+    first, second = ([torch.zeros_like(v) for v in values] for _ in range(2))
+    average = [v.clone() for v in values]
+    for t in range(12):
+        gradients: list[Tensor] = []
+        step = run.optimiser.adam.step
+
+        def seen(step: Any = step, gradients: list[Tensor] = gradients) -> None:
+            gradients.extend(p.grad.clone() for p in run.target.parameters() if p.grad is not None)
+            step()
+
+        run.optimiser.adam.step = seen  # type: ignore[method-assign, assignment]
+        run.advance(1)
+        run.optimiser.adam.step = step  # type: ignore[method-assign]
+        rate, kept = 0.05 * (1 - t / 12), min(0.6, (1 + t) / (10 + t))
+        for place, gradient in enumerate(gradients):
+            g = gradient + (0.3 * values[place] if values[place].dim() > 1 else 0.0)
+            first[place] = 0.9 * first[place] + 0.1 * g
+            second[place] = 0.999 * second[place] + 0.001 * g**2
+            ahead = first[place] / (1 - 0.9 ** (t + 1))
+            values[place] = values[place] - rate * ahead / (
+                (second[place] / (1 - 0.999 ** (t + 1))).sqrt() + 1e-8
+            )
+            average[place] = kept * average[place] + (1 - kept) * values[place]
+    assert (values[0] - average[0]).abs().max() > 1e-4
+    for parameter, mean in zip(run.target.parameters(), average, strict=True):
+        torch.testing.assert_close(parameter.detach(), mean, atol=1e-9, rtol=1e-7)
+
+
+def test_without_averaging_the_model_is_that_of_the_last_iteration() -> None:
+    one, other = training(DMALA(0.3), settings(iterations=5)), training(DMALA(0.3), settings(iterations=6))
+    one.advance(5)
+    other.advance(5)
+    assert torch.equal(parameters(one), parameters(other))
 
 
 def same(one: Any, other: Any) -> None:
@@ -445,10 +497,13 @@ def test_a_state_dict_is_a_copy() -> None:
     run = training(DMALA(0.3))
     run.advance(2)
     saved = run.state_dict()
-    weight, moment = saved["target"]["weight"].clone(), saved["optimiser"]["state"][0]["exp_avg"].clone()
+    weight, moment = (
+        saved["target"]["weight"].clone(),
+        saved["optimiser"]["adam"]["state"][0]["exp_avg"].clone(),
+    )
     run.advance(2)
     assert torch.equal(saved["target"]["weight"], weight)
-    assert torch.equal(saved["optimiser"]["state"][0]["exp_avg"], moment)
+    assert torch.equal(saved["optimiser"]["adam"]["state"][0]["exp_avg"], moment)
 
 
 @pytest.mark.parametrize(

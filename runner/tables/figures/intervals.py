@@ -28,7 +28,13 @@ def draw(ax: Axes, data: PanelData) -> None:
             continue
         style = data.styles[row.row]
         ax.errorbar(
-            span.mean, place, xerr=span.margin, color=style.colour, marker=style.marker, markersize=3.5, capsize=2.5
+            span.mean,
+            place,
+            xerr=span.margin,
+            color=style.colour,
+            marker=style.marker,
+            markersize=3.5,
+            capsize=2.5,
         )
         drawn = True
     for row in data.rows:
