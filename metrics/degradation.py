@@ -10,9 +10,8 @@ from targets.randomness import Generator, normal, uniform
 
 def noisy(images: Tensor, factor: float, generator: Generator) -> Tensor:
     """`images` ``(n, height, width)`` plus `factor` times standard normal noise, clipped to [0, 1]."""
-    return (images + factor * normal(generator, (1, len(images)), images.shape[1:], like=images)[0]).clamp(
-        0, 1
-    )
+    noise = normal(generator, (1, len(images)), images.shape[1:], like=images)[0]
+    return (images + factor * noise).clamp(0, 1)
 
 
 def occluded(images: Tensor, side: int, generator: Generator) -> Tensor:
