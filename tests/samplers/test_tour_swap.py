@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -208,3 +209,19 @@ def test_other_targets_and_moves_are_refused_in_one_sentence() -> None:
         TourSwap().init(random_target(SPACES["binary"]), torch.zeros(1, 3), ONE)
     with pytest.raises(ValueError, match=r"^moves must be one of both, reverse, swap, 'swop' was given; did"):
         TourSwap("swop")
+
+
+@pytest.mark.data
+@pytest.mark.skipif("DATA_ROOT" not in os.environ, reason="DATA_ROOT is not set")
+@pytest.mark.parametrize(("name", "optimum"), [("burma14", 3323), ("gr17", 2085)])
+def test_parallel_tempering_finds_the_known_optimum(name: str, optimum: int) -> None:
+    """Three seeds of four chains: at the quick budget ten seeds of one chain found it ten times."""
+    target = TSP(file=f"{name}.tsp", root=os.environ["DATA_ROOT"]).to(torch.float32)
+    kernel = ParallelTempering(TourSwap(), ladder=[1.0, 0.6, 0.4, 0.25, 0.1, 0.0]).to(target.like())
+    seeds, one = [0, 1, 2], torch.ones(())
+    state = kernel.init(target, target.initial((6, 3, 4), Streams(seeds, "start")), one)
+    streams, best = Streams(seeds, "chain"), torch.full((3, 4), torch.inf, dtype=torch.float64)
+    for _ in range(5000):
+        state, _ = kernel.step(target, state, one, streams)
+        best = torch.minimum(best, target.cost(target.tour(kernel.draws(state))))
+    assert best.amin(-1).tolist() == [optimum] * 3

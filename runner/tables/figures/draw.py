@@ -24,6 +24,8 @@ from runner.tables.figures import (
     samples,
     spectrum,
     states,
+    tour_costs,
+    tour_marginals,
 )
 from runner.tables.figures.panels import Draw, PanelData
 from runner.tables.figures.style import FLOOR, RC, row_styles
@@ -45,6 +47,8 @@ KINDS: dict[str, Draw] = {
     "state_gaps": states.draw_gaps,
     "spectrum": spectrum.draw,
     "repeats": repeats.draw,
+    "tour_costs": tour_costs.draw,
+    "tour_marginals": tour_marginals.draw,
 }
 
 
