@@ -13,7 +13,7 @@ from targets.spaces import Binary
 from targets.tabular.tabular_data import TabularData
 from targets.target import Target
 
-CHUNK = {"cpu": 2**18, "cuda": 2**25}
+CHUNK = {"cpu": 2**19, "cuda": 2**25}
 """Hidden activations that are in memory at one time: on a CPU what its cache holds, on a GPU 128 MB."""
 ROWS = 512
 """Fewest rows in a chunk, where there are as many; networks share a chunk if they leave room for that."""
@@ -64,10 +64,12 @@ class BinaryBNN(Target):
     def logits(self, theta: Tensor, part: str) -> Tensor:
         """Log odds v' tanh(W x + b) + a of the distinct rows of a part, ``(*batch, rows)``."""
         flat, inputs = theta.reshape(-1, self.space.d), self.rows(part).inputs
+        # Autograd needs the hidden activations of every chunk, nobody else does.
+        work = None if torch.is_grad_enabled() and theta.requires_grad else flat.new_empty(0)
         found = []
         for group, stretches in self._chunks(len(flat), inputs):
             weights, output, bias = self._unpacked(flat[group])
-            hidden = (_hidden(weights, inputs[:, at]) for at in stretches)
+            hidden = (_hidden(weights, inputs[:, at], work) for at in stretches)
             found.append(torch.cat([_logits(each, output, bias) for each in hidden], -1))
         return torch.cat(found).reshape(*theta.shape[:-1], inputs.shape[1])
 
@@ -117,18 +119,18 @@ class BinaryBNN(Target):
         to_weights, to_output = bias.new_zeros(features, units), torch.zeros_like(output)
         for at in stretches:
             inputs, share = rows.inputs[:, at], rows.share[at]
-            hidden, sloped = (_room(memory, units, inputs.shape[1]) for memory in work)
-            by_network = _hidden(weights, inputs, out=hidden)
-            found = _logits(by_network, output, bias).sigmoid_()
+            hidden = _hidden(weights, inputs, work[0])
+            found = _logits(hidden, output, bias).sigmoid_()
             error = found - rows.outcome[at]
             weighted = error * share
             loss += (error * weighted).sum(-1)
             slope = weighted.mul_(found.addcmul_(found, found, value=-1.0))
             to_bias += slope.sum(-1)
-            led_back = torch.mul(by_network, slope.unsqueeze(1), out=sloped.view(by_network.shape))
-            to_output += led_back.sum(-1)
-            sloped.addcmul_(sloped, hidden, value=-1.0)
-            to_weights.addmm_(inputs, sloped.T)
+            led_back = room(work[1], units, inputs.shape[1])
+            torch.mul(hidden, slope.unsqueeze(1), out=led_back.view(hidden.shape))
+            to_output += led_back.view(hidden.shape).sum(-1)
+            led_back.addcmul_(led_back, hidden.flatten(0, 1), value=-1.0)
+            to_weights.addmm_(inputs, led_back.T)
         led_to = to_weights.view(features, networks, self.n_hidden).transpose(0, 1)
         return loss.add_(rows.spread), led_to, to_output, to_bias
 
@@ -141,20 +143,25 @@ class BinaryBNN(Target):
 
     def _chunks(self, networks: int, inputs: Tensor) -> Iterator[tuple[slice, list[slice]]]:
         """Networks that are computed together, each time with the stretches of rows that they go through."""
-        rows, room = inputs.shape[1], CHUNK.get(inputs.device.type, CHUNK["cpu"]) // self.n_hidden
-        together = min(networks, max(1, room // min(ROWS, rows)))
+        rows, most = inputs.shape[1], CHUNK.get(inputs.device.type, CHUNK["cpu"]) // self.n_hidden
+        together = min(networks, max(1, most // min(ROWS, rows)))
         # A product whose rows are no multiple of 16 takes a third longer.
-        count = -(-rows // max(1, room // together))
+        count = -(-rows // max(1, most // together))
         size = 16 * -(-rows // (16 * count))
         stretches = [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
         for start in range(0, networks, together):
             yield slice(start, min(start + together, networks)), stretches
 
 
-def _hidden(doubled: Tensor, inputs: Tensor, out: Tensor | None = None) -> Tensor:
-    """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them."""
-    product = torch.mm(doubled.flatten(0, 1), inputs, out=out)
-    return product.sigmoid_().view(*doubled.shape[:2], inputs.shape[1])
+def _hidden(doubled: Tensor, inputs: Tensor, work: Tensor | None) -> Tensor:
+    """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them.
+
+    Args:
+        work: memory to put it in, which grows where it is too small; None for new memory.
+    """
+    networks, units, rows = *doubled.shape[:2], inputs.shape[1]
+    out = None if work is None else room(work, networks * units, rows)
+    return torch.mm(doubled.flatten(0, 1), inputs, out=out).sigmoid_().view(networks, units, rows)
 
 
 def _logits(hidden: Tensor, output: Tensor, bias: Tensor) -> Tensor:
@@ -163,7 +170,7 @@ def _logits(hidden: Tensor, output: Tensor, bias: Tensor) -> Tensor:
     return torch.baddbmm(offset, output.unsqueeze(1), hidden, alpha=2.0).squeeze(1)
 
 
-def _room(memory: Tensor, height: int, width: int) -> Tensor:
+def room(memory: Tensor, height: int, width: int) -> Tensor:
     """A matrix in `memory`, which grows where it is too small."""
     if memory.numel() < height * width:
         memory.resize_(height * width)

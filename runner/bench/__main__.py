@@ -16,7 +16,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from runner.bench import annealing, command_line, entropic_step, memory, rbm_step, tempering_round
+from runner.bench import annealing, binary_bnn, command_line, entropic_step, memory, rbm_step, tempering_round
 from runner.bench.scaling_figure import draw, worst_exponent
 
 
@@ -42,6 +42,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
     rbm_rows(add, rounds=8 if short else 40)
     entropic_step.rows(add, rounds=8 if short else 40)
+    binary_bnn.rows(add, rounds=8 if short else 40)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)
     draw(times, folder)

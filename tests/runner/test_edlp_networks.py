@@ -1,4 +1,4 @@
-"""The experiments on binary networks: the paper's settings, shared runs, published numbers in their places."""
+"""The experiments on binary networks: settings of the paper, shared runs, and the published numbers."""
 
 from __future__ import annotations
 
