@@ -12,6 +12,7 @@ from torch import Tensor
 from metrics.tempered_transition import product_law, tempering_matrix
 from metrics.transition_matrix import invariance_error, transition_matrix
 from runner.exactness.small_tours import SmallTours
+from samplers.gibbs import Gibbs
 from samplers.kernel import State
 from samplers.parallel_tempering import ParallelTempering
 from samplers.tour_swap import MOVES, TourSwap
@@ -140,8 +141,10 @@ def test_tours_as_states_are_the_same_law() -> None:
     same = TSP(4, encoding="one_hot", scale=3.0, instance_seed=1)
     assert torch.equal(target.probabilities(), same.tour_probabilities())
     assert torch.equal(target.space.states().long(), same.tours())
+    assert target.log_prob(torch.tensor([0.0, 1.0, 1.0, 3.0], dtype=torch.float64)).item() == -torch.inf
     for beta in BETAS[:-1]:
         assert invariance(TourSwap(), target, beta) <= 1e-12
+        assert invariance(Gibbs(), target, beta) <= 1e-12
         matrix = transition_matrix(TourSwap(), target, beta)
         torch.testing.assert_close(matrix, tour_matrix(TourSwap(), same, beta)[0], atol=1e-14, rtol=0)
 
