@@ -15,7 +15,9 @@ PYTHON ?= python3
 
 SCALES := smoke quick paper
 LAUNCHERS := basic joblib ray slurm
-EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4
+EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4 \
+               edlp-figure2 edlp-figure3 edlp-table1 edlp-table2 edlp-table3 edlp-figure5 edlp-figure11 edlp-figure13 \
+               edlp-figure14 edlp-figure15
 
 ifneq ($(words $(SCALE))/$(words $(filter $(SCALES),$(SCALE))),1/1)
 $(error SCALE must be smoke, quick or paper, '$(SCALE)' was given)
@@ -61,6 +63,16 @@ pt-table2-sampling: ## Table 2 of the PT-DLP paper: samplers on RBMs trained on 
 pt-table2-learning: ## Table 2 of the PT-DLP paper: RBMs learned with each sampler, and their likelihood
 pt-figure3: ## Figure 3 of the PT-DLP paper: distance to the truth along the run, from one mode
 pt-figure4: ## Figure 4 of the PT-DLP paper: samples of each sampler, from one mode
+edlp-figure2: ## Figures 2 and 10 of the EDLP paper: how often each of 16 states is visited
+edlp-figure3: ## Figures 3 and 12 of the EDLP paper: costs and mismatches of tours
+edlp-table1: ## Table 1 of the EDLP paper: autoencoders trained on each sampler's images
+edlp-table2: ## Table 2 of the EDLP paper: binary Bayesian networks, test error
+edlp-table3: ## Table 3 of the EDLP paper: binary Bayesian networks, training log-likelihood
+edlp-figure5: ## Figure 5 of the EDLP paper: sensitivity to eta
+edlp-figure11: ## Figure 11 of the EDLP paper: eigenvalues of the Hessian where samplers go
+edlp-figure13: ## Figure 13 of the EDLP paper: cost against mismatch of tours
+edlp-figure14: ## Figure 14 of the EDLP paper: classes of each sampler's images
+edlp-figure15: ## Figure 15 of the EDLP paper: time of a step
 
 # What concerns the launcher alone is not said to the table, which launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
