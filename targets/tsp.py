@@ -8,18 +8,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from targets.randomness import Generator, derive_seed, uniform
+from targets.random_cities import random_cities
+from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical
 from targets.tabulated import look_up
 from targets.target import Target
 from targets.tours import MOST_LISTED, Tours, is_tour
-from targets.tsplib import FEWEST, find, read
+from targets.tsplib import find, read
 
 AUTO = "auto"
 ENCODINGS = ("bits", "one_hot")
-
-ASYMMETRY = 0.2
-"""The way from one city to another is up to so much longer than their distance (experiments.md E.2)."""
 
 STEEPNESS = 10.0
 """Scale of the energy: of the unit square's lengths, and of a file's in units of their mean."""
@@ -35,8 +33,7 @@ class TSP(Target):
     away from them. Only states of the space are supported, and a theta off the grid is not detected.
 
     Args:
-        cities: n of a random instance: coordinates uniform on the unit square, the way from c to d their
-            distance times a weight that is uniform on [1, 1.2] and independent of that of the way back.
+        cities: n of a random instance (`targets.random_cities`).
         file: a TSPLIB file in place of it, as a path or below ``root/tsplib``.
         root: folder of all data sets.
         encoding: ``bits``, n words of ceil(log2 n) bits, highest first, on {0, 1}^(n ceil(log2 n)); or
@@ -75,14 +72,14 @@ class TSP(Target):
             raise ValueError(f"encoding must be one of {', '.join(ENCODINGS)}, {encoding!r} was given")
         self._published: float | None = None
         if file is None:
-            distances, steepness = random_instance(cities, instance_seed), STEEPNESS
+            distances, steepness = random_cities(cities, instance_seed), STEEPNESS
         else:
             instance = read(find(str(file), root))
             distances, self._published = instance.distances, instance.optimum
             steepness = STEEPNESS / (float(distances.sum()) / (len(distances) * (len(distances) - 1)))
         self.cities = n = len(distances)
         self.scale = steepness if scale == AUTO else _positive("scale", scale)
-        self.width = (n - 1).bit_length() if encoding == "bits" else n
+        self.width = (n - 1).bit_length()
         self.space = Binary(n * self.width) if encoding == "bits" else Categorical(n, n)
         codes = 2**self.width if encoding == "bits" else n
         padded = torch.full((codes, codes), float(distances.max()), dtype=torch.float64)
@@ -188,21 +185,6 @@ class TSP(Target):
     def _way(self, origin: Tensor, destination: Tensor) -> Tensor:
         """D at two codes each, whose shapes broadcast."""
         return look_up(self.distances.flatten(), origin * len(self.distances) + destination)
-
-
-def random_instance(cities: int, seed: int) -> Tensor:
-    """Distances ``(n, n)`` of cities that are uniform on the unit square, with a weight for each direction.
-
-    Raises:
-        ValueError: unless `cities` is a whole number of at least 3.
-    """
-    if not isinstance(cities, int) or isinstance(cities, bool) or cities < FEWEST:
-        raise ValueError(f"cities must be a whole number of at least {FEWEST}, {cities!r} was given")
-    generator = torch.Generator().manual_seed(derive_seed(seed, "cities"))
-    like = torch.empty(0, dtype=torch.float64)
-    points = uniform(generator, (cities,), (2,), like=like)
-    weights = 1.0 + ASYMMETRY * uniform(generator, (cities,), (cities,), like=like)
-    return (points.unsqueeze(1) - points).square().sum(-1).sqrt() * weights
 
 
 def _positive(key: str, value: object) -> float:

@@ -104,6 +104,8 @@ def read(path: Path) -> Instance:
         rows = _section(path, sections, "NODE_COORD_SECTION", kind)
         points = _numbers(path, "NODE_COORD_SECTION", rows, 3 * size).reshape(size, 3)
         distances = DISTANCES[kind](points[:, 1:])
+    if not bool((distances >= 0).all() & (distances > 0).any()):
+        raise DataError(f"'{path}' must hold distances of at least 0, and not of 0 alone")
     name = keys.get("NAME", path.stem).removesuffix(".tsp")
     beside = path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
     optimum: float | None = OPTIMA.get(name)

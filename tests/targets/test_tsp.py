@@ -10,10 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from targets.random_cities import random_cities
 from targets.randomness import Streams
 from targets.target import ExactlySampled
 from targets.tours import HasTours, Tours, is_tour, rotations
-from targets.tsp import ENCODINGS, TSP, random_instance
+from targets.tsp import ENCODINGS, TSP
 from tests.support.no_host_sync import NoHostSync
 
 FILE = """NAME: own
@@ -123,7 +124,7 @@ def test_a_code_that_is_no_city_is_the_furthest_away() -> None:
     assert target.distances.shape == (8, 8)
     assert bool((target.distances[5:] == target.distances.max()).all())
     assert bool((target.distances[:, 5:] == target.distances.max()).all())
-    assert torch.equal(target.distances[:5, :5], random_instance(5, 0))
+    assert torch.equal(target.distances[:5, :5], random_cities(5, 0))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

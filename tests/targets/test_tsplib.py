@@ -145,6 +145,14 @@ REFUSED = {
         coordinates("EUC_2D").replace("6.0", "six"),
         "NODE_COORD_SECTION must hold numbers, could not",
     ),
+    "one place": (
+        f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{' 1 1 1' * 4}\n",
+        "must hold distances of at least 0, and not of 0 alone",
+    ),
+    "negative": (
+        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n",
+        "must hold distances of at least 0, and not of 0 alone",
+    ),
     "infinite": (coordinates("EUC_2D").replace("6.0", "inf"), "must hold 12 finite numbers"),
 }
 
