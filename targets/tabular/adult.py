@@ -10,7 +10,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, permutation, prepared
-from targets.tabular.reading import files, numbers, read
+from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
 COLUMNS = [
@@ -27,7 +27,7 @@ def load(
     root: str | None,
     *,
     split_seed: int,
-    files_: Mapping[str, str],
+    files: Mapping[str, str],
     published: str,
     variants: Sequence[Mapping[str, Any]],
 ) -> TabularData:
@@ -36,14 +36,14 @@ def load(
     Args:
         root: folder of all data sets.
         split_seed: of which training rows are held out for validation.
-        files_: paths of ``train`` and ``test`` below `root`.
+        files: paths of ``train`` and ``test`` below `root`.
         published: where they can be had.
         variants: the forms that are known, see `targets.tabular.preparation.Variant`.
 
     Raises:
         DataError: if a file is missing or damaged, or not one of `variants`.
     """
-    paths = files("adult", root, files_, published)
+    paths = located("adult", root, files, published)
     train, test = _people(paths["train"]), _people(paths["test"])
     train = train.rows(permutation(len(train), split_seed))
     test = test.rows(permutation(len(test), split_seed))

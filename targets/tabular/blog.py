@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from targets.tabular.preparation import Columns, from_zero_to_one, permutation, prepared
-from targets.tabular.reading import files, numbers, read
+from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
 NUMERIC = [f"feature {place}" for place in range(1, 281)]
@@ -21,7 +23,7 @@ def load(
     root: str | None,
     *,
     split_seed: int,
-    files_: Mapping[str, str],
+    files: Mapping[str, str],
     published: str,
     variants: Sequence[Mapping[str, Any]],
 ) -> TabularData:
@@ -33,26 +35,26 @@ def load(
     Args:
         root: folder of all data sets.
         split_seed: of which training rows are held out for validation.
-        files_: paths of ``train`` and ``test`` below `root`.
+        files: paths of ``train`` and ``test`` below `root`.
         published: where they can be had.
         variants: the forms that are known, see `targets.tabular.preparation.Variant`.
 
     Raises:
         DataError: if a file is missing or damaged, or not one of `variants`.
     """
-    paths = files("blog", root, files_, published)
-    read_ = {part: read(path, [*NUMERIC, OUTCOME], header=False) for part, path in paths.items()}
-    found = {part: numbers(paths[part], frame, [*NUMERIC, OUTCOME]) for part, frame in read_.items()}
-    counts = {part: frame[OUTCOME].to_numpy(dtype=np.float64) for part, frame in found.items()}
-    most = np.percentile(np.concatenate([counts["train"], counts["test"]]), LARGEST)
-    kept = {part: counts[part] <= most for part in counts}
-    scaled = from_zero_to_one(np.concatenate([counts[part][kept[part]] for part in ("train", "test")]))
-    cut = int(kept["train"].sum())
-    columns = {
-        part: Columns(found[part].loc[kept[part], NUMERIC], None, outcome)
-        for part, outcome in (("train", scaled[:cut]), ("test", scaled[cut:]))
-    }
-    train, test = (
-        columns[part].rows(permutation(len(columns[part]), split_seed)) for part in ("train", "test")
+    paths = located("blog", root, files, published)
+    train, test = (_posts(paths[part]) for part in ("train", "test"))
+    most = np.percentile(np.concatenate([train[OUTCOME], test[OUTCOME]]), LARGEST)
+    train, test = (posts[posts[OUTCOME] <= most] for posts in (train, test))
+    outcome = from_zero_to_one(np.concatenate([train[OUTCOME], test[OUTCOME]]))
+    first, second = (
+        Columns(posts[NUMERIC], None, scaled).rows(permutation(len(posts), split_seed))
+        for posts, scaled in ((train, outcome[: len(train)]), (test, outcome[len(train) :]))
     )
-    return prepared("blog", str(paths["train"].parent), train, test, variants)
+    return prepared("blog", str(paths["train"].parent), first, second, variants)
+
+
+def _posts(path: Path) -> pd.DataFrame:
+    """The numbers of one file."""
+    columns = [*NUMERIC, OUTCOME]
+    return numbers(path, read(path, columns, header=False), columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, prepared, split
-from targets.tabular.reading import files, numbers, read
+from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
 NUMERIC = ["priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "age"]
@@ -40,7 +40,7 @@ def load(
     Raises:
         DataError: if the file is missing or damaged, or not one of `variants`.
     """
-    path = files("compas", root, {"all": file}, published)["all"]
+    path = located("compas", root, {"all": file}, published)["all"]
     columns = [*NUMERIC, *CATEGORIES, OUTCOME, SCREENING, RECID, DEGREE, SCORE]
     frame = read(path, columns, header=True)
     days = numbers(path, frame, [SCREENING], empty=True)[SCREENING]

@@ -9,7 +9,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, from_zero_to_one, prepared, split
-from targets.tabular.reading import files, numbers, read
+from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
 OUTCOME = "shares"
@@ -55,7 +55,7 @@ def load(
     Raises:
         DataError: if the file is missing or damaged, or not one of `variants`.
     """
-    path = files("news", root, {"all": file}, published)["all"]
+    path = located("news", root, {"all": file}, published)["all"]
     frame = read(path, [*NUMERIC, OUTCOME], header=True)
     shares = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if (shares <= 0).any():

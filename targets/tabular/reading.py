@@ -14,7 +14,7 @@ from targets.datasets.dataset import DataError
 from targets.datasets.places import content, data_root, found, one_line
 
 
-def files(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:
+def located(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:
     """The files of a set, plain or with ``.gz`` added to the name.
 
     Nothing is downloaded: the publishers hand out archives that change, and ask for a visit.

@@ -45,12 +45,12 @@ def read_news(root: Path, train: int = 96, test: int = 24) -> TabularData:
 
 def read_adult(root: Path, train: int = 120, test: int = 30) -> TabularData:
     files = {"train": "a.data", "test": "a.test"}
-    return adult.load(str(root), split_seed=0, files_=files, published=PUBLISHED, variants=known(train, test))
+    return adult.load(str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test))
 
 
 def read_blog(root: Path, train: int = 120, test: int = 30) -> TabularData:
     files = {"train": "train.csv", "test": "test.csv"}
-    return blog.load(str(root), split_seed=0, files_=files, published=PUBLISHED, variants=known(train, test))
+    return blog.load(str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test))
 
 
 def write_adult(root: Path, train: list[list[Any]], test: list[list[Any]]) -> None:
