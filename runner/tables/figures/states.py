@@ -44,7 +44,7 @@ def draw_shares(ax: Axes, data: PanelData) -> None:
 
 
 def draw_gaps(ax: Axes, data: PanelData) -> None:
-    """The same share less the target's probability: blue where the row is too often, orange too rarely."""
+    """The same share less the target's probability: purple where that is too much, orange too little."""
     (column,) = data.panel.columns
     target = _target(ax, data.results.runs, column)
     share = None if target is None else _mean_share(ax, data, column)
