@@ -17,7 +17,7 @@ SCALES := smoke quick paper
 LAUNCHERS := basic joblib ray slurm
 EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4 \
                edlp-figure2 edlp-figure3 edlp-table1 edlp-table2 edlp-table3 edlp-figure5 edlp-figure11 edlp-figure13 \
-               edlp-figure14 edlp-figure15
+               edlp-figure14 edlp-figure15 rbm-digits
 
 ifneq ($(words $(SCALE))/$(words $(filter $(SCALES),$(SCALE))),1/1)
 $(error SCALE must be smoke, quick or paper, '$(SCALE)' was given)
@@ -73,6 +73,7 @@ edlp-figure11: ## Figure 11 of the EDLP paper: eigenvalues of the Hessian where 
 edlp-figure13: ## Figure 13 of the EDLP paper: cost against mismatch of tours
 edlp-figure14: ## Figure 14 of the EDLP paper: classes of each sampler's images
 edlp-figure15: ## Figure 15 of the EDLP paper: time of a step
+rbm-digits: ## how well an RBM learns the small digits; no table of a paper, and no download
 
 # What concerns the launcher alone is not said to the table, which launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))

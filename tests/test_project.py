@@ -291,8 +291,10 @@ SERVES = {
     "rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
     "pt_rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
     "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
+    "tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),
+    "pt_tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),
     "exact_draws": (
-        {"mog", "mos", "bernoulli4", "minibatch"},
+        {"mog", "mos", "bernoulli4", "minibatch", "tsp"},
         "needs a target that can be sampled exactly, {} cannot.",
     ),
 }
@@ -315,14 +317,25 @@ def test_every_target_and_sampler_composes_and_builds(sampler: str, target: str,
     assert list(tmp_path.rglob("*.safetensors")) == []
 
 
-# The other metrics take the default target.
+# The other metrics take the default target and sampler.
 NEEDS_THE_RBM = ("log_mmd", "log_mmd_slice")
+NEEDS = {
+    **{metric: ["target=rbm", *SMALL["rbm"]] for metric in NEEDS_THE_RBM},
+    **{metric: ["target=bernoulli4"] for metric in ("flat_mass", "flatness", "hessian_spectrum")},
+    **{
+        metric: ["target=binary_bnn"]
+        for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
+    },
+    **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
+    "auxiliary_distance": ["sampler=pt_edmala"],
+}
 
 
 @pytest.mark.parametrize("metric", options("metric"))
 def test_every_metric_composes_and_builds(metric: str, tmp_path: Path) -> None:
-    target = ["target=rbm", *SMALL["rbm"]] if metric in NEEDS_THE_RBM else []
-    overrides = [*target, "sampler=pt_dmala", f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
+    needed = NEEDS.get(metric, [])
+    sampler = [] if any(word.startswith("sampler=") for word in needed) else ["sampler=pt_dmala"]
+    overrides = [*needed, *sampler, f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
     preflight(jobs_of(requested(overrides, multirun=False)))
 
 
