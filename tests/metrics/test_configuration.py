@@ -20,7 +20,12 @@ from tests.support.targets import Bare, corners
 GROUP = Path(__file__).parents[2] / "conf" / "metric"
 ALL = sorted(path.stem for path in GROUP.glob("*.yaml") if path.stem != "standard")
 
-STUDIES = {"auxiliary_distance", "flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"}
+STUDIES = {
+    "auxiliary_distance",
+    *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
+    *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),
+    *("tour_cost", "tour_mismatch"),
+}
 """Metrics of one study, chosen by name: among the standard ones they would give all runs other identities."""
 
 NAMES = [name for name in ALL if name not in STUDIES]
