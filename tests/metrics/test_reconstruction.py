@@ -137,7 +137,7 @@ def test_noise_has_its_deviation_and_stays_within_bounds() -> None:
 
 @pytest.mark.parametrize("side", [1, 3, 5])
 def test_a_block_of_zeros_comes_to_every_place(side: int) -> None:
-    """2,000 images, at most 30 places: one is missed with probability below 30 (29/30)^2000 < 1e-28."""
+    """2,000 images, at most 50 places: one is missed with probability below 50 (49/50)^2000 < 2e-16."""
     height, width = 5, 10
     found = occluded(torch.ones(2000, height, width), side, streams())
     places = set()
