@@ -11,6 +11,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from runner import tsplib
 from runner.data import file_digest
 from runner.data import identifying as identifying_data
 from runner.errors import UserError
@@ -71,6 +72,8 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
         parts["target"] = _with_data(learned)
     elif isinstance(parts["target"], dict) and "training" in parts["target"]:
         parts["target"] = _with_data(parts["target"])
+    elif isinstance(parts["target"], dict) and tsplib.names_a_file(parts["target"]):
+        parts["target"] = tsplib.identifying(parts["target"])
     return {"schema": SCHEMA, **parts, "device": device, "dtype": config.dtype}
 
 

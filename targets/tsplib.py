@@ -107,11 +107,16 @@ def read(path: Path) -> Instance:
     if not bool((distances >= 0).all() & (distances > 0).any()):
         raise DataError(f"'{path}' must hold distances of at least 0, and not of 0 alone")
     name = keys.get("NAME", path.stem).removesuffix(".tsp")
-    beside = path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
+    beside = tour_beside(path)
     optimum: float | None = OPTIMA.get(name)
     if beside.is_file():
         optimum = length(distances, read_tour(beside, size))
     return Instance(name, distances, optimum)
+
+
+def tour_beside(path: Path) -> Path:
+    """Where the shortest tour of the instance at `path` is expected."""
+    return path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
 
 
 def read_tour(path: Path, size: int) -> Tensor:

@@ -10,6 +10,7 @@ from omegaconf import DictConfig
 from runner.build import build_target
 from runner.errors import UserError
 from runner.exactness.small_targets import SPACES, log_quadratic, small_rbm
+from runner.exactness.small_tours import SmallTours
 from runner.overrides import parse
 from targets.spaces import Discrete
 from targets.target import Target
@@ -26,7 +27,7 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
     """
     if not any(o.key_or_group.split(".", 1)[0] == "target" for o in parse(arguments)):
         quadratic: dict[str, Target] = {name: log_quadratic(space) for name, space in SPACES.items()}
-        return {**quadratic, "RBM 2^3": small_rbm()}
+        return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours()}
     target = build_target(config).to(torch.float64)
     name = str(config.target.get("name", config.target._target_))
     if not isinstance(target.space, Discrete) or target.space.size > LARGEST:

@@ -17,7 +17,7 @@ from runner.compose import compose
 from runner.errors import UserError
 from runner.preflight import preflight
 from runner.store import Store
-from runner.sweep import Job, experiment_jobs
+from runner.sweep import Job, experiment_jobs, jobs_of, requested
 from runner.tables.figures.draw import draw_figure, write_figures
 from runner.tables.figures.tour_marginals import mismatch_law
 from runner.tables.figures.tour_runs import law_of_tours, quantiles, visits_of
@@ -83,6 +83,26 @@ def test_a_figure_shares_its_runs_with_the_other(scale: str) -> None:
     shared = ids("edlp_figure13", "target.file", None)
     assert shared < ids("edlp_figure3", "task.chains", 1)
     assert shared
+
+
+def test_a_run_is_what_the_file_holds_and_not_where_it_lies(tmp_path: Path) -> None:
+    def ids(*given: str) -> dict[int, str]:
+        (job,) = jobs_of(requested(["target=tsp", "sampler=tour_swap", *given], multirun=False))
+        return job.run_ids
+
+    named = ids("target.file=gr17.tsp")
+    other = tmp_path / "elsewhere" / "tsplib"
+    other.mkdir(parents=True)
+    content = (tmp_path / "tsplib" / "gr17.tsp").read_text()
+    (other / "gr17.tsp").write_text(content)
+    assert ids("target.file=gr17.tsp", f"data.root={other.parent}") == named
+    assert ids(f"target.file={other / 'gr17.tsp'}", "data.root=null") == named
+    assert ids("target.file=gr17.tsp", "target.cities=5") == named
+    (other / "gr17.tsp").write_text(content.replace("5 ", "5 1"))
+    assert ids(f"target.file={other / 'gr17.tsp'}") != named
+    random = ids()
+    assert ids("data.root=null") == ids(f"data.root={other.parent}") == random != named
+    assert ids("target.cities=5") != random
 
 
 def test_what_the_notes_say_of_the_target() -> None:

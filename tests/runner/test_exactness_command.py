@@ -224,3 +224,10 @@ def test_mistakes_are_one_sentence(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_a_sampler_with_a_continuous_variable_says_where_it_is_proved(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sampler=edmala", "sampler.step_size=1.0"]) == 0
+    assert "tests/samplers/test_entropic.py holds it to the joint law" in capsys.readouterr().out
