@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from filelock import Timeout
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -16,7 +17,7 @@ from omegaconf import DictConfig
 from runner import interrupt
 from runner.artefacts import tuned
 from runner.atomic import DiskFullError
-from runner.build import Problem, build, label
+from runner.build import Problem, build, label, threads
 from runner.checkpoint import save
 from runner.compose import HYDRA_KEYS_KEPT
 from runner.devices import device_type
@@ -142,6 +143,8 @@ class _Job:
     def _compute_apart(self) -> None:
         """The runs of a task that computes each seed on its own."""
         task = apart.TASKS[self.config.task.name]
+        # A worker has no preflight, and more threads round a training differently.
+        torch.set_num_threads(threads(self.config))
         for seed, folder in list(self.left.items()):
             interrupt.obey()
             try:

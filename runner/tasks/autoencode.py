@@ -14,7 +14,6 @@ from metrics.convolutional_autoencoder import ConvolutionalAutoencoder
 from metrics.degradation import noisy, occluded
 from metrics.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim
 from runner import interrupt
-from runner.build import threads
 from runner.construct import with_key
 from runner.errors import UserError, one_sentence
 from runner.generated.autoencoders import autoencoder_settings, autoencoders
@@ -92,8 +91,6 @@ def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -
         RunError: if the chains or a fit meet NaN.
     """
     begun = time.monotonic()
-    # Images that are kept need no `build`, which sets it; more threads round a fit differently.
-    torch.set_num_threads(threads(config))
     data, _, _ = data_of_target(config)
     images = images_of(config, seed, store)
     settings = autoencoder_settings(config, data, len(images.pixels))

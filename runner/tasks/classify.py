@@ -9,7 +9,6 @@ from omegaconf import DictConfig
 
 from metrics.class_histogram import class_shares, classes_seen, entropy, total_variation
 from runner.atomic import write_bytes
-from runner.build import threads
 from runner.draws import FILE, MOST
 from runner.generated.classifier import classifier, classifier_settings
 from runner.generated.images import images_of, packed
@@ -41,8 +40,6 @@ def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
         RunError: if the chains or the fit meet NaN.
     """
     begun = time.monotonic()
-    # Images that are kept need no `build`, which sets it; more threads round a fit differently.
-    torch.set_num_threads(threads(config))
     data, name, binarisation = data_of_target(config)
     labels = labels_of(data, name, config.data.root)
     images = images_of(config, seed, store)

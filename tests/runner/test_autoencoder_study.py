@@ -25,6 +25,7 @@ from runner.data import load as load_data
 from runner.draws import kept_draws
 from runner.generated import images as images_module
 from runner.generated.fitting import Fit, FitSettings, built
+from runner.job import compute
 from runner.store import Store
 from runner.sweep import Job, experiment_jobs, jobs_of, requested
 from runner.table import experiment_shape
@@ -32,7 +33,6 @@ from runner.tables.figures.draw import draw_figure
 from runner.tables.published import published_numbers
 from runner.tables.results import Results, Run, gather
 from runner.tables.shape import table_shape
-from runner.tasks import apart
 from runner.tasks.sample import Sampling
 from tests.runner.conftest import Call
 from tests.runner.test_bad_input import refused
@@ -237,17 +237,14 @@ def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
 
 
 @pytest.mark.parametrize("task", [AUTOENCODE, CLASSIFY], ids=["autoencode", "classify"])
-def test_a_worker_that_finds_its_images_fits_with_the_threads_of_the_run(
-    call: Call, tmp_path: Path, task: tuple[str, ...]
-) -> None:
+@pytest.mark.usefixtures("call")
+def test_a_worker_computes_with_the_threads_of_the_run(task: tuple[str, ...]) -> None:
     """A worker has no preflight, and another number of threads rounds a fit differently."""
-    assert call(*task).status == 0
     (config,) = [job.config for job in jobs_of(requested(list(task), multirun=False))]
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        folder = Store("outputs").run(one("runs/*").name)
-        apart.TASKS[config.task.name](config, 0, Store("outputs"), folder)
+        assert not compute(config, []).failed
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
