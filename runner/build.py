@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 import torch
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
 from metrics.metric import Context, UnmetNeed
@@ -141,7 +141,8 @@ def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Tar
     """The target on its device; the last few are kept, since the jobs of a sweep share them."""
     if is_learned(config):
         return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
-    described = {"target": node(config, "target"), "data": str(config.data.root)}
+    root = OmegaConf.select(config, "data.root")
+    described = {"target": node(config, "target"), "data": str(root)}
     key = digest({**described, "device": str(device), "dtype": str(dtype)})
     if key not in _targets:
         target = build_target(config).to(device=device, dtype=dtype)
@@ -168,7 +169,7 @@ def build_target(config: DictConfig) -> Target:
     if is_learned(config):
         return blueprint(config)
     described = node(config, "target")
-    target = construct(with_rows(described, config.data.root), "target")
+    target = construct(with_rows(described, OmegaConf.select(config, "data.root")), "target")
     if not isinstance(target, Target):
         raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
     if not isinstance(getattr(target, "space", None), Space):

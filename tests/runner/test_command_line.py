@@ -62,7 +62,12 @@ def test_help_and_configuration_need_no_torch(argv: tuple[str, ...]) -> None:
 def test_help_names_groups_and_keys(call: Call) -> None:
     ended = call("--help")
     assert ended.status == 0
-    for text in ("sampler: ab, acs, dmala", "+experiment=pt_table1", "step_size", "output_root: outputs"):
+    for text in (
+        "sampler: ab, acs, block_gibbs, dmala",
+        "+experiment=pt_table1",
+        "step_size",
+        "output_root: outputs",
+    ):
         assert text in ended.out
 
 

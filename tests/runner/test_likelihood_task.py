@@ -125,9 +125,9 @@ def test_a_large_layer_has_no_exact_value(call: Call) -> None:
 
 
 def test_persistent_learning_lifts_held_out_images_above_the_base(model: Path) -> None:
-    """The base are independent pixels of the data's means: -24.50 nats; learned, -21.32. Fixed seed."""
+    """The base are independent pixels of the data's means: -24.61 nats. Fixed seed."""
     found = likelihoods("learned")
-    assert found["log_likelihood_base"] == pytest.approx(-24.501, abs=1e-3)
+    assert found["log_likelihood_base"] == pytest.approx(-24.611, abs=1e-3)
     assert found["log_likelihood_exact"] > found["log_likelihood_base"] + 2.5
     assert found["log_likelihood"] > found["log_likelihood_base"] + 2.5
 
