@@ -14,11 +14,6 @@ def class_shares(classes: Tensor, number: int) -> Tensor:
     return torch.bincount(classes, minlength=number).double() / len(classes)
 
 
-def total_variation(shares: Tensor, others: Tensor) -> float:
-    """Half the sum of the absolute differences of two laws."""
-    return float((shares - others).abs().sum() / 2)
-
-
 def entropy(shares: Tensor) -> float:
     """Entropy of a law in nats; log(classes) where all are equally frequent."""
     return float(-torch.special.xlogy(shares, shares).sum())

@@ -38,11 +38,17 @@ def draws_of(suite: MetricSuite, place: int, shape: tuple[int, int] | None = Non
             height, width = shape or (math.isqrt(size), math.isqrt(size))
             if not isinstance(suite.context.target.space, Binary) or height * width != size:
                 return None
-            buffer = io.BytesIO()
-            packed = np.packbits(draws > 0.5, axis=1)
-            np.savez_compressed(buffer, draws=packed, shape=np.asarray([height, width], dtype=np.int64))
-            return buffer.getvalue()
+            return packed(draws.reshape(-1, height, width) > 0.5)
     return None
+
+
+def packed(pixels: np.ndarray) -> bytes:
+    """The file that keeps images ``(n, height, width)``, one bit a pixel; the same images, the same bytes."""
+    n, height, width = pixels.shape
+    buffer = io.BytesIO()
+    bits = np.packbits(pixels.reshape(n, -1), axis=1)
+    np.savez_compressed(buffer, draws=bits, shape=np.asarray([height, width], dtype=np.int64))
+    return buffer.getvalue()
 
 
 def kept_draws(folder: Path) -> np.ndarray | None:

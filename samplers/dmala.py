@@ -12,7 +12,7 @@ from samplers.hyperparameters import AUTO, positive, within
 from samplers.kernel import State
 from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.step_size import OPTIMAL_ACCEPTANCE, tune_step_size
+from samplers.step_size import OPTIMAL_ACCEPTANCE, tuned_alone
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -61,14 +61,7 @@ class DMALA(MetropolisHastings):
         return () if self.step_size is not None else ("step_size",)
 
     def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
-        step_size, acceptance, evaluations = tune_step_size(
-            self, target, torch.ones(1), generator, wanted=self.acceptance
-        )
-        return {
-            "step_size": step_size.item(),
-            "evaluations": evaluations,
-            "report": {"wanted_acceptance": self.acceptance, "lowest_acceptance": acceptance.min().item()},
-        }
+        return tuned_alone(self, target, generator, self.acceptance)
 
     def tuned(self, hyperparameters: Mapping[str, Any]) -> DMALA:
         return DMALA(hyperparameters["step_size"], self.balancing, self.norm, self.acceptance)

@@ -13,9 +13,9 @@ from torch import Tensor
 from samplers.entropic_langevin import THETA_A, EntropicLangevin
 from samplers.hyperparameters import AUTO, positive, within
 from samplers.kernel import Kernel, State, evaluate
-from samplers.step_size import OPTIMAL_ACCEPTANCE, tune_step_size
+from samplers.step_size import OPTIMAL_ACCEPTANCE, tuned_alone
 from targets.randomness import Generator
-from targets.spaces import Discrete
+from targets.spaces import discrete_space
 from targets.target import Target
 
 
@@ -54,10 +54,7 @@ class EntropicKernel(Kernel):
         return (THETA_A,)
 
     def check(self, target: Target) -> None:
-        if not isinstance(target.space, Discrete):
-            raise ValueError(
-                f"{type(self).__name__} needs a binary, ordinal or categorical space, not {target.space}"
-            )
+        discrete_space(type(self).__name__, target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         if self.untuned:
@@ -77,14 +74,7 @@ class EntropicKernel(Kernel):
         return () if self.step_size is not None else ("step_size",)
 
     def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
-        step_size, acceptance, evaluations = tune_step_size(
-            self, target, torch.ones(1), generator, wanted=self.acceptance
-        )
-        return {
-            "step_size": step_size.item(),
-            "evaluations": evaluations,
-            "report": {"wanted_acceptance": self.acceptance, "lowest_acceptance": acceptance.min().item()},
-        }
+        return tuned_alone(self, target, generator, self.acceptance)
 
     def tuned(self, hyperparameters: Mapping[str, Any]) -> Self:
         found = positive("step_size", hyperparameters["step_size"])

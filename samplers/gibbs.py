@@ -12,7 +12,7 @@ from samplers.hyperparameters import one_of
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.langevin import draw_level
 from targets.randomness import Generator, uniform
-from targets.spaces import Discrete
+from targets.spaces import discrete_space
 from targets.target import Target
 
 
@@ -34,14 +34,14 @@ class Gibbs(Kernel):
         self.scan = one_of("scan", scan, ("random", "systematic"))
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        discrete_space("gibbs", target)
+        discrete_space("gibbs", target.space)
         state = evaluate(target, theta, gradient=False)
         if self.scan == "random":
             return state
         return replace(state, aux={"position": torch.zeros((), dtype=torch.int64, device=theta.device)})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        space = discrete_space("gibbs", target)
+        space = discrete_space("gibbs", target.space)
         aux = state.aux
         if self.scan == "random":
             draw = uniform(generator, state.log_prob.shape, like=state.log_prob)
@@ -71,7 +71,7 @@ class Gibbs(Kernel):
         Random scan: the mixture over the coordinates. Systematic scan: the coordinate at the position that
         `source` stands at. The conditionals are those that `step` draws from.
         """
-        space = discrete_space("gibbs", target)
+        space = discrete_space("gibbs", target.space)
         if self.scan == "systematic":
             return _log_conditional(target, source.theta, destination, beta, source.aux["position"])
         coordinates = torch.arange(space.d, device=destination.device)
@@ -83,7 +83,7 @@ def _log_conditional(
     target: Target, source: Tensor, destination: Tensor, beta: Tensor, position: Tensor
 ) -> Tensor:
     """log P of redrawing the coordinate `position`; minus infinity where another coordinate differs."""
-    space = discrete_space("gibbs", target)
+    space = discrete_space("gibbs", target.space)
     old, new = space.to_levels(source), space.to_levels(destination)
     coordinate = position.expand(old.shape[:-1])
     log_probs = _line(target, old, coordinate, source.dtype)
@@ -104,20 +104,9 @@ def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype
 
     Shape ``(*batch, levels)``, from one batched evaluation.
     """
-    space = discrete_space("gibbs", target)
+    space = discrete_space("gibbs", target.space)
     value = torch.arange(space.levels, device=levels.device).reshape(-1, *(1,) * levels.dim())
     lines = levels.expand(space.levels, *levels.shape)
     at = coordinate.unsqueeze(-1).expand(space.levels, *coordinate.shape, 1)
     states = lines.scatter(-1, at, value.expand(at.shape))
     return target.log_prob(space.from_levels(states, dtype)).movedim(0, -1)
-
-
-def discrete_space(name: str, target: Target) -> Discrete:
-    """The target's space for the kernel called `name`.
-
-    Raises:
-        ValueError: if its coordinates have no levels.
-    """
-    if isinstance(target.space, Discrete):
-        return target.space
-    raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {target.space}")

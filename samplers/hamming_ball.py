@@ -9,12 +9,12 @@ import math
 import torch
 from torch import Tensor
 
-from samplers.gibbs import discrete_space, tempered_weights
+from samplers.gibbs import tempered_weights
 from samplers.hyperparameters import count
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.langevin import draw_level
 from targets.randomness import Generator, uniform
-from targets.spaces import Discrete
+from targets.spaces import Discrete, discrete_space
 from targets.target import Target
 
 MOST_CANDIDATES = 2**16
@@ -47,7 +47,7 @@ class HammingBall(Kernel):
             )
 
     def check(self, target: Target) -> None:
-        space = discrete_space(type(self).__name__, target)
+        space = discrete_space(type(self).__name__, target.space)
         block, radius = self._reach(space)
         states = sum(math.comb(block, k) * (space.levels - 1) ** k for k in range(radius + 1))
         if states > MOST_CANDIDATES:
@@ -83,7 +83,7 @@ class HammingBall(Kernel):
 
         The mean over all blocks and all centres of the conditional that `step` draws from.
         """
-        space = discrete_space(type(self).__name__, target)
+        space = discrete_space(type(self).__name__, target.space)
         old, new = space.to_levels(source.theta), space.to_levels(destination)
         shifts = self._ball(space, destination.device)
         blocks = list(itertools.combinations(range(space.d), shifts.shape[-1]))

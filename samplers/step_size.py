@@ -8,7 +8,7 @@ happens to rise again is never taken for a local one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -125,3 +125,15 @@ def tune_step_size(
     acceptance = total / (pilot.steps - pilot.steps // 2)
     check_finite(state.log_prob, acceptance)
     return first_crossing(candidates, acceptance, wanted), acceptance, evaluations
+
+
+def tuned_alone(kernel: Steppable, target: Target, generator: Generator, acceptance: float) -> dict[str, Any]:
+    """What `Kernel.tune` gives for a kernel whose step size alone is open, for `acceptance` at beta = 1."""
+    step_size, found, evaluations = tune_step_size(
+        kernel, target, torch.ones(1), generator, wanted=acceptance
+    )
+    return {
+        "step_size": step_size.item(),
+        "evaluations": evaluations,
+        "report": {"wanted_acceptance": acceptance, "lowest_acceptance": found.min().item()},
+    }

@@ -143,3 +143,14 @@ class Real(Space):
 
     def initial(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
         return normal(generator, shape, (self.d,), like=like)
+
+
+def discrete_space(name: str, space: Space) -> Discrete:
+    """`space`, for a kernel called `name` that needs coordinates with levels.
+
+    Raises:
+        ValueError: if they have none.
+    """
+    if isinstance(space, Discrete):
+        return space
+    raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {space}")

@@ -19,6 +19,10 @@ from metrics.transition_matrix import (
 )
 from runner.errors import one_sentence
 from runner.exactness.variants import Variant
+from samplers.edmala import EDMALA
+from samplers.edmala_glu import EDMALAGLU
+from samplers.edula import EDULA
+from samplers.edula_glu import EDULAGLU
 from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
 from targets.spaces import Discrete
@@ -31,6 +35,9 @@ LARGEST = 1_000
 
 CONTINUOUS = "it carries a continuous variable; tests/samplers/test_entropic.py holds it to the joint law"
 """Why a kernel has no transition matrix here, and where its claim is proved instead."""
+
+PROVED_ELSEWHERE: tuple[type[Kernel], ...] = (EDMALA, EDMALAGLU, EDULA, EDULAGLU)
+"""The kernels of which that is true; whatever else carries such a variable has proved nothing yet."""
 
 POSITIONS = 64
 """Longest cycle of a kernel that is followed."""
@@ -97,7 +104,8 @@ def distance(settings: Iterable[Variant], space: str, target: Target) -> Distanc
 
 def _tuned(kernel: Kernel, target: Target) -> Kernel:
     """The kernel with what is still open tuned on the target by its own pilot."""
-    if kernel.carried:
+    base = kernel.base if isinstance(kernel, ParallelTempering) else kernel
+    if type(base) in PROVED_ELSEWHERE:
         raise NotCheckedError(CONTINUOUS)
     if not kernel.untuned:
         return kernel

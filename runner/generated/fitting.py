@@ -84,14 +84,14 @@ class Fit:
         """One pass over all examples; the last batch may be smaller."""
         begun = time.monotonic()
         generator = torch.Generator().manual_seed(derive_seed(self.seed, f"order/{self.epoch}"))
-        total = 0.0
+        total = torch.zeros((), dtype=torch.float64, device=next(self.network.parameters()).device)
         for places in torch.randperm(self._examples, generator=generator).split(self.settings.batch):
             self._adam.zero_grad()
             loss = self._loss(places)
             loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
             self._adam.step()
-            total += float(loss.detach()) * len(places)
-        self.epoch, self.loss = self.epoch + 1, total / self._examples
+            total += loss.detach().double() * len(places)
+        self.epoch, self.loss = self.epoch + 1, float(total) / self._examples
         self.seconds += time.monotonic() - begun
 
     def state_dict(self) -> dict[str, Any]:

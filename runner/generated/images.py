@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +21,14 @@ from runner.atomic import read_json, set_aside, write_bytes, write_json
 from runner.build import build, label
 from runner.checkpoint import UnusableCheckpointError, load, save
 from runner.devices import device_type
-from runner.draws import FILE, kept_draws
+from runner.draws import FILE, kept_draws, packed
 from runner.errors import RunError, warn
 from runner.generated.settings import TRAINING, data_of_target, image_settings, sampling
 from runner.identity import digest, identifying
 from runner.kept_truth import with_model
 from runner.manifest import git, now
 from runner.progress import current
+from runner.results import Measured, Record
 from runner.store import Store
 from runner.tasks.sample import Sampling, begin, measured, sample
 from targets.datasets.dataset import Dataset
@@ -50,6 +50,31 @@ class Images:
     folder: Path
     report: Mapping[str, Any]
 
+    def measured(self, seed: int, values: Mapping[str, float], seconds: float, begun: float) -> Measured:
+        """What a task that used them reports: its `values` beside those of the images.
+
+        Args:
+            seconds: that the task took beyond making the images.
+            begun: `time.monotonic()` when it began.
+        """
+        made = self.report
+        seconds += float(made["seconds"])
+        record = Record(made["steps"], made["evaluations"], seconds, {**made["values"], **values})
+        return Measured(
+            target=made["target"],
+            sampler=made["sampler"],
+            seed=seed,
+            records=[record],
+            steps=made["steps"],
+            evaluations=made["evaluations"],
+            seconds=seconds,
+            wall_seconds=time.monotonic() - begun,
+            exact=made["exact"],
+            axes=made["axes"],
+            notes=made["notes"],
+            model=made["model"],
+        )
+
 
 def images_of(config: DictConfig, seed: int, store: Store) -> Images:
     """The images that `config.task` asks for. The first process that asks makes them; others wait for it.
@@ -70,15 +95,6 @@ def images_of(config: DictConfig, seed: int, store: Store) -> Images:
                 found = _kept(folder)
     assert found is not None
     return found
-
-
-def packed(pixels: np.ndarray) -> bytes:
-    """The file that keeps images ``(n, height, width)``, one bit a pixel; the same images, the same bytes."""
-    n, height, width = pixels.shape
-    buffer = io.BytesIO()
-    bits = np.packbits(pixels.reshape(n, -1), axis=1)
-    np.savez_compressed(buffer, draws=bits, shape=np.asarray([height, width], dtype=np.int64))
-    return buffer.getvalue()
 
 
 def _identity(config: DictConfig, seed: int) -> str:

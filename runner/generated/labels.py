@@ -13,7 +13,8 @@ from torch import Tensor
 from runner.data import described
 from runner.errors import UserError, one_sentence
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.labels import digit_labels, read_labels
+from targets.datasets.idx import read_labels
+from targets.datasets.labels import digit_labels
 from targets.datasets.places import data_root, found
 
 

@@ -20,7 +20,7 @@ from runner.generated.autoencoders import autoencoder_settings, autoencoders
 from runner.generated.images import images_of
 from runner.generated.settings import data_of_target, image_settings
 from runner.node import node
-from runner.results import Measured, Record
+from runner.results import Measured
 from runner.store import RunFolder, Store
 from samplers.hyperparameters import count, one_of, within
 from targets.datasets.dataset import Dataset
@@ -101,24 +101,9 @@ def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -
     by_network = [reconstruction(network, clean, given) for network in networks]
     values = {name: _mean([one[name] for one in by_network]) for name in by_network[0]}
     spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
-    report = images.report
-    seconds = float(report["seconds"]) + fitting
-    made = {"sampling_seconds": float(report["seconds"]), "fitting_seconds": fitting}
-    made |= {"pixel_mean": float(images.pixels.double().mean()), **report["values"]}
-    return Measured(
-        target=report["target"],
-        sampler=report["sampler"],
-        seed=seed,
-        records=[Record(report["steps"], report["evaluations"], seconds, {**made, **values, **spread})],
-        steps=report["steps"],
-        evaluations=report["evaluations"],
-        seconds=seconds,
-        wall_seconds=time.monotonic() - begun,
-        exact=report["exact"],
-        axes=report["axes"],
-        notes=report["notes"],
-        model=report["model"],
-    )
+    made = {"sampling_seconds": float(images.report["seconds"]), "fitting_seconds": fitting}
+    made["pixel_mean"] = float(images.pixels.double().mean())
+    return images.measured(seed, {**made, **values, **spread}, seconds=fitting, begun=begun)
 
 
 def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:

@@ -7,14 +7,15 @@ import time
 import torch
 from omegaconf import DictConfig
 
-from metrics.class_histogram import class_shares, classes_seen, entropy, total_variation
+from metrics.class_histogram import class_shares, classes_seen, entropy
+from metrics.transition_matrix import total_variation
 from runner.atomic import write_bytes
-from runner.draws import FILE, MOST
+from runner.draws import FILE, MOST, packed
 from runner.generated.classifier import classifier, classifier_settings
-from runner.generated.images import images_of, packed
+from runner.generated.images import images_of
 from runner.generated.labels import labels_of
 from runner.generated.settings import data_of_target
-from runner.results import Measured, Record
+from runner.results import Measured
 from runner.store import RunFolder, Store
 
 
@@ -61,19 +62,4 @@ def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
     # One draw of every chain, spread over the whole set.
     step = max(1, len(images.pixels) // MOST)
     write_bytes(folder.path / FILE, packed(images.pixels[::step][:MOST].numpy()))
-    report = images.report
-    seconds = float(report["seconds"])
-    return Measured(
-        target=report["target"],
-        sampler=report["sampler"],
-        seed=seed,
-        records=[Record(report["steps"], report["evaluations"], seconds, {**values, **report["values"]})],
-        steps=report["steps"],
-        evaluations=report["evaluations"],
-        seconds=seconds,
-        wall_seconds=time.monotonic() - begun,
-        exact=report["exact"],
-        axes=report["axes"],
-        notes=report["notes"],
-        model=report["model"],
-    )
+    return images.measured(seed, values, seconds=0.0, begun=begun)

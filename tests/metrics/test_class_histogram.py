@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.class_histogram import class_shares, classes_seen, entropy, total_variation
+from metrics.class_histogram import class_shares, classes_seen, entropy
 from metrics.lenet5 import LeNet5
 from metrics.metric import UnmetNeed
 from metrics.thinned_draws import ThinnedDraws
+from metrics.transition_matrix import total_variation
 from targets.datasets.dataset import DataError
-from targets.datasets.labels import digit_labels, read_labels
+from targets.datasets.idx import read_labels
+from targets.datasets.labels import digit_labels
 from targets.rbm import RBM
 from tests.support.measuring import context, silent
 from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal

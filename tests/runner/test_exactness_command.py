@@ -78,6 +78,12 @@ class Silent(Kernel):
         return state, Info(torch.ones_like(state.log_prob), torch.zeros_like(state.log_prob), 0)
 
 
+class Carrier(Silent):
+    @property
+    def carried(self):
+        return ("momentum",)
+
+
 class Boasting(DULA):
     exact = True
 """
@@ -185,10 +191,13 @@ def test_the_command_checks_a_sampler_of_ones_own(own: str, capsys: pytest.Captu
     assert "The claim fails: Flip" in capsys.readouterr().out
 
 
-def test_a_claim_that_cannot_be_checked_does_not_pass(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([own, "sampler._target_=elsewhere.Silent"]) == 1
+@pytest.mark.parametrize("kernel", ["Silent", "Carrier"])
+def test_a_claim_that_cannot_be_checked_does_not_pass(
+    kernel: str, own: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([own, f"sampler._target_=elsewhere.{kernel}"]) == 1
     said = capsys.readouterr().out
-    assert "Claimed and checked nowhere: Silent" in said
+    assert f"Claimed and checked nowhere: {kernel}" in said
     assert "log_transition" in said
     found = distance([Variant("Silent", "", Gibbs())], "binary", TARGET)
     assert unproved([found]) == []
