@@ -20,7 +20,7 @@ class PredictiveLogLikelihood(Metric):
         predictive_log_likelihood: y log p + (1 - y) log(1 - p), mean over rows, chains and the evaluations
             in the second half of the steps, in nats; y may lie between 0 and 1.
         train_minus_mse: minus (p - y)^2, the same mean.
-        train_minus_mse_all_steps: the same over all evaluations, the start among them: the released number.
+        train_minus_mse_all_steps: the same over all evaluations from the first step on: the released number.
         train_minus_mse_sd: standard deviation over all evaluations of the run, the released plus-minus.
 
     Args:

@@ -16,7 +16,7 @@ class PredictiveRMSE(Metric):
 
     Values, one per seed:
         predictive_rmse: mean over the evaluations in the second half of the steps.
-        predictive_rmse_all_steps: mean over all evaluations, the start among them, which is what the
+        predictive_rmse_all_steps: mean over all evaluations from the first step on, which is what the
             released code reports.
         predictive_rmse_sd: standard deviation over all evaluations of the run; the released code reports it
             behind its plus-minus sign, and it says nothing about another run.
