@@ -70,13 +70,12 @@ class EntropicLangevin:
         """theta_a' of the Langevin step, like theta; Eq. 6."""
         assert self.auxiliary_step_size is not None
         event = gap.shape[len(batch) :]
-        noise = normal(generator, batch, event, like=gap).mul_(math.sqrt(self.auxiliary_step_size))
+        noise = normal(generator, batch, event, like=gap, std=math.sqrt(self.auxiliary_step_size))
         return noise.add_(theta_a).add_(gap, alpha=self._pull)
 
     def draw_gap(self, theta: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
         """theta - theta_a for theta_a drawn from N(theta, eta I), like `theta`; appendix B."""
-        noise = normal(generator, batch, theta.shape[len(batch) :], like=theta)
-        return noise.mul_(math.sqrt(self.eta))
+        return normal(generator, batch, theta.shape[len(batch) :], like=theta, std=math.sqrt(self.eta))
 
     def log_joint_ratio(self, move: Tensor, before: Tensor, after: Tensor, batch: int) -> Tensor:
         """What theta_a adds to the log acceptance ratio of a joint move, ``(*batch)``.

@@ -14,6 +14,12 @@ from torch import Tensor
 from targets.randomness import Generator
 from targets.target import Target
 
+WORD = torch.complex128
+"""The widest type that torch moves, 16 bytes."""
+
+LONG_ROW = 64
+"""Coordinates from which moving words pays for the views."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -180,21 +186,34 @@ def choose(mask: Tensor, new: State, old: State) -> State:
     a cycle) go on whatever is chosen.
     """
 
-    def chosen(after: Tensor, before: Tensor) -> Tensor:
-        return torch.where(broadcast_event(mask, after), after, before)
-
     grad = None
     if new.grad is not None and old.grad is not None:
-        grad = chosen(new.grad, old.grad)
+        grad = choose_rows(mask, new.grad, old.grad)
     return State(
-        theta=chosen(new.theta, old.theta),
+        theta=choose_rows(mask, new.theta, old.theta),
         log_prob=torch.where(mask, new.log_prob, old.log_prob),
         grad=grad,
         aux={
-            name: chosen(value, old.aux[name]) if value.is_floating_point() else value
+            name: choose_rows(mask, value, old.aux[name]) if value.is_floating_point() else value
             for name, value in new.aux.items()
         },
     )
+
+
+def choose_rows(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere, both ``(*batch, *event)`` of one dtype."""
+    wide = broadcast_event(mask, new)
+    if (
+        new.dim() > mask.dim()
+        and new.shape[-1] >= LONG_ROW
+        and new.shape[-1] * new.element_size() % WORD.itemsize == 0
+        and new.is_contiguous()
+        and old.is_contiguous()
+        and (new.storage_offset() | old.storage_offset()) * new.element_size() % WORD.itemsize == 0
+    ):
+        # Nothing is computed, so words of 16 bytes do: on the CPU a third of the time.
+        return torch.where(wide, new.view(WORD), old.view(WORD)).view(new.dtype)
+    return torch.where(wide, new, old)
 
 
 def tempered_rise(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:

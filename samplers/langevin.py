@@ -16,7 +16,7 @@ from torch import Tensor
 from samplers.kernel import State
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
-from targets.sum_log import sum_log_
+from targets.sum_log import sum_log
 
 
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
@@ -49,6 +49,7 @@ class LangevinProposal:
         self.step_size = step_size
         self.balancing = balancing
         self.norm = norm
+        self._cost = 0.5 / step_size
 
     def to(self, like: Tensor) -> LangevinProposal:
         """A copy whose hyperparameters have the dtype and device of `like`."""
@@ -72,7 +73,7 @@ class LangevinProposal:
     def propose_along(
         self, space: Space, state: State, drift: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
-        """`propose` with any `drift`, like theta, in the place of b beta dU."""
+        """`propose` with any `drift`, like theta, in the place of b beta dU; it is used up."""
         if isinstance(space, Binary):
             logit = self._flip_logits(state, drift)
             odds = _odds(logit)
@@ -92,7 +93,7 @@ class LangevinProposal:
         return discrete.from_levels(level, state.theta.dtype), log_prob
 
     def log_prob_along(self, space: Space, source: State, drift: Tensor, destination: Tensor) -> Tensor:
-        """`log_prob` with any `drift`, like theta, in the place of b beta dU."""
+        """`log_prob` with any `drift`, like theta, in the place of b beta dU; it is used up."""
         if isinstance(space, Binary):
             logit = self._flip_logits(source, drift)
             return _log_flips(logit, (destination - source.theta).abs_(), _odds(logit).add_(1.0))
@@ -103,12 +104,12 @@ class LangevinProposal:
 
     def _penalty(self, state: State, trailing: int) -> Tensor:
         """1 / (2 alpha) with `trailing` singleton axes behind the batch axes."""
-        penalty = 0.5 / self.step_size
-        return penalty.reshape(penalty.shape + (1,) * trailing)
+        return self._cost.reshape(self._cost.shape + (1,) * trailing)
 
     def _flip_logits(self, state: State, drift: Tensor) -> Tensor:
-        """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2)."""
-        return torch.rsub(state.theta, 1.0, alpha=2.0).mul_(drift).sub_(self._penalty(state, 1))
+        """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2); `drift` is used up."""
+        # (1 - 2 theta) drift in one pass.
+        return torch.addcmul(drift, state.theta, drift, value=-2.0, out=drift).sub_(self._penalty(state, 1))
 
     def _logits(self, space: Discrete, state: State, drift: Tensor) -> Tensor:
         """Unnormalised log q_i of every level, ``(*batch, d, levels)``."""
@@ -135,7 +136,7 @@ def _log_flips(logit: Tensor, flip: Tensor, weight: Tensor) -> Tensor:
     and `weight`, which is 1 + e^-|x|, are used up.
     """
     half = flip.sub_(0.5).mul_(logit).clamp_(max=0.0)
-    return 2.0 * half.sum(-1) - sum_log_(weight)
+    return 2.0 * half.sum(-1) - sum_log(weight)
 
 
 def _discrete(space: Space) -> Discrete:

@@ -33,7 +33,7 @@ class Proposal(Protocol):
 def jump_length(space: Space, old: Tensor, new: Tensor) -> Tensor:
     """Hamming distance on discrete spaces, Euclidean length on the reals, shape ``(*batch)``."""
     if isinstance(space, Binary):
-        return (new - old).abs_().sum(-1)
+        return torch.ne(new, old, out=torch.empty_like(new)).sum(-1)
     if isinstance(space, Discrete):
         return space.hamming(old, new)
     return (new - old).square().sum(-1).sqrt()

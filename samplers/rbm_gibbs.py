@@ -11,7 +11,7 @@ from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator, uniform
 from targets.rbm import RBM
 from targets.spaces import Binary
-from targets.sum_log import sum_log_
+from targets.sum_log import sum_log
 from targets.target import Target
 
 HIDDEN_LOGITS = "hidden_logits"
@@ -106,8 +106,8 @@ def _log_acceptance(source: State, destination: State, inverse: Tensor) -> Tenso
 def _excess(logits: Tensor, inverse: Tensor) -> Tensor:
     """r: softplus(x) = max(x, 0) + log(1 + e^{-|x|}), and the linear parts of r cancel."""
     away = logits.abs().neg_()
-    first = sum_log_(away.exp().add_(1.0))
-    return inverse.squeeze(-1) * first - sum_log_(away.mul(inverse).exp_().add_(1.0))
+    first = sum_log(away.exp().add_(1.0))
+    return inverse.squeeze(-1) * first - sum_log(away.mul(inverse).exp_().add_(1.0))
 
 
 def _transition_matrix(machine: RBM, beta: Tensor) -> Tensor:

@@ -54,11 +54,13 @@ class Streams:
             row.uniform_(generator=generator)
         return view
 
-    def normal(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
-        """Standard normal numbers of shape ``(*batch, *event)``."""
+    def normal(
+        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
+    ) -> Tensor:
+        """Normal numbers of mean 0 and standard deviation `std`, shape ``(*batch, *event)``."""
         rows, view = self._rows(batch, event, dtype)
         for row, generator in zip(rows, self.generators, strict=True):
-            row.normal_(generator=generator)
+            row.normal_(std=std, generator=generator)
         return view
 
     def state_dict(self) -> dict[str, list[Tensor]]:
@@ -80,8 +82,11 @@ def uniform(generator: Generator, batch: Sequence[int], event: Sequence[int] = (
     return torch.rand((*batch, *event), generator=generator, dtype=like.dtype, device=like.device)
 
 
-def normal(generator: Generator, batch: Sequence[int], event: Sequence[int] = (), *, like: Tensor) -> Tensor:
-    """Standard normal numbers, shape ``(*batch, *event)``, with the dtype and device of `like`."""
+def normal(
+    generator: Generator, batch: Sequence[int], event: Sequence[int] = (), *, like: Tensor, std: float = 1.0
+) -> Tensor:
+    """Normal numbers of mean 0, shape ``(*batch, *event)``, with the dtype and device of `like`."""
     if isinstance(generator, Streams):
-        return generator.normal(batch, event, like.dtype)
-    return torch.randn((*batch, *event), generator=generator, dtype=like.dtype, device=like.device)
+        return generator.normal(batch, event, like.dtype, std)
+    empty = torch.empty((*batch, *event), dtype=like.dtype, device=like.device)
+    return empty.normal_(std=std, generator=generator)

@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 
 from targets.randomness import Generator, derive_seed, uniform
 from targets.spaces import Binary
-from targets.sum_log import sum_log_
+from targets.sum_log import LOG2_E, sum_log
 from targets.target import Target
 
 MEAN_LIMITS = (0.01, 0.99)
@@ -95,16 +95,20 @@ class RBM(Target):
     @torch.no_grad()
     def log_prob_of(self, theta: Tensor, hidden_logits: Tensor) -> Tensor:
         """U(theta) ``(*batch)`` from the logits of `theta`, where these are known; carries no gradient."""
-        weights = hidden_logits.abs().neg_().exp_().add_(1.0)
-        softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log_(weights)
+        # Its products already round differently in company, so exp2 may, too.
+        weights = hidden_logits.abs().mul_(-LOG2_E).exp2_().add_(1.0)
+        softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log(weights)
         return softplus_sum + theta @ self.visible_bias
 
     @torch.no_grad()
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """U and its gradient b + W' sigmoid(c + W v): one pass, two matrix products."""
         logits = self.hidden_logits(theta)
-        log_prob = self.log_prob_of(theta, logits)
-        return log_prob, self.visible_logits(logits.sigmoid_())
+        active = logits.sigmoid()
+        # softplus(x) = max(x, 0) - log max(sigmoid(x), 1 - sigmoid(x)).
+        likelier = (active - 0.5).abs_().add_(0.5)
+        log_prob = logits.clamp_(min=0.0).sum(-1) - sum_log(likelier) + theta @ self.visible_bias
+        return log_prob, self.visible_logits(active)
 
     def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, n_visible)`` from the Bernoulli law of the data mean."""

@@ -67,7 +67,7 @@ class ReusedUniform(MetropolisHastings):
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         proposal = self.proposal
         assert isinstance(proposal, LangevinProposal)
-        logit = proposal._flip_logits(state, beta)
+        logit = proposal._flip_logits(state, proposal.drift(state, beta))
         draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
         theta = torch.where(draws < logit.sigmoid(), 1.0 - state.theta, state.theta)
         proposed = evaluate(target, theta, gradient=True)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from targets.rbm import RBM
-from targets.sum_log import sum_log_
+from targets.sum_log import sum_log
 
 
 def rough(n_visible: int = 6, n_hidden: int = 4, seed: int = 1, scale: float = 4.0) -> RBM:
@@ -98,15 +98,15 @@ def test_large_weights_neither_overflow_nor_lose_digits_in_float32(size: float) 
     torch.testing.assert_close(grad.double(), expected[1], rtol=0, atol=1e-5 * size)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 15, 16, 17, 127, 500, 784])
+@pytest.mark.parametrize("length", [1, 2, 3, 15, 16, 17, 127, 255, 256, 271, 500, 784])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_sums_of_logs_are_those_of_log1p(length: int, dtype: torch.dtype) -> None:
     odds = torch.rand((5, 3, length), generator=torch.Generator().manual_seed(0), dtype=dtype)
     odds[0, 0] = 1.0
     odds[0, 1] = 0.0
     expected = odds.double().log1p().sum(-1)
-    error = (sum_log_(1.0 + odds).double() - expected).abs().max()
-    assert error <= 2 * length**0.5 * torch.finfo(dtype).eps * max(1.0, length / 16)
+    error = (sum_log(1.0 + odds).double() - expected).abs().max()
+    assert error <= 2 * length**0.5 * torch.finfo(dtype).eps * max(1.0, length / 8)
 
 
 def test_first_states_have_the_mean_of_the_data() -> None:
