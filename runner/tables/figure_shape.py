@@ -23,13 +23,15 @@ class PanelShape:
             difference from it), `spectrum` (eigenvalues of the Hessian at the draws of `row`) or `repeats`
             (the metric of every seed).
         log: whether the metric's axis is logarithmic (`against_columns`, `against_steps`).
-        log_x: whether the horizontal axis is (`intervals`, `against_steps`).
+        log_x: whether the horizontal axis is (`intervals`, `against_steps`, where it is by default, and
+            `against_columns`).
         limits: ends of the metric's axis; by default it holds all intervals. Of colours (`state_shares`,
             `state_gaps`) and of the share (`spectrum`) the second.
         columns: labels of the columns drawn.
         x: key whose value places a column (`against_columns`), or `step`, `evaluations` or
             `seconds` (`against_steps`).
-        x_label: what stands below the horizontal axis (`against_columns`, `against_steps`, `repeats`).
+        x_label: what stands below the horizontal axis (`intervals`, `against_columns`, `against_steps`,
+            `repeats`).
         floor: a metric of the runs whose mean over all of them is drawn as a line (`against_steps`,
             `repeats`).
     """
@@ -42,7 +44,7 @@ class PanelShape:
     x: str = "step"
     x_label: str | None = None
     log: bool = False
-    log_x: bool = True
+    log_x: bool | None = None
     limits: list[float] | None = None
     floor: str | None = None
 

@@ -56,13 +56,16 @@ class Run:
     def value(self, metric: str) -> float | None:
         """Final value of `metric`; None where the run has none, or it is not finite.
 
-        Besides what was measured there are the run's `seconds` and `tuning_evaluations`, 0 where nothing
-        was tuned.
+        Besides what was measured there are the run's `seconds`, `seconds_per_step` (of all its chains) and
+        `tuning_evaluations`, 0 where nothing was tuned.
         """
         if self.summary is None:
             return None
         tuning = self.summary.get("tuning") or {"evaluations": 0}
-        own = {"seconds": self.summary["seconds"], "tuning_evaluations": tuning["evaluations"]}
+        seconds, steps = self.summary["seconds"], self.summary.get("steps")
+        own = {"seconds": seconds, "tuning_evaluations": tuning["evaluations"]}
+        if steps:
+            own["seconds_per_step"] = seconds / steps
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and math.isfinite(value) else None
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
 
 import conf
@@ -20,7 +21,11 @@ from runner import table as command
 from runner.errors import UserError
 from runner.store import COLUMNS, Store
 from runner.tables.budget import budget_sentence, cost
+from runner.tables.figure_shape import PanelShape
 from runner.tables.figures.draw import write_figures
+from runner.tables.figures.lines import against_columns
+from runner.tables.figures.panels import PanelData
+from runner.tables.figures.style import row_styles
 from runner.tables.latex import latex
 from runner.tables.layout import Page, lay_out
 from runner.tables.markdown import markdown
@@ -315,6 +320,16 @@ def test_figures_are_the_same_bytes_from_the_same_runs(
         assert path.read_bytes() == (folders[1] / path.name).read_bytes(), path.name
 
 
+def test_columns_stand_at_their_value_on_a_logarithmic_axis_too(results: Results, shape: TableShape) -> None:
+    panel = PanelShape("against_columns", "", ["eight", "sixteen"], "emc", x="target.components", log_x=True)
+    page, ax = pyplot.subplots()
+    against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    assert ax.get_xscale() == "log"
+    places = {tuple(map(float, line.get_xdata())) for line in ax.lines if line.get_linestyle() != "None"}
+    assert (8.0, 16.0) in places
+    pyplot.close(page)
+
+
 def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_path: Path) -> None:
     rendered = tmp_path / "rendered"
     rendered.mkdir()
@@ -449,6 +464,7 @@ def test_what_a_run_cost_can_stand_in_a_table(results: Results) -> None:
         2.0,
         40.0,
     )
+    assert run.value("seconds_per_step") == 2.0 / 50
     assert run.value("rhat") is None
 
 

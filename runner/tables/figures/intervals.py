@@ -47,19 +47,19 @@ def draw(ax: Axes, data: PanelData) -> None:
     samplers = sum(row.role is Role.sampler for row in apart)
     if 0 < samplers < len(apart):
         ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
-    if data.panel.log_x:
+    if data.panel.log_x is not False:
         ax.set_xscale("log", nonpositive="clip")
         _label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_yticks(range(len(apart)), [row.row for row in apart])
     ax.set_ylim(len(apart) - 0.5, -0.5)
-    ax.set_xlabel(data.metric.name)
+    ax.set_xlabel(data.panel.x_label or data.metric.name)
 
 
 def _has_place(mean: float, data: PanelData) -> bool:
     """Whether the panel's axis holds the value: a logarithmic one holds no zero."""
-    return mean > 0 or not data.panel.log_x
+    return mean > 0 or data.panel.log_x is False
 
 
 def _label_ticks(ax: Axes) -> None:

@@ -43,9 +43,12 @@ def against_columns(ax: Axes, data: PanelData) -> None:
             zorder=1 if row.role is Role.draws else 2,
         )
         drawn = True
-        ax.set_xticks([x for x, _ in points])
+        if not data.panel.log_x:
+            ax.set_xticks([x for x, _ in points])
     if not drawn:
         nothing_in(ax)
+    if data.panel.log_x:
+        ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or data.panel.x)
     _finish(ax, data)
 
@@ -80,7 +83,7 @@ def against_steps(ax: Axes, data: PanelData) -> None:
         floor = data.floor(column)
         if floor is not None:
             ax.axhline(floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=1)
-    if data.panel.log_x:
+    if data.panel.log_x is not False:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
     _finish(ax, data)
