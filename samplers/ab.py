@@ -14,6 +14,7 @@ from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.step_size import OPTIMAL_ACCEPTANCE, Pilot, tune_step_size
 from targets.randomness import Generator
+from targets.spaces import discrete_space
 from targets.target import Target
 
 BALANCING_CANDIDATES = (0.5, 0.6, 0.75, 0.9)
@@ -57,6 +58,9 @@ class AB(MetropolisHastings):
         # An untuned kernel is never stepped; it needs a proposal all the same to be built.
         scale = self.step_size if self.step_size is not None else torch.ones((), dtype=torch.float64)
         super().__init__(LangevinProposal(scale, 0.5 if self.balancing is None else self.balancing))
+
+    def check(self, target: Target) -> None:
+        discrete_space("ab", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         if self.untuned:

@@ -16,7 +16,7 @@ from samplers.hyperparameters import AUTO, count, is_number, positive, within
 from samplers.kernel import Info, State
 from samplers.metropolis_hastings import MetropolisHastings
 from targets.randomness import Generator
-from targets.spaces import Discrete, Space
+from targets.spaces import Space, discrete_space
 from targets.target import Target
 
 PILOT_CHAINS = 256
@@ -100,6 +100,9 @@ class ACS(MetropolisHastings):
             )
         return [within("balancing", each, 0.0, 1.0) for each in value]
 
+    def check(self, target: Target) -> None:
+        discrete_space("acs", target.space)
+
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         if self.untuned:
             raise ValueError(
@@ -137,9 +140,7 @@ class ACS(MetropolisHastings):
         where `beta_max` overshoots the modes. The cycle is then flat, which is DMALA at alpha_min, and the
         report says so (``"flat"``).
         """
-        space = target.space
-        if not isinstance(space, Discrete):
-            raise ValueError(f"acs needs a binary, ordinal or categorical space, not {space}")
+        space = discrete_space("acs", target.space)
         aims = Aims(self.target_acceptance, self.beta_max, self.zeta)
         state = acs_tuning.warm_up(target, space, aims, PILOT_CHAINS, generator)
         evaluations = acs_tuning.WARM_UP_STEPS

@@ -14,6 +14,7 @@ from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.step_size import OPTIMAL_ACCEPTANCE, tuned_alone
 from targets.randomness import Generator
+from targets.spaces import discrete_space
 from targets.target import Target
 
 
@@ -46,6 +47,9 @@ class DMALA(MetropolisHastings):
     def _step_size_or_one(self) -> Tensor:
         # An untuned kernel is never stepped; it needs a proposal all the same to be built.
         return self.step_size if self.step_size is not None else torch.ones((), dtype=torch.float64)
+
+    def check(self, target: Target) -> None:
+        discrete_space("dmala", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         if self.untuned:

@@ -15,6 +15,7 @@ from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import Unadjusted
 from samplers.step_size import OPTIMAL_ACCEPTANCE
 from targets.randomness import Generator
+from targets.spaces import discrete_space
 from targets.target import Target
 
 
@@ -43,6 +44,9 @@ class DULA(Unadjusted):
         self.adjusted = DMALA(AUTO, balancing, norm, acceptance)
         alpha = self.step_size if self.step_size is not None else torch.ones((), dtype=torch.float64)
         super().__init__(LangevinProposal(alpha, self.adjusted.balancing, self.adjusted.norm))
+
+    def check(self, target: Target) -> None:
+        discrete_space("dula", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         if self.untuned:

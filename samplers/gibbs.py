@@ -33,8 +33,11 @@ class Gibbs(Kernel):
     def __init__(self, scan: str = "random") -> None:
         self.scan = one_of("scan", scan, ("random", "systematic"))
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+    def check(self, target: Target) -> None:
         discrete_space("gibbs", target.space)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
         state = evaluate(target, theta, gradient=False)
         if self.scan == "random":
             return state

@@ -26,7 +26,8 @@ def sum_log(factors: Tensor) -> Tensor:
     if products < FACTORS:
         return factors.log().sum(-1)
     whole = products * FACTORS
-    product = factors[..., :whole].unflatten(-1, (FACTORS, products)).prod(-2)
+    blocks = factors[..., :whole].reshape(*factors.shape[:-1], FACTORS, products)
+    product = blocks.prod(-2)
     # The fewer than 16 that are left over, one to a product.
     product[..., : factors.shape[-1] - whole].mul_(factors[..., whole:])
     return product.log_().sum(-1)

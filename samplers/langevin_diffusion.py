@@ -1,0 +1,73 @@
+"""The Langevin proposal on the reals: one Euler-Maruyama step of the overdamped Langevin diffusion.
+
+The house's convention for continuous kernels is the diffusion of ReLD, dX = grad log pi(X) dt + sqrt(2) dW.
+A step of length h towards pi^beta is
+
+    y = x + h beta grad U(x) + sqrt(2 h) xi,   xi standard normal,
+
+so q(y | x) is normal with mean x + h beta grad U(x) and variance 2 h in every coordinate. Elsewhere one
+finds the step size s^2 = 2 h (y = x + (s^2 / 2) grad U + s xi). h is in squared state units.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from targets.randomness import Generator, normal
+from targets.spaces import Real, Space
+
+
+class LangevinDiffusionProposal:
+    """The proposal q above.
+
+    Args:
+        step_size: h, a tensor that broadcasts over the batch axes.
+    """
+
+    needs_gradient = True
+
+    def __init__(self, step_size: Tensor) -> None:
+        self.step_size = step_size
+        self._sd = (2.0 * step_size).sqrt()
+        self._log_height = -0.5 * (4.0 * math.pi * step_size).log()
+
+    def to(self, like: Tensor) -> LangevinDiffusionProposal:
+        """A copy whose step size has the dtype and device of `like`."""
+        return LangevinDiffusionProposal(self.step_size.to(like))
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        mean = self.mean(state, beta)
+        noise = normal(generator, state.log_prob.shape, space.event_shape, like=state.theta)
+        theta = torch.addcmul(mean, self._sd.unsqueeze(-1), noise)
+        return theta, self._log_density(theta, mean)
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        return self._log_density(destination, self.mean(source, beta))
+
+    def mean(self, state: State, beta: Tensor) -> Tensor:
+        """x + h beta grad U(x), like theta."""
+        assert state.grad is not None
+        length = torch.as_tensor(self.step_size * beta)
+        return torch.addcmul(state.theta, length.unsqueeze(-1), state.grad)
+
+    def _log_density(self, destination: Tensor, mean: Tensor) -> Tensor:
+        """log N(destination; mean, 2 h I), shape ``(*batch)``."""
+        squares = (destination - mean).square_().sum(-1)
+        return destination.shape[-1] * self._log_height - squares / (4.0 * self.step_size)
+
+
+def real_space(name: str, space: Space) -> Real:
+    """`space`, for a kernel called `name` that needs coordinates on the reals.
+
+    Raises:
+        ValueError: if it is discrete.
+    """
+    if isinstance(space, Real):
+        return space
+    raise ValueError(f"{name} needs a real space, not {space}")

@@ -1,0 +1,77 @@
+"""Targets and samplers on the reals from the command line: what runs, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runner.conftest import Call
+
+SHORT = ["scale=smoke", "task.steps=60", "task.chains=4", "metric=[acceptance,jump,emc]"]
+MIXTURE = "target=gaussian_mixture"
+IN_THREE = "target.means=[[0,0,0],[1,2,3]] target.covariance=[0.5,1] target.weights=[0.3,0.7]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"sampler=mala {MIXTURE}",
+        f"sampler=ula {MIXTURE} {IN_THREE}",
+        f"sampler=random_walk {MIXTURE} target.covariance=[[1,0.5],[0.5,1]]",
+        "sampler=mala target=stmh_two_modes target.start=[10,10]",
+        "sampler=ula sampler.step_size=0.01 target=singular_mixture target.d=3",
+    ],
+)
+def test_every_mixture_runs(command: str, call: Call) -> None:
+    ended = call(*command.split(), *SHORT)
+    assert ended.status == 0, ended.err
+    (path,) = Path("outputs/runs").glob("*/summary.json")
+    measured = json.loads(path.read_text())["metrics"]
+    assert measured["jump"] > 0
+    assert 0 < measured["acceptance"] <= 1
+    assert 0 <= measured["emc"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (
+            f"sampler=mala {MIXTURE} target.weights=[0.3,0.3]",
+            "target.weights must be positive numbers that sum",
+        ),
+        (
+            f"sampler=mala {MIXTURE} target.covariance=[[1,2],[2,1]]",
+            "target.covariance must be positive definite",
+        ),
+        (
+            f"sampler=mala {MIXTURE} target.means=[[1,2],[3]]",
+            "target.means must hold numbers in lists of equal",
+        ),
+        (f"sampler=mala {MIXTURE} target.start=[1,2,3]", "target.start must have 2 coordinates"),
+        (
+            f"sampler=mala {MIXTURE} sampler.step_size=0",
+            "sampler.step_size must be a positive number or 'auto'",
+        ),
+        (f"sampler=dmala {MIXTURE}", "dmala needs a binary, ordinal or categorical space, not Real(d=2)"),
+        (
+            f"sampler=dula {MIXTURE} sampler.step_size=1.0",
+            "dula needs a binary, ordinal or categorical space",
+        ),
+        (f"sampler=pt_dmala {MIXTURE}", "dmala needs a binary, ordinal or categorical space, not Real(d=2)"),
+        ("sampler=mala target=mog", "mala needs a real space, not Ordinal"),
+        (
+            "sampler=mala target=stmh_two_modes target.distance=-1",
+            "target.distance must be a positive number",
+        ),
+        ("sampler=mala target=singular_mixture target.epsilon=0", "target.epsilon must be a positive number"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(command: str, words: str, call: Call) -> None:
+    ended = call(*command.split(), *SHORT)
+    assert ended.status == 2
+    assert ended.err.startswith("error: ")
+    assert words in ended.err
+    assert ended.err.count("\n") == 1
+    assert not list(Path().glob("outputs/runs/*"))
