@@ -17,6 +17,7 @@ class Acceptance(Metric):
     name = "acceptance"
     unit = "probability"
     direction = None
+    heeds_level = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

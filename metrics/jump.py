@@ -14,6 +14,7 @@ class Jump(Metric):
     name = "jump"
     unit = "coordinates a step"
     direction = "max"
+    heeds_level = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -30,6 +30,7 @@ class KL(Metric):
     name = "kl"
     unit = "nats"
     direction = "min"
+    heeds_level = True
 
     def __init__(self, context: Context, smoothing: float = 0.5) -> None:
         super().__init__(context)
@@ -55,6 +56,7 @@ class KLClipped(Metric):
     name = "kl_clipped"
     unit = "nats"
     direction = "min"
+    heeds_level = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -107,6 +107,8 @@ class Metric(Statistic, ABC):
         name: the metric's name in configurations, and its value's name in results.
         unit: unit of the value.
         direction: whether small (``min``) or large (``max``) values are better; None where neither is.
+        heeds_level: whether its values are right for chains that move between temperatures, whose draws are
+            the target's only where `Info.level` is 0; the others are refused there (`MetricSuite`).
 
     Raises:
         UnmetNeed: if the target or the kernel cannot serve it.
@@ -115,6 +117,7 @@ class Metric(Statistic, ABC):
     name: ClassVar[str]
     unit: ClassVar[str]
     direction: ClassVar[Literal["min", "max"] | None] = None
+    heeds_level: ClassVar[bool] = False
 
     @abstractmethod
     def result(self) -> dict[str, Tensor]:

@@ -59,7 +59,7 @@ class MetricSuite:
         for name, build in factories.items():
             before = set(context.statistics)
             try:
-                self.metrics[name] = build(context)
+                self.metrics[name] = _heeding(name, build(context), context)
             except UnmetNeed as unmet:
                 if name not in may_be_left_out:
                     raise
@@ -132,3 +132,17 @@ class MetricSuite:
     def _parts(self) -> dict[str, Statistic]:
         """Shared statistics in the order in which they were built, then the metrics."""
         return {**self.context.statistics, **self.metrics}
+
+
+def _heeding(name: str, metric: Metric, context: Context) -> Metric:
+    """`metric`, if it knows which draws to count.
+
+    Raises:
+        UnmetNeed: if chains move between temperatures and it would count all their states as draws.
+    """
+    if context.kernel.levelled and not metric.heeds_level:
+        raise UnmetNeed(
+            f"{name} would count states of all temperature levels as draws from the target; with "
+            f"{type(context.kernel).__name__}, choose metrics that count those of the cold level alone"
+        )
+    return metric

@@ -15,6 +15,7 @@ class TV(Metric):
     name = "tv"
     unit = "probability"
     direction = "min"
+    heeds_level = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

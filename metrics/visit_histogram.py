@@ -14,6 +14,8 @@ from targets.spaces import Discrete
 class VisitHistogram(Sums):
     """Counts of visits, ``(seeds, size)``, int64 and so exact however long the run; in place.
 
+    Where chains move between temperatures, only states at the cold level are visits.
+
     Raises:
         ValueError: if the target's space is not discrete.
     """
@@ -30,14 +32,15 @@ class VisitHistogram(Sums):
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         cells = (self.space.index(theta) + self._first_cell).flatten()
-        self.counts.view(-1).scatter_add_(0, cells, self._one.expand(cells.shape))
+        ones = self._one.expand(cells.shape) if info.level is None else info.level.eq(0).flatten().long()
+        self.counts.view(-1).scatter_add_(0, cells, ones)
         self.steps += 1
 
     @property
-    def draws(self) -> int:
-        """Number of draws N of each seed."""
-        return self.steps * self.context.chains
+    def draws(self) -> Tensor:
+        """Number of draws N of each seed, ``(seeds, 1)``, int64."""
+        return self.counts.sum(-1, keepdim=True)
 
     def frequencies(self) -> Tensor:
-        """Visits over draws, ``(seeds, size)``, float64."""
+        """Visits over draws, ``(seeds, size)``, float64; NaN for a seed without draws."""
         return self.counts.double() / self.draws

@@ -14,6 +14,7 @@ from runner.devices import floating_point
 from runner.errors import UserError, one_sentence
 from runner.recipe import data_of, recipe_of, untrained
 from runner.tasks.likelihood import ais_settings
+from runner.training.negative_chains import check_draws
 from samplers.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 
@@ -50,6 +51,7 @@ def check_learning(config: DictConfig) -> None:
     kernel = build_kernel(config).to(target.like())
     try:
         kernel.check(target)
+        check_draws(kernel)
         if not kernel.untuned:
             theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
             kernel.init(target, theta, torch.ones((), dtype=theta.dtype))

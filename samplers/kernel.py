@@ -66,6 +66,8 @@ class Info:
         evaluations: evaluations of the target per chain in this step, all replicas counted.
         swap: the swaps of a tempered kernel.
         theta_a: the auxiliary variable after the step, like the draws, where the kernel has one (EDLP).
+        level: level of each chain after the step, 0 the cold one, ``(*batch)``, int64, where chains move
+            between temperatures (`Kernel.levelled`): only at level 0 is a draw one from the target.
     """
 
     acceptance: Tensor
@@ -73,6 +75,7 @@ class Info:
     evaluations: int
     swap: SwapInfo | None = None
     theta_a: Tensor | None = None
+    level: Tensor | None = None
 
 
 @runtime_checkable
@@ -90,10 +93,13 @@ class Kernel(ABC):
     Attributes:
         exact: whether the kernel provably leaves exp(beta * log_prob) invariant; the tests hold it to that.
         axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
+        levelled: whether each chain moves between temperatures, so that its draws are from the target only
+            at the cold level, as `Info.level` says step by step.
     """
 
     exact: bool = False
     axes: tuple[int, ...] = ()
+    levelled: bool = False
 
     @property
     def carried(self) -> tuple[str, ...]:

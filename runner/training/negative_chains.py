@@ -39,6 +39,7 @@ class NegativeChains:
 
     def __init__(self, model: Target, kernel: Kernel, seed: int) -> None:
         kernel.check(model)
+        check_draws(kernel)
         self.model, self.seed = model, seed
         self.like = model.like()
         self.given, self.kernel = kernel, kernel.to(self.like)
@@ -143,3 +144,16 @@ class NegativeChains:
             self.state = from_plain(self._begin(chains), saved["state"])
         self.streams.load_state_dict(saved["streams"])
         self.evaluations = int(saved["evaluations"])
+
+
+def check_draws(kernel: Kernel) -> None:
+    """Refuses a kernel whose chains move between temperatures: most of their states are no draws.
+
+    Raises:
+        ValueError: for such a kernel.
+    """
+    if kernel.levelled:
+        raise ValueError(
+            f"{type(kernel).__name__} has draws from the model only where a chain is at the cold level, "
+            "and learning needs one of every chain"
+        )

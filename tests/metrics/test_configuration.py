@@ -9,6 +9,7 @@ import hydra
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from metrics.metric import Metric
@@ -22,6 +23,7 @@ ALL = sorted(path.stem for path in GROUP.glob("*.yaml") if path.stem != "standar
 
 STUDIES = {
     "auxiliary_distance",
+    *("level_occupancy", "mean_norm"),
     *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
     *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),
     *("tour_cost", "tour_mismatch"),
@@ -41,6 +43,8 @@ def config_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chosen(config_dir: Path, *overrides: str) -> dict[str, Any]:
+    # The runner's own composing, in a test that came before, leaves Hydra initialised.
+    GlobalHydra.instance().clear()
     with initialize_config_dir(str(config_dir), version_base="1.3"):
         return OmegaConf.to_container(compose("config", overrides=list(overrides)).metric, resolve=True)
 

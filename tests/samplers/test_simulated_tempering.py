@@ -1,0 +1,268 @@
+"""Simulated tempering: the joint law on levels and states by enumeration, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.simulated_transition import exact_log_partition, joint_law, simulated_matrix
+from metrics.transition_matrix import invariance_error, stationary, total_variation
+from runner.checkpoint import from_plain, to_plain
+from samplers.dmala import DMALA
+from samplers.dula import DULA
+from samplers.edmala import EDMALA
+from samplers.gaussian_walk import GaussianWalk
+from samplers.gibbs import Gibbs
+from samplers.kernel import Kernel, State
+from samplers.langevin import LangevinProposal
+from samplers.metropolis_hastings import MetropolisHastings
+from samplers.random_walk import RandomWalk
+from samplers.simulated_tempering import SimulatedTempering
+from samplers.tempered_chain import LEVEL, TemperedChain
+from targets.gaussian_mixture import GaussianMixture
+from targets.randomness import Streams
+from targets.spaces import Binary, Ordinal
+from tests.support.checks import dkw_band, largest_gap
+from tests.support.no_host_sync import NoHostSync
+from tests.support.small_targets import random_target
+
+TARGETS = {
+    "binary": random_target(Binary(3), seed=5, roughness=2.0),
+    "ordinal": random_target(Ordinal(2, 4), seed=3),
+}
+LADDER = [1.0, 0.5, 0.0]
+WRONG = [0.0, 2.0, -1.0]
+STEPS = [0.4, 1.0, 5.0]
+ONE = torch.ones((), dtype=torch.float64)
+MIXTURE = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
+
+
+def right(space: str) -> list[float]:
+    return exact_log_partition(TARGETS[space], torch.tensor(LADDER, dtype=torch.float64)).tolist()
+
+
+def tempering(kernel: Kernel, log_partition: list[float], rate: float = 0.5) -> SimulatedTempering:
+    sizes = STEPS if isinstance(kernel, (DMALA, DULA)) else None
+    return SimulatedTempering(kernel, LADDER, rate, log_partition, step_size=sizes)
+
+
+def chain_of(sampler: SimulatedTempering) -> TemperedChain:
+    assert sampler.chain is not None
+    return sampler.chain
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.1])
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+@pytest.mark.parametrize("space", TARGETS)
+@pytest.mark.parametrize("kernel", [DMALA(1.0), Gibbs(), RandomWalk()], ids=["dmala", "gibbs", "walk"])
+def test_the_joint_law_is_left_invariant_whatever_the_partition_functions(
+    kernel: Kernel, space: str, wrong: bool, rate: float
+) -> None:
+    target = TARGETS[space]
+    sampler = tempering(kernel, WRONG if wrong else right(space), rate)
+    chain, law = chain_of(sampler), joint_law(chain_of(sampler), target)
+    assert sampler.exact
+    matrix = simulated_matrix(chain, target)
+    torch.testing.assert_close(matrix.sum(-1), torch.ones(len(matrix), dtype=torch.float64))
+    assert invariance_error(matrix, law) <= 1e-12
+    by_level = law.reshape(3, -1)
+    cold = by_level[0] / by_level[0].sum()
+    torch.testing.assert_close(cold, target.probabilities(), atol=1e-12, rtol=0)
+    given = torch.tensor(WRONG if wrong else right(space), dtype=torch.float64)
+    shares = (torch.tensor(right(space), dtype=torch.float64) - given).softmax(0)
+    torch.testing.assert_close(by_level.sum(1), shares, atol=1e-12, rtol=0)
+
+
+def test_an_inexact_kernel_makes_the_chain_inexact() -> None:
+    target = TARGETS["binary"]
+    sampler = tempering(DULA(1.0), right("binary"))
+    assert not sampler.exact
+    own = stationary(simulated_matrix(chain_of(sampler), target))
+    assert total_variation(own, joint_law(chain_of(sampler), target)) > 0.01
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+@pytest.mark.parametrize("kernel", [DMALA(1.0), Gibbs()], ids=["dmala", "gibbs"])
+def test_steps_are_drawn_from_the_enumerated_joint_rows(kernel: Kernel, wrong: bool) -> None:
+    """False alarm: 1e-6 a test, by the Dvoretzky-Kiefer-Wolfowitz bound over all 24 rows."""
+    target, draws = TARGETS["binary"], 100_000
+    sampler = tempering(kernel, WRONG if wrong else right("binary"), rate=0.3)
+    matrix = simulated_matrix(chain_of(sampler), target)
+    states = target.space.states()
+    theta = states.repeat(3, 1).unsqueeze(1).expand(24, draws, 3).contiguous()
+    state = sampler.init(target, theta, ONE)
+    state.aux[LEVEL].copy_(torch.arange(3).repeat_interleave(8).unsqueeze(1).expand(24, draws))
+    state, info = sampler.step(target, state, ONE, torch.Generator().manual_seed(2))
+    assert info.level is not None
+    place = info.level * 8 + target.space.index(state.theta)
+    counts = torch.stack([torch.bincount(row, minlength=24) for row in place])
+    assert largest_gap(counts / draws, matrix) <= dkw_band(draws, 24)
+    assert torch.equal(info.level, state.aux[LEVEL])
+
+
+def test_what_is_cached_belongs_to_theta_and_chains_start_hot() -> None:
+    target = TARGETS["ordinal"]
+    sampler = tempering(DMALA(1.0), right("ordinal"))
+    generator = Streams([1, 2], "chain")
+    state = sampler.init(target, target.initial((2, 50), generator), ONE)
+    assert (state.aux[LEVEL] == 2).all()
+    for _ in range(40):
+        before = state
+        state, info = sampler.step(target, state, ONE, generator)
+        between = state.aux[LEVEL] != before.aux[LEVEL]
+        assert (info.jump[between] == 0).all()
+        moved = (state.theta != before.theta).sum(-1)
+        assert torch.equal(info.jump, moved.to(info.jump))
+    assert info.evaluations == 1
+    assert len(state.aux[LEVEL].unique()) == 3
+    log_prob, grad = target.log_prob_and_grad(state.theta)
+    torch.testing.assert_close(state.log_prob, log_prob)
+    torch.testing.assert_close(state.grad, grad)
+
+
+def test_each_level_has_its_own_step_size() -> None:
+    level = torch.tensor([[2, 0, 1, 1]])
+    kernel = chain_of(tempering(DMALA(7.0), WRONG)).at(level)
+    assert isinstance(kernel, MetropolisHastings)
+    assert isinstance(kernel.proposal, LangevinProposal)
+    assert kernel.proposal.step_size.tolist() == [[STEPS[2], STEPS[0], STEPS[1], STEPS[1]]]
+    shared = SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG, step_size=0.3)
+    assert chain_of(shared).at(level).proposal.step_size.tolist() == [[0.3] * 4]
+    assert chain_of(SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG)).at(level).step_size == 7.0
+
+
+def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
+    """Mean and energy of 2,000 chains within 4.9 standard errors each: false alarm 3e-6 for the test.
+
+    Each chain contributes its last state, if it is cold, so that the draws are independent.
+    """
+    sampler = SimulatedTempering(GaussianWalk(1.5), [1.0, 0.6, 0.3], 0.5, [0.0, 0.6, 1.4], step_size=1.5)
+    generator = torch.Generator().manual_seed(4)
+    state = sampler.init(MIXTURE, MIXTURE.initial((1, 6_000), generator), ONE)
+    for _ in range(300):
+        state, _ = sampler.step(MIXTURE, state, ONE, generator)
+    cold = state.aux[LEVEL] == 0
+    draws, fresh = state.theta[cold], MIXTURE.sample((100_000,), generator)
+    assert len(draws) > 1_000
+
+    def off(ours: Tensor, theirs: Tensor) -> Tensor:
+        error = (ours.var(0) / len(ours) + theirs.var(0) / len(theirs)).sqrt()
+        return ((ours.mean(0) - theirs.mean(0)) / error).abs().max()
+
+    assert off(draws, fresh) < 4.9
+    assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 4.9
+    assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 4.9
+    # Of all levels together the law is another one, and the test sees it.
+    assert off(state.log_prob[0], MIXTURE.log_prob(fresh)) > 20
+
+
+@pytest.mark.parametrize(
+    "kernel", [DMALA(1.0), Gibbs("systematic"), EDMALA(1.0, 1.0)], ids=["dmala", "gibbs", "edmala"]
+)
+def test_a_step_never_leaves_the_device(kernel: Kernel) -> None:
+    target = TARGETS["binary"]
+    sampler = SimulatedTempering(kernel, LADDER, log_partition=WRONG)
+    generator = Streams([0, 1], "chain")
+    state = sampler.init(target, target.initial((2, 4), generator), ONE)
+    with NoHostSync():
+        for _ in range(5):
+            state, _ = sampler.step(target, state, ONE, generator)
+
+
+def test_seeds_in_one_batch_give_what_each_gives_alone() -> None:
+    target, sampler = TARGETS["binary"], tempering(DMALA(1.0), right("binary"))
+
+    def run(seeds: list[int]) -> tuple[Tensor, Tensor]:
+        generator = Streams(seeds, "chain")
+        state = sampler.init(target, target.initial((len(seeds), 5), generator), ONE)
+        for _ in range(30):
+            state, _ = sampler.step(target, state, ONE, generator)
+        return state.theta, state.aux[LEVEL]
+
+    for together, alone in zip(run([4, 9]), run([9]), strict=True):
+        assert torch.equal(together[1], alone[0])
+
+
+def test_a_state_evaluated_anew_keeps_its_level() -> None:
+    target, sampler = TARGETS["binary"], tempering(DMALA(1.0), right("binary"))
+    generator = torch.Generator().manual_seed(0)
+    state = sampler.init(target, target.initial((1, 60), generator), ONE)
+    for _ in range(20):
+        state, _ = sampler.step(target, state, ONE, generator)
+    anew = sampler.refreshed(target, state, ONE)
+    assert len(anew.aux[LEVEL].unique()) == 3
+    assert torch.equal(anew.aux[LEVEL], state.aux[LEVEL])
+
+
+def test_a_run_resumed_from_its_checkpoint_ends_where_an_unbroken_one_does() -> None:
+    target, sampler = TARGETS["binary"], tempering(DMALA(1.0), right("binary"))
+    generator = Streams([4, 9], "chain")
+    state = sampler.init(target, target.initial((2, 50), generator), ONE)
+
+    def walk(state: State, generator: Streams) -> State:
+        for _ in range(20):
+            state, _ = sampler.step(target, state, ONE, generator)
+        return state
+
+    state = walk(state, generator)
+    saved, streams = to_plain(state), generator.state_dict()
+    unbroken = walk(state, generator)
+    other = Streams([0, 1], "chain")
+    fresh = sampler.init(target, target.initial((2, 50), other), ONE)
+    other.load_state_dict(streams)
+    resumed = walk(from_plain(fresh, saved), other)
+    assert torch.equal(resumed.theta, unbroken.theta)
+    assert torch.equal(resumed.aux[LEVEL], unbroken.aux[LEVEL])
+    assert not torch.equal(unbroken.aux[LEVEL], state.aux[LEVEL])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"ladder": [0.1, 0.5, 1.0]}, "decrease strictly from 1"),
+        ({"ladder": [1.0]}, "at least two"),
+        ({"ladder": "coarsest"}, "ladder must be"),
+        ({"rate": 0.0}, "rate must be a number between 0 and 1"),
+        ({"rate": 1.0}, "rate must be a number between 0 and 1"),
+        ({"rate": "half"}, "rate must be a number between 0 and 1"),
+        ({"log_partition": [0.0, 1.0]}, "one number for each level of a given ladder"),
+        ({"log_partition": [0.0, 1.0, float("nan")]}, "finite"),
+        ({"ladder": "auto", "log_partition": [0.0, 1.0, 2.0]}, "of a given ladder"),
+        ({"log_partition": 1.0}, "one number for each level"),
+        ({"partition": "inductiv"}, "did you mean 'inductive'"),
+        ({"step_size": [1.0, 2.0]}, "one number for each level"),
+        ({"step_size": -1.0}, "positive"),
+        ({"step_size": "stmh"}, "step_size must be one of auto"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words) as error:
+        SimulatedTempering(DMALA(1.0), **{"ladder": LADDER, **arguments})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "target", "words"),
+    [
+        (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.0]), MIXTURE, "above 0 on the reals"),
+        (SimulatedTempering(GaussianWalk(1.0)), MIXTURE, "above 0 on the reals"),
+        (SimulatedTempering(DMALA(1.0), "coarse"), TARGETS["binary"], "need a mixture of Gaussians"),
+        (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.5]), TARGETS["binary"], "needs a real space"),
+    ],
+)
+def test_targets_that_cannot_be_served_are_refused(
+    sampler: SimulatedTempering, target: Any, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        sampler.check(target)
+
+
+def test_an_untuned_sampler_says_so() -> None:
+    sampler = SimulatedTempering(DMALA(), LADDER)
+    assert sampler.untuned == ("step_size", "log_partition")
+    assert SimulatedTempering(DMALA("auto"), "auto").untuned == ("ladder", "step_size", "log_partition")
+    with pytest.raises(ValueError, match="not tuned yet"):
+        sampler.init(TARGETS["binary"], torch.zeros((1, 3), dtype=torch.float64), ONE)
