@@ -89,7 +89,7 @@ class Swaps:
         else:
             ratio = log_ratio(self.rule, occupants, slice(None, -1), slice(1, None), betas, inverse)
             accepted = meets & (chance < self.intensity * ratio.exp())
-            order = _permutation(accepted)
+            order = permutation(accepted)
         info = SwapInfo(probability, meets, accepted, replica.gather(0, order))
         return permute(after, order), info, memory
 
@@ -126,7 +126,7 @@ class Swaps:
         return order, accepted, memory
 
 
-def _permutation(accepted: Tensor) -> Tensor:
+def permutation(accepted: Tensor) -> Tensor:
     """Index permutation ``(K, *batch)`` of disjoint accepted swaps ``(K - 1, *batch)``."""
     rungs = accepted.shape[0] + 1
     order = torch.arange(rungs, device=accepted.device).reshape(-1, *(1,) * (accepted.dim() - 1))

@@ -1,0 +1,70 @@
+"""The levels of replica exchange Langevin: tempered targets, the hottest held together by a Gaussian."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State, broadcast_event
+
+
+class TemperedLevels:
+    """log pi_k(x) = beta_k U(x) - |x|^2 / (2 M_k^2) for k = 0 .. K; M_k is infinite for all but the last.
+
+    ReLD, Eq. 3 (K = 1; there beta_1 = 1 / tau) and Corollary 2. The Gaussian phi(x / M) is not tempered and
+    keeps the last level normalisable where beta_K is 0.
+
+    Args:
+        betas: beta_k, ``(K + 1,)``.
+        scale: M, a scalar tensor, in the units of the states; None for no Gaussian.
+    """
+
+    def __init__(self, betas: Tensor, scale: Tensor | None = None) -> None:
+        self.betas = betas.reshape(-1, 1, 1)
+        self.precision = torch.zeros_like(self.betas)
+        self.confined = scale is not None
+        if scale is not None:
+            self.precision[-1] = scale.square().reciprocal()
+
+    def to(self, like: Tensor) -> Self:
+        """A copy with the dtype and device of `like`."""
+        moved = copy.copy(self)
+        moved.betas, moved.precision = self.betas.to(like), self.precision.to(like)
+        return moved
+
+    def at(self, state: State, beta: Tensor) -> State:
+        """Replicas as states of their levels: log pi_k and its gradient for U^beta in the place of U's.
+
+        Args:
+            state: the replicas ``(K + 1, *batch, d)``, with U and its gradient.
+            beta: inverse temperature of the whole ladder, broadcasting over the batch axes.
+        """
+        assert state.grad is not None
+        betas = beta * self.betas
+        log_prob, grad = betas * state.log_prob, broadcast_event(betas, state.theta) * state.grad
+        if self.confined:
+            log_prob = log_prob - 0.5 * self.precision * state.theta.square().sum(-1)
+            grad = torch.addcmul(grad, broadcast_event(self.precision, grad), state.theta, value=-1.0)
+        # 0 times minus infinity would be NaN.
+        return replace(state, log_prob=log_prob.masked_fill(state.log_prob.isneginf(), -torch.inf), grad=grad)
+
+    def swap_log_ratio(self, state: State, beta: Tensor) -> Tensor:
+        """log of pi_k(y) pi_{k+1}(x) / (pi_k(x) pi_{k+1}(y)) for neighbours x, y; ReLD, Eqs. 4 and 5.
+
+        Args:
+            state: the replicas ``(K + 1, *batch, d)``, with U.
+            beta: as in `at`.
+
+        Returns:
+            ``(K, *batch)``, not cut off at 0.
+        """
+        gap = beta * (self.betas[:-1] - self.betas[1:])
+        ratio = gap * (state.log_prob[1:] - state.log_prob[:-1])
+        if self.confined:
+            length = state.theta.square().sum(-1)
+            ratio = ratio - 0.5 * (self.precision[:-1] - self.precision[1:]) * (length[1:] - length[:-1])
+        return ratio
