@@ -9,6 +9,7 @@ from functools import reduce
 import torch
 from torch import Tensor
 
+from metrics.simulated_transition import joint_law, simulated_matrix
 from metrics.tempered_transition import product_law, tempering_matrix
 from metrics.transition_matrix import (
     invariance_error,
@@ -18,13 +19,11 @@ from metrics.transition_matrix import (
     transition_matrix,
 )
 from runner.errors import one_sentence
+from runner.exactness.elsewhere import proved_elsewhere
 from runner.exactness.variants import Variant
-from samplers.edmala import EDMALA
-from samplers.edmala_glu import EDMALAGLU
-from samplers.edula import EDULA
-from samplers.edula_glu import EDULAGLU
 from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
+from samplers.simulated_tempering import SimulatedTempering
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -32,12 +31,6 @@ BETAS = (1.0, 0.5, 0.1)
 LIMIT = 1e-12
 LARGEST = 1_000
 """States of the largest product space; larger ones are left out."""
-
-CONTINUOUS = "it carries a continuous variable; tests/samplers/test_entropic.py holds it to the joint law"
-"""Why a kernel has no transition matrix here, and where its claim is proved instead."""
-
-PROVED_ELSEWHERE: tuple[type[Kernel], ...] = (EDMALA, EDMALAGLU, EDULA, EDULAGLU)
-"""The kernels of which that is true; whatever else carries such a variable has proved nothing yet."""
 
 POSITIONS = 64
 """Longest cycle of a kernel that is followed."""
@@ -89,9 +82,7 @@ def distance(settings: Iterable[Variant], space: str, target: Target) -> Distanc
         name, claimed = variant.name, claimed or variant.kernel.exact
         try:
             kernel = _tuned(variant.kernel, target)
-            parts += (
-                _tempered(kernel, target) if isinstance(kernel, ParallelTempering) else _plain(kernel, target)
-            )
+            parts += _parts(kernel, target)
         except NotCheckedError as reason:
             reasons[one_sentence(reason)] = None
     biases = [part.bias for part in parts if part.bias is not None]
@@ -104,15 +95,23 @@ def distance(settings: Iterable[Variant], space: str, target: Target) -> Distanc
 
 def _tuned(kernel: Kernel, target: Target) -> Kernel:
     """The kernel with what is still open tuned on the target by its own pilot."""
-    base = kernel.base if isinstance(kernel, ParallelTempering) else kernel
-    if type(base) in PROVED_ELSEWHERE:
-        raise NotCheckedError(CONTINUOUS)
+    elsewhere = proved_elsewhere(kernel)
+    if elsewhere is not None:
+        raise NotCheckedError(elsewhere)
     if not kernel.untuned:
         return kernel
     try:
         return kernel.tuned(kernel.tune(target, torch.Generator().manual_seed(0)))
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
+
+
+def _parts(kernel: Kernel, target: Target) -> Sequence[_Part]:
+    if isinstance(kernel, ParallelTempering):
+        return _tempered(kernel, target)
+    if isinstance(kernel, SimulatedTempering):
+        return _levelled(kernel, target)
+    return _plain(kernel, target)
 
 
 def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
@@ -186,3 +185,21 @@ def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
         cold = 0.5 * (own + own @ even).reshape(size, -1).sum(1)
         bias = total_variation(cold, tempered_probabilities(target))
     return [_Part(max(invariance_error(even, law), invariance_error(odd, law)), bias, 2)]
+
+
+def _levelled(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
+    """On the pairs of a level and a state; the bias is that of the states at the cold level."""
+    assert isinstance(target.space, Discrete)
+    assert kernel.chain is not None
+    size = target.space.size
+    if size * kernel.levels > LARGEST:
+        raise NotCheckedError(f"{size} states at {kernel.levels} levels are too many to list")
+    try:
+        matrix = simulated_matrix(kernel.chain, target)
+    except ValueError as error:
+        raise NotCheckedError(one_sentence(error)) from error
+    bias = None
+    if not kernel.exact:
+        cold = stationary(matrix)[:size]
+        bias = total_variation(cold / cold.sum(), tempered_probabilities(target))
+    return [_Part(invariance_error(matrix, joint_law(kernel.chain, target)), bias, 1)]

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runner.exactness.measure import CONTINUOUS, LIMIT, Distance
+from runner.exactness.elsewhere import PROVED_ELSEWHERE
+from runner.exactness.measure import LIMIT, Distance
 
 WIDEST = 160
 """Columns that the table takes where the output is not a terminal."""
@@ -20,7 +21,8 @@ WIDEST = 160
 
 def unproved(distances: Sequence[Distance]) -> list[str]:
     """The samplers that claim to be exact and could be checked on no space at all, nor are elsewhere."""
-    claiming = {d.sampler for d in distances if d.claimed and d.left_out != CONTINUOUS}
+    elsewhere = set(PROVED_ELSEWHERE.values())
+    claiming = {d.sampler for d in distances if d.claimed and d.left_out not in elsewhere}
     return sorted(claiming - {d.sampler for d in distances if d.checked})
 
 

@@ -30,6 +30,8 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
         return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours()}
     target = build_target(config).to(torch.float64)
     name = str(config.target.get("name", config.target._target_))
-    if not isinstance(target.space, Discrete) or target.space.size > LARGEST:
+    if not isinstance(target.space, Discrete):
+        raise UserError(f"target={name} has no states to enumerate: its space is {target.space}.")
+    if target.space.size > LARGEST:
         raise UserError(f"target={name} has too many states to enumerate, {LARGEST} is the limit.")
     return {name: target}

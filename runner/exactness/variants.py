@@ -15,6 +15,7 @@ from runner.sweep import requested
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
+from samplers.simulated_tempering import SimulatedTempering
 from samplers.swap_pairings import PAIRINGS
 
 STEP_SIZES = (0.2, 1.0, 10.0)
@@ -76,13 +77,19 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[Variant]
     described = node(compose([*request.hydra, *request.plans[0].overrides]), "sampler")
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
     cls = locate(described.get("_target_"), "sampler._target_")
-    tempered = isinstance(cls, type) and issubclass(cls, ParallelTempering)
-    settings = _tempered_settings(described) if tempered else _plain_settings(described)
-    for name, setting, values in settings:
+    for name, setting, values in _settings(cls, described):
         kernel = construct({**described, **values}, "sampler")
         if not isinstance(kernel, Kernel):
             raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
         yield Variant(f"{described['name']}{label}{name}", setting, kernel)
+
+
+def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if isinstance(cls, type) and issubclass(cls, ParallelTempering):
+        return _tempered_settings(described)
+    if isinstance(cls, type) and issubclass(cls, SimulatedTempering):
+        return _levelled_settings(described)
+    return _plain_settings(described)
 
 
 def _plain_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -112,3 +119,19 @@ def _tempered_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str,
                 values["step_size"] = list(size) if isinstance(size, tuple) else size
                 setting = f"ladder={list(ladder)}, step_size={values['step_size']}"
                 yield f", {count} replicas, {pairing}", setting, values
+
+
+def _levelled_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Ladders of 2 and 3 levels where none is given, partition functions even and uneven, and wrong."""
+    ladder, given = described.get("ladder", AUTO), described.get("log_partition", AUTO)
+    ladders = LADDERS if isinstance(ladder, str) else {len(ladder): tuple(ladder)}
+    for count, betas in ladders.items():
+        sizes: Sequence[Any] = RUNG_STEP_SIZES.get(count, (1.0,))
+        if described.get("step_size") is None or not isinstance(described["step_size"], str):
+            sizes = (described.get("step_size"),)
+        partitions = [given] if given != AUTO else [[0.0] * count, [0.7 * level for level in range(count)]]
+        for partition in partitions:
+            for size in sizes:
+                values = {"ladder": list(betas), "log_partition": partition}
+                values["step_size"] = list(size) if isinstance(size, tuple) else size
+                yield f", {count} levels", f"{values}", values

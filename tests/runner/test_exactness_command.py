@@ -19,6 +19,7 @@ from runner.exactness.variants import Variant, variants
 from samplers.dmala import DMALA
 from samplers.dula import DULA
 from samplers.gibbs import Gibbs
+from samplers.simulated_tempering import SimulatedTempering
 from samplers.swap_pairings import PAIRINGS
 from targets.spaces import Binary
 from targets.target import Target
@@ -31,6 +32,7 @@ OWN = """
 import torch
 from samplers.dula import DULA
 from samplers.kernel import Info, Kernel, evaluate
+from samplers.mala import MALA
 from targets.randomness import uniform
 
 
@@ -86,6 +88,10 @@ class Carrier(Silent):
 
 class Boasting(DULA):
     exact = True
+
+
+class Drifting(MALA):
+    pass
 """
 
 
@@ -240,3 +246,55 @@ def test_a_sampler_with_a_continuous_variable_says_where_it_is_proved(
 ) -> None:
     assert main(["sampler=edmala", "sampler.step_size=1.0"]) == 0
     assert "tests/samplers/test_entropic.py holds it to the joint law" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("mala", "test_continuous.py"),
+        ("ula", "test_continuous.py"),
+        ("stmh", "test_continuous.py"),
+        ("reld", "test_replica_exchange_langevin.py"),
+    ],
+)
+def test_a_sampler_on_the_reals_says_where_it_is_proved(
+    name: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (ROOT / "tests" / "samplers" / file).is_file()
+    assert main([f"sampler={name}", f"output_root={tmp_path}"]) == 0
+    assert f"Not checked on RBM 2^3 (it moves on the reals; tests/samplers/{file}" in capsys.readouterr().out
+
+
+def test_a_sampler_of_ones_own_on_the_reals_has_proved_nothing(
+    own: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([own, "sampler._target_=elsewhere.Drifting", "sampler.step_size=1.0"]) == 1
+    assert "Claimed and checked nowhere: Drifting" in capsys.readouterr().out
+
+
+def test_a_target_on_the_reals_has_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sampler=dmala", "target=gaussian_mixture", f"output_root={tmp_path}"]
+    assert reported(lambda: main(command)) == 2
+    assert "has no states to enumerate: its space is Real(d=2)." in capsys.readouterr().err
+
+
+def test_simulated_tempering_is_checked_on_levels_and_states() -> None:
+    """Partition functions even and wrong, step sizes equal and unequal: four matrices for each ladder."""
+    groups: dict[str, list[Variant]] = {}
+    for variant in variants(["sampler=st_dmala"]):
+        groups.setdefault(variant.name, []).append(variant)
+    assert set(groups) == {"st_dmala, 2 levels", "st_dmala, 3 levels"}
+    for group in groups.values():
+        found = distance(group, "binary", TARGET)
+        assert found.checked == 4
+        assert verdict(found) == "exact"
+
+
+def test_simulated_tempering_around_an_inexact_kernel_is_biased() -> None:
+    kernel = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
+    found = distance([Variant("st_dula", "", kernel)], "binary", TARGET)
+    assert found.bias is not None
+    assert found.bias[0] > 0.01
+    boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
+    boasting.exact = True
+    assert distance([Variant("st_dula", "", boasting)], "binary", TARGET).fails
