@@ -37,9 +37,19 @@ def share(fraction: float, whole: Any, least: int = 0) -> Any:
     return max(least, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
 
 
+def power(base: Any, exponent: Any) -> Any:
+    """The resolver ``${power:${target.epsilon},-2}``: a power of a positive number.
+
+    What is none passes through: the check of the settings names the key that it came from.
+    """
+    number = isinstance(base, (int, float)) and not isinstance(base, bool) and 0 < base < 2.0**53
+    return float(base) ** float(exponent) if number else base
+
+
 def register_resolvers() -> None:
     """Makes our resolvers known to OmegaConf in this process."""
     OmegaConf.register_new_resolver("share", share, replace=True)
+    OmegaConf.register_new_resolver("power", power, replace=True)
 
 
 register_resolvers()

@@ -47,7 +47,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     """The resolved part of `config` that can change numbers, without the seed.
 
     What a task does not use is no part of it: `learn` measures with its own means and has its own
-    training, `evaluate` knows nothing but a file.
+    training, `evaluate` knows nothing but a file, `spectral_gap` draws no samples to measure.
 
     Args:
         device: type of the device that the run is computed on, ``cpu`` or ``cuda``.
@@ -57,6 +57,10 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     """
     parts = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
     task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
+    if task == "spectral_gap":
+        del parts["metric"]
+        if parts["task"].get("method") != "kernel":
+            del parts["sampler"]
     if task == "evaluate":
         parts = {"task": parts["task"], "model": weights_of(model_file(config.model))}
         if config.task.dataset is not None:

@@ -23,6 +23,7 @@ from runner.sweep import Job
 from runner.tasks import apart
 from runner.tasks.evaluate import subject
 from runner.tasks.likelihood import ais_settings
+from runner.tasks.spectral_gap import check_gap
 
 
 def preflight(jobs: Sequence[Job]) -> None:
@@ -60,6 +61,9 @@ class _Trials:
             return
         if config.task.name == "learn":
             self._once(check_learning, config, identifying(config, device_type(config.device)))
+            return
+        if config.task.name == "spectral_gap":
+            self._once(check_gap, config, identifying(config, device_type(config.device)))
             return
         if config.task.name in apart.ON_IMAGES:
             apart.ON_IMAGES[config.task.name](config)

@@ -53,7 +53,7 @@ class Standing:
     def work(self) -> int:
         """Steps times chains of a run: what its time is in proportion to."""
         task = self.job.config.task
-        if task.name == "evaluate":
+        if task.name in ("evaluate", "spectral_gap"):
             return 1
         steps = task.iterations * task.cd_steps if task.name == "learn" else task.steps
         return int(steps) * int(task.chains)
@@ -113,6 +113,8 @@ def trial(job: Job) -> tuple[float, float]:
     from runner.tasks.sample import begin, sample
     from targets.randomness import Streams
 
+    if job.config.task.name == "spectral_gap":
+        return 0.0, 0.0  # An eigenvalue has no steps that could be tried: its time is not foretold.
     problem, seconds = build(_to_try(job.config)), 0.0
     if problem.kernel.untuned:
         found, seconds = tune(problem)

@@ -11,7 +11,7 @@ from runner.tables.results import Results, Run
 
 BUDGET = (
     *("steps", "chains", "burn_in", "start", "method", "cd_steps", "iterations", "batch", "ais"),
-    *("samples", "thinning", "autoencoder", "classifier"),
+    *("samples", "thinning", "autoencoder", "classifier", "grid", "box", "tau", "rho", "levels"),
 )
 """Keys of a task that say what a run is given."""
 
@@ -38,6 +38,8 @@ def budget_sentence(results: Results) -> str:
     parts += [_sampling([config.task for config in sampled])] if sampled else []
     imaged = [config for config in configs if "thinning" in config.task]
     parts += [_imaging([config.task for config in imaged])] if imaged else []
+    gaps = [config.task for config in configs if config.task.name == "spectral_gap"]
+    parts += [_eigenvalues(gaps)] if gaps else []
     both = [*sampled, *imaged]
     models = [config.target for config in both if config.target.get("training") is not None]
     return f"Budget ({scales}): {'; '.join(parts)}." + (f" {_training(models)}" if models else "")
@@ -60,6 +62,12 @@ def _imaging(tasks: list[DictConfig]) -> str:
         f"{_one_or_span(int(task.burn_in) for task in tasks)} of burn-in, start: "
         f"{' or '.join(sorted({str(task.start) for task in tasks}))}"
     )
+
+
+def _eigenvalues(tasks: list[DictConfig]) -> str:
+    on_grid = [task for task in tasks if task.method in ("ld", "reld", "mreld")]
+    grids = f", on grids of {_one_or_span(int(task.grid) for task in on_grid)} points an axis"
+    return "one eigenvalue a run" + (grids if on_grid else "")
 
 
 def _learning(tasks: list[DictConfig]) -> str:

@@ -25,10 +25,10 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     """`mean` and `margin` in units of `scale`; the margin gets two significant digits.
 
     Means below 0.001 (and margins with them) or from 100,000 on are written with an exponent, whole numbers
-    with commas.
+    with commas as far as float64 tells them apart.
     """
     value = mean / scale
-    if margin is None and value.is_integer():
+    if margin is None and value.is_integer() and abs(value) < 2.0**53:
         return Numeral(f"{value:,.0f}")
     largest = max(abs(value), (margin or 0.0) / scale)
     if value != 0.0 and (largest < 1e-3 or abs(value) >= 1e5):

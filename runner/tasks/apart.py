@@ -12,6 +12,7 @@ from runner.tasks.autoencode import autoencode, check_autoencoding
 from runner.tasks.classify import check_classifying, classify
 from runner.tasks.evaluate import evaluate
 from runner.tasks.learn import learn
+from runner.tasks.spectral_gap import spectral_gap
 
 Task = Callable[[DictConfig, int, Store, RunFolder], Measured]
 """Takes the configuration, the seed, where models are kept and the run's folder; gives what was measured."""
@@ -21,6 +22,7 @@ TASKS: dict[str, Task] = {
     "evaluate": evaluate,
     "autoencode": autoencode,
     "classify": classify,
+    "spectral_gap": spectral_gap,
 }
 
 ON_IMAGES: dict[str, Callable[[DictConfig], None]] = {

@@ -21,6 +21,7 @@ from runner.tables.numerals import Numeral, as_printed, numeral, power_of_ten
         (-0.3, 12.0, 1.0, Numeral("0", "12")),
         (-6.2e-4, 0.86, 1.0, Numeral("0.00", "0.86")),
         (2.5e5, 1e3, 1.0, Numeral("2.50e+05", "1.0e+03")),
+        (1.033e19, None, 1.0, Numeral("1.03e+19")),
     ],
 )
 def test_digits(mean: float, margin: float | None, scale: float, written: Numeral) -> None:

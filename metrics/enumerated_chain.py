@@ -1,0 +1,134 @@
+"""A kernel on a small target as one transition matrix: over a whole cycle where it goes round in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+from torch import Tensor
+
+from metrics.simulated_transition import joint_law, simulated_matrix
+from metrics.tempered_transition import product_law, tempering_matrix
+from metrics.transition_matrix import stationary, tempered_probabilities, transition_matrix
+from samplers.kernel import Kernel
+from samplers.parallel_tempering import ParallelTempering
+from samplers.simulated_tempering import SimulatedTempering
+from targets.spaces import Discrete
+from targets.target import Target
+
+LONGEST_CYCLE = 64
+"""Steps in which what a kernel carries besides theta must recur."""
+
+MOST_STATES = 5_000
+"""States beyond which the eigenvalues of a dense matrix take hours."""
+
+COPIES = 12
+"""Matrices of the result's size that are held at once, besides the coordinates of all pairs of states."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnumeratedChain:
+    """The matrix of one cycle of a kernel.
+
+    Attributes:
+        matrix: ``(states, states)``, float64; states without mass are left out.
+        law: stationary, ``(states,)``: for an exact kernel the target's, the product of the tempered ones,
+            or that on levels and states; for another the kernel's own.
+        steps: of the kernel in a cycle.
+    """
+
+    matrix: Tensor
+    law: Tensor
+    steps: int
+
+
+def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> EnumeratedChain:
+    """One cycle of a tuned `kernel` on `target`, which must be in float64.
+
+    Of a ladder, on its product space; of simulated tempering, on the pairs of a level and a state.
+
+    Raises:
+        ValueError: if the space cannot be listed or does not fit `memory` GiB, or the kernel gives no
+            transition probabilities.
+    """
+    require_enumerable(kernel, target, memory)
+    if isinstance(kernel, ParallelTempering):
+        if len(cycle(kernel.kernel, target)) > 1:
+            raise ValueError("a ladder around a kernel that goes round in a cycle is not enumerated")
+        assert kernel.betas is not None
+        matrices = [tempering_matrix(kernel, target, turn) for turn in (0, 1)]
+        if torch.equal(*matrices):
+            matrices = matrices[:1]
+        law = product_law(target, kernel.betas.flatten().tolist())
+    elif isinstance(kernel, SimulatedTempering):
+        assert kernel.chain is not None
+        if len(cycle(kernel.chain.kernel, target)) > 1:
+            raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
+        matrices = [simulated_matrix(kernel.chain, target)]
+        law = joint_law(kernel.chain, target)
+    else:
+        matrices = [transition_matrix(kernel, target, aux=aux) for aux in cycle(kernel, target)]
+        law = tempered_probabilities(target)
+    matrix: Tensor = reduce(torch.matmul, matrices)
+    if not kernel.exact:
+        law = stationary(matrix).clamp(min=0.0)
+    kept = law > 0.0
+    return EnumeratedChain(matrix[kept][:, kept], law[kept] / law[kept].sum(), len(matrices))
+
+
+def cycle(kernel: Kernel, target: Target) -> list[Mapping[str, Tensor] | None]:
+    """What `kernel` carries besides theta at each step of its cycle; ``[None]`` where it carries nothing.
+
+    Raises:
+        ValueError: if it carries a continuous variable, or whole numbers that do not recur.
+    """
+    if kernel.carried:
+        raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
+    assert isinstance(target.space, Discrete)
+    beta = torch.ones((), dtype=torch.float64)
+    start = state = kernel.init(target, target.space.states(), beta)
+    if all(value.is_floating_point() for value in start.aux.values()):
+        return [None]
+    generator, seen = torch.Generator().manual_seed(0), [start.aux]
+    for _ in range(LONGEST_CYCLE):
+        state, _ = kernel.step(target, state, beta, generator)
+        # What belongs to theta is that of all states, not of those where the chains have arrived.
+        place = {k: start.aux[k] if v.is_floating_point() else v for k, v in state.aux.items()}
+        if all(torch.equal(place[k], start.aux[k]) for k in place):
+            return [*seen]
+        seen.append(place)
+    raise ValueError(
+        f"what {type(kernel).__name__} carries besides theta did not recur in {LONGEST_CYCLE} steps"
+    )
+
+
+def require_enumerable(kernel: Kernel, target: Target, memory: float) -> None:
+    """Refuses, at no cost, a space that cannot be listed in `memory` GiB.
+
+    Raises:
+        ValueError: naming the number of states that would fit.
+    """
+    space = target.space
+    if not isinstance(space, Discrete):
+        raise ValueError(f"only discrete spaces can be enumerated, not {space}")
+    rungs, states, product = 1, space.size, ""
+    if isinstance(kernel, ParallelTempering):
+        if kernel.betas is None:
+            raise ValueError("the ladder is not tuned yet")
+        rungs = len(kernel.betas)
+        states = space.size**rungs
+        product = f" ({space.size} of the target for each of {rungs} replicas)"
+    elif isinstance(kernel, SimulatedTempering):
+        if kernel.chain is None:
+            raise ValueError("the levels are not tuned yet")
+        states = space.size * kernel.levels
+        product = f" ({space.size} of the target at each of {kernel.levels} levels)"
+    event = 2 * torch.Size(space.event_shape).numel() if rungs == 1 else 0
+    fits = int((memory * 2**30 / (8 * (COPIES + event))) ** 0.5)
+    most = min(fits, MOST_STATES)
+    if states > most:
+        raise ValueError(
+            f"{states} states{product} are too many to enumerate with memory={memory:g} GiB: {most} fit"
+        )

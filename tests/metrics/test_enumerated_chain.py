@@ -1,0 +1,130 @@
+"""Kernels as transition matrices of whole cycles, and what cannot be listed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.enumerated_chain import cycle, enumerated_chain, require_enumerable
+from metrics.tempered_transition import product_law, tempering_matrix
+from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from samplers.acs import ACS
+from samplers.dula import DULA
+from samplers.edmala import EDMALA
+from samplers.gibbs import Gibbs
+from samplers.parallel_tempering import ParallelTempering
+from samplers.random_walk import RandomWalk
+from samplers.simulated_tempering import SimulatedTempering
+from samplers.swaps import Swaps
+from targets.spaces import Binary, Ordinal, Real, Space
+from targets.target import Target
+
+
+class Slope(Target):
+    """U rises along each coordinate, and with the product of the first two."""
+
+    def __init__(self, space: Space, allowed: float = float("inf")) -> None:
+        super().__init__()
+        self.space, self.allowed = space, allowed
+        self.constrained = allowed < float("inf")
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        total = theta.sum(-1)
+        U = 0.3 * total + 0.5 * theta[..., 0] * theta[..., -1]
+        return U.masked_fill(total > self.allowed, -torch.inf)
+
+
+def test_a_kernel_without_a_cycle_is_its_matrix() -> None:
+    target = Slope(Ordinal(2, 3))
+    chain = enumerated_chain(RandomWalk(1), target)
+    assert chain.steps == 1
+    assert torch.equal(chain.matrix, transition_matrix(RandomWalk(1), target))
+    assert torch.allclose(chain.law, tempered_probabilities(target), atol=1e-15)
+
+
+def test_a_systematic_scan_is_the_product_of_its_steps() -> None:
+    target, kernel = Slope(Binary(3)), Gibbs("systematic")
+    chain = enumerated_chain(kernel, target)
+    assert chain.steps == len(cycle(kernel, target)) == 3
+    product = torch.eye(8, dtype=torch.float64)
+    for k in range(3):
+        product = product @ transition_matrix(kernel, target, aux={"position": torch.tensor(k)})
+    assert torch.allclose(chain.matrix, product, atol=1e-15)
+    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+
+
+@pytest.mark.parametrize(("pairing", "rounds"), [("odd_even", 2), ("stochastic", 1), ("sequential", 1)])
+def test_a_ladder_is_the_product_of_its_rounds(pairing: str, rounds: int) -> None:
+    target, betas = Slope(Binary(2)), [1.0, 0.4, 0.1]
+    kernel = ParallelTempering(RandomWalk(), betas, swap=Swaps(pairing=pairing))
+    chain = enumerated_chain(kernel, target)
+    assert chain.steps == rounds
+    product = torch.eye(64, dtype=torch.float64)
+    for turn in range(rounds):
+        product = product @ tempering_matrix(kernel, target, turn)
+    assert torch.allclose(chain.matrix, product, atol=1e-14)
+    assert torch.allclose(chain.law, product_law(target, betas), atol=1e-14)
+    assert invariance_error(chain.matrix, chain.law) <= 1e-13
+
+
+@pytest.mark.parametrize("log_partition", [[0.0, 0.0, 0.0], [0.0, 0.9, 2.0]])
+def test_simulated_tempering_is_a_chain_on_levels_and_states(log_partition: list[float]) -> None:
+    target, betas = Slope(Binary(3)), [1.0, 0.4, 0.1]
+    kernel = SimulatedTempering(Gibbs(), betas, rate=0.3, log_partition=log_partition)
+    chain = enumerated_chain(kernel, target)
+    assert chain.matrix.shape == (24, 24)
+    assert chain.steps == 1
+    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    energy = target.log_prob(target.space.states()).double()
+    joint = torch.cat([beta * energy - log for beta, log in zip(betas, log_partition, strict=True)])
+    assert torch.allclose(chain.law, joint.softmax(0), atol=1e-15)
+
+
+def test_a_kernel_that_is_not_exact_has_its_own_law() -> None:
+    target = Slope(Ordinal(2, 3))
+    chain = enumerated_chain(DULA(0.8), target)
+    assert invariance_error(chain.matrix, chain.law) <= 1e-13
+    assert float((chain.law - tempered_probabilities(target)).abs().max()) > 1e-3
+
+
+def test_states_without_mass_are_left_out() -> None:
+    chain = enumerated_chain(RandomWalk(), Slope(Binary(3), allowed=1.0))
+    assert chain.matrix.shape == (4, 4)
+    assert torch.allclose(chain.matrix.sum(-1), torch.ones(4, dtype=torch.float64), atol=1e-14)
+    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+
+
+def test_what_cannot_be_listed_is_said_before_any_work() -> None:
+    with pytest.raises(ValueError, match="only discrete spaces"):
+        enumerated_chain(RandomWalk(), Slope(Real(1)))
+    with pytest.raises(
+        ValueError, match="65536 states are too many to enumerate with memory=64 GiB: 5000 fit"
+    ):
+        require_enumerable(RandomWalk(), Slope(Binary(16)), 64.0)
+    ladder = ParallelTempering(RandomWalk(), [1.0, 0.5, 0.1])
+    with pytest.raises(ValueError, match=r"32768 states \(32 of the target for each of 3 replicas\)"):
+        require_enumerable(ladder, Slope(Binary(5)), 8.0)
+    levels = SimulatedTempering(RandomWalk(), [1.0, 0.5], log_partition=[0.0, 0.0])
+    with pytest.raises(ValueError, match=r"8192 states \(4096 of the target at each of 2 levels\)"):
+        require_enumerable(levels, Slope(Binary(12)), 64.0)
+    systematic = SimulatedTempering(Gibbs("systematic"), [1.0, 0.5], log_partition=[0.0, 0.0])
+    with pytest.raises(ValueError, match="levels around a kernel that goes round"):
+        enumerated_chain(systematic, Slope(Binary(2)))
+    with pytest.raises(ValueError, match=r"memory=0.001 GiB: \d+ fit") as refused:
+        require_enumerable(RandomWalk(), Slope(Binary(9)), 0.001)
+    fits = int(str(refused.value).rsplit(":", 1)[1].split()[0])
+    assert 8 * 12 * fits**2 <= 0.001 * 2**30
+    assert fits > 50
+    with pytest.raises(ValueError, match="EDMALA carries a continuous variable"):
+        enumerated_chain(EDMALA(0.2, eta=1.0, auxiliary_step_size=0.1), Slope(Binary(2)))
+    cyclic = ParallelTempering(Gibbs("systematic"), [1.0, 0.5])
+    with pytest.raises(ValueError, match="goes round in a cycle"):
+        enumerated_chain(cyclic, Slope(Binary(2)))
+
+
+def test_a_cyclical_step_size_is_followed_through_its_cycle() -> None:
+    target = Slope(Binary(2))
+    kernel = ACS(cycle_length=4, step_size=2.0, min_step_size=0.2, balancing=[0.8, 0.6, 0.5, 0.5])
+    chain = enumerated_chain(kernel, target)
+    assert chain.steps == 4

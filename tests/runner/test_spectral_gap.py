@@ -1,0 +1,172 @@
+"""The task spectral_gap on the command line: kernels by enumeration, diffusions on a grid, and refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from runner.compose import power
+from runner.store import Store
+from runner.sweep import experiment_jobs
+from runner.table import experiment_shape
+from runner.tables.growth import growing
+from runner.tables.results import Results, Run, gather
+from runner.tables.shape import table_shape
+from tests.runner.conftest import Call
+
+SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
+
+
+def result(call: Call, folder: Path, *argv: str) -> dict[str, Any]:
+    """The summary of the one run of a command."""
+    ended = call(*argv)
+    assert ended.status == 0, ended.err
+    before = {path.parent.name for path in (folder / "outputs/runs").glob("*/seen")}
+    (path,) = [
+        path for path in (folder / "outputs/runs").glob("*/summary.json") if path.parent.name not in before
+    ]
+    (path.parent / "seen").touch()
+    summary: dict[str, Any] = json.loads(path.read_text())
+    return summary
+
+
+def test_a_kernel_on_a_small_target(call: Call, tmp_path: Path) -> None:
+    summary = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
+    values = summary["metrics"]
+    assert summary["sampler"] == "gibbs"
+    assert summary["exact"] is True
+    assert values["states"] == 16
+    assert values["reversible"] == 1
+    assert values["inverse_gap"] == pytest.approx(1 / values["spectral_gap"])
+    assert values["mixing_time"] <= values["mixing_time_bound"]
+    # Random scan: its eigenvalues are not negative, so modulus and gap are one.
+    assert values["second_modulus"] == pytest.approx(1 - values["spectral_gap"], abs=1e-9)
+
+
+def test_a_scan_is_measured_in_steps_of_the_kernel(call: Call, tmp_path: Path) -> None:
+    command = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs", "sampler.scan=systematic")
+    values = result(call, tmp_path, *command)["metrics"]
+    assert values["reversible"] == 0
+    assert values["mixing_time"] % 4 == 0
+    assert values["second_modulus"] < 1
+
+
+def test_a_ladder_over_a_small_target(call: Call, tmp_path: Path) -> None:
+    command = ("sampler=pt_dmala", "sampler.ladder=[1.0,0.3]", "sampler.step_size=0.5")
+    summary = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", *command)
+    assert summary["metrics"]["states"] == 256
+    assert summary["metrics"]["spectral_gap"] > 0
+
+
+def test_the_anchors_of_reld(call: Call, tmp_path: Path) -> None:
+    ld = result(call, tmp_path, *SINGULAR, "task.method=ld", "task.grid=801")
+    assert ld["sampler"] == "ld"
+    assert ld["metrics"]["inverse_gap"] == pytest.approx(15.8, abs=0.05)
+    scaled = [f"task.{key}='${{power:${{target.epsilon}},-1}}'" for key in ("tau", "rho")]
+    for reference in ("phi", "tempered"):
+        how = ("task.method=reld", f"task.reference={reference}", "task.grid=121", *scaled)
+        summary = result(call, tmp_path, *SINGULAR, *how)
+        assert 1.0 < summary["metrics"]["inverse_gap"] < 1.2
+        assert summary["metrics"]["rho"] == pytest.approx(1 / 0.3)
+        assert summary["metrics"]["inverse_gap_error"] < 0.01
+    how = ("task.method=mreld", "task.length=0.3", "task.levels=1", "task.grid=81")
+    assert result(call, tmp_path, *SINGULAR, *how)["metrics"]["inverse_gap"] == pytest.approx(1.02, abs=0.01)
+
+
+def test_what_theory_says_stands_beside(call: Call, tmp_path: Path) -> None:
+    narrow = ("target.epsilon=0.1", "task.length=0.1", "task.distance=2.0", "task.grid=1201")
+    found = {
+        method: result(call, tmp_path, *SINGULAR[:2], *narrow, f"task.method={method}")["metrics"]
+        for method in ("ld", "proposition1", "barrier")
+    }
+    assert found["proposition1"]["inverse_gap"] <= found["ld"]["inverse_gap"]
+    assert found["barrier"]["inverse_gap"] == pytest.approx(found["ld"]["inverse_gap"], rel=0.02)
+
+
+def test_the_sampler_is_no_part_of_a_diffusions_run(call: Call, tmp_path: Path) -> None:
+    small = ("task.method=ld", "task.grid=101")
+    assert call(*SINGULAR, *small, "sampler=dmala").status == 0
+    again = call(*SINGULAR, *small, "sampler=gibbs", "metric=[acceptance]")
+    assert again.status == 0
+    assert len(list((tmp_path / "outputs/runs").iterdir())) == 1
+
+
+REFUSED = [
+    (("task.method=lld",), "task.method must be one of"),
+    (("task.method=reld", "task.tau=0"), "task.tau must be a positive number, 0 was given."),
+    (("task.method=reld", "task.reference=normal"), "task.reference must be one of phi, tempered"),
+    (("task.method=ld", "task.grid=2.5"), "task.grid must be a whole number of at least 9, 2.5 was given."),
+    (("task.method=mreld",), "task.length must be a positive number, None was given."),
+    (("task.method=proposition1", "task.length=0.3", "task.distance=2"), "needs a length of at most 0.125"),
+    (("target.d=3", "task.method=ld"), "a grid needs a target in one or two dimensions, this one has 3."),
+    (("target.d=2", "task.method=reld"), "GiB, more than memory=8; grid="),
+    (("sampler=random_walk",), "only discrete spaces can be enumerated"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), REFUSED)
+def test_bad_input_is_refused_before_any_work(
+    call: Call, tmp_path: Path, given: tuple[str, ...], sentence: str
+) -> None:
+    ended = call(*SINGULAR, *given)
+    assert ended.status == 2
+    assert sentence in ended.err
+    assert ended.err.count("\n") == 1
+    assert list((tmp_path / "outputs/runs").iterdir()) == []
+
+
+def test_a_space_too_large_to_list_is_refused_with_one_that_fits(call: Call) -> None:
+    ended = call("task=spectral_gap", "target=mog", "sampler=gibbs")
+    assert ended.status == 2
+    assert "states are too many to enumerate with memory=8 GiB: " in ended.err
+
+
+def test_a_power_in_the_configuration_follows_its_key() -> None:
+    assert power(0.5, -2) == 4.0
+    assert power("wide", -2) == "wide"
+    assert power(-1.0, 0.5) == -1.0
+    (job, *_) = [
+        job
+        for job in experiment_jobs("reld_theorem1", ["scale=smoke"])
+        if job.row == "ReLD, phi, d = 2" and job.config.target.epsilon == 0.4
+    ]
+    assert job.config.task.tau == job.config.task.rho == pytest.approx(0.4**-2)
+    assert job.config.task.grid == 13
+
+
+@pytest.mark.parametrize("experiment", ["reld_theorem1", "reld_proposition1"])
+def test_sweep_and_table_of_reld_fit(experiment: str, tmp_path: Path) -> None:
+    shape = experiment_shape(experiment)
+    results = gather(experiment, shape, experiment_jobs(experiment, ["scale=quick"]), Store(tmp_path))
+    assert {run.row for run in results.runs} == {row.row for row in shape.rows}
+    assert {run.seed for run in results.runs} == {0}
+    # At least a factor 4 in epsilon in one dimension.
+    widths = [run.config.target.epsilon for run in results.runs if run.row == "LD"]
+    assert max(widths) / min(widths) >= 4
+
+
+def test_an_exponential_growth_is_fitted_as_one() -> None:
+    block = {
+        "title": "t",
+        "caption": "c",
+        "rows": [{"row": "A"}],
+        "columns": [{"label": str(e), "where": {"target.epsilon": e}} for e in (0.5, 0.25, 0.2)],
+        "metrics": [{"metric": "kappa", "name": "kappa", "direction": "none"}],
+        "growths": [
+            {"metric": "kappa", "x": "target.epsilon", "symbol": "eps", "power": -2, "exponential": True}
+        ],
+    }
+    shape = table_shape("made", OmegaConf.create(block))
+    runs = [
+        Run("A", str(e), 0, str(e), "done", OmegaConf.create({"target": {"epsilon": e}}), summary, None)  # type: ignore[arg-type]
+        for e in (0.5, 0.25, 0.2)
+        for summary in [{"metrics": {"kappa": 3 * math.exp(0.4 / e**2)}, "seconds": 1.0, "steps": 0}]
+    ]
+    (said,) = growing(shape, Results(tuple(runs)))
+    assert said.startswith("kappa, A: grows as exp(p eps^-2) with p = 0.40 (95 % interval 0.40 to 0.40)")
+    assert "of its logarithm against eps^-2 1.000" in said
