@@ -17,7 +17,8 @@ SCALES := smoke quick paper
 LAUNCHERS := basic joblib ray slurm
 EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4 \
                edlp-figure2 edlp-figure3 edlp-table1 edlp-table2 edlp-table3 edlp-figure5 edlp-figure11 edlp-figure13 \
-               edlp-figure14 edlp-figure15 rbm-digits
+               edlp-figure14 edlp-figure15 rbm-digits stmh-figure1 stmh-table1 \
+               reld-theorem1 reld-proposition1
 
 ifneq ($(words $(SCALE))/$(words $(filter $(SCALES),$(SCALE))),1/1)
 $(error SCALE must be smoke, quick or paper, '$(SCALE)' was given)
@@ -44,7 +45,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-.PHONY: help test test-slow check format audit exactness bench clean $(EXPERIMENTS)
+.PHONY: help test test-slow check format audit exactness bench clean spectral-gap $(EXPERIMENTS)
 
 help: ## list the targets and their variables
 	@echo "usage: make TARGET [SCALE=smoke|quick|paper] [LAUNCHER=basic|joblib|ray|slurm] [OUTPUT=DIR] [ARGS='key=value ...']"
@@ -73,6 +74,10 @@ edlp-figure11: ## Figure 11 of the EDLP paper: eigenvalues of the Hessian where 
 edlp-figure13: ## Figure 13 of the EDLP paper: cost against mismatch of tours
 edlp-figure14: ## Figure 14 of the EDLP paper: classes of each sampler's images
 edlp-figure15: ## Figure 15 of the EDLP paper: time of a step
+stmh-figure1: ## Figure 1 of the STMH paper: steps until the mean is right, against the distance of two modes
+stmh-table1: ## Table 1 of the STMH paper: growth of the cost with the distance of two modes, measured
+reld-theorem1: ## Theorem 1 of the ReLD paper: inverse spectral gaps of Langevin diffusion and of replica exchange
+reld-proposition1: ## Proposition 1 of the ReLD paper: inverse spectral gap of Langevin diffusion, and its bound
 rbm-digits: ## how well an RBM learns the small digits; no table of a paper, and no download
 
 # What concerns the launcher alone is not said to the table, which launches nothing.
@@ -84,6 +89,9 @@ $(EXPERIMENTS): $(LAUNCHES)
 	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
+
+spectral-gap: $(NEEDS) ## the spectral gap of a kernel on a target: ARGS='target=bernoulli4 sampler=gibbs'
+	@$(BIN)/python -m runner task=spectral_gap output_root='$(OUTPUT)' $(ARGS)
 
 audit: $(NEEDS) ## the defects of papers and released code, each with its figure
 	@$(BIN)/python -m runner.audit output_root='$(OUTPUT)' $(ARGS)

@@ -34,6 +34,9 @@ class PanelShape:
             `repeats`).
         floor: a metric of the runs whose mean over all of them is drawn as a line (`against_steps`,
             `repeats`).
+        x_power: the horizontal axis is this power of `x` (`against_columns`).
+        theory: the power of `x` with which theory lets the metric of `row` grow, or of all rows; drawn dotted
+            through the middle of their points (`against_columns`).
     """
 
     kind: str
@@ -47,6 +50,8 @@ class PanelShape:
     log_x: bool | None = None
     limits: list[float] | None = None
     floor: str | None = None
+    x_power: float = 1.0
+    theory: float | None = None
 
 
 @dataclass

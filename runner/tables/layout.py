@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from runner.tables.comparison import compared
 from runner.tables.footnotes import Footnotes, mark
+from runner.tables.growth import growing
 from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR, legend
 from runner.tables.numerals import Numeral, as_printed, numeral
 from runner.tables.published import Published
@@ -69,7 +70,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Page:
-    """A table ready to be drawn: its blocks, and the sentences around them; `findings` are comparisons."""
+    """A table ready to be drawn: its blocks, and the sentences around them.
+
+    `findings` are comparisons and growths.
+    """
 
     title: str
     caption: str
@@ -92,7 +96,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         title=shape.title,
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
         blocks=blocks,
-        findings=tuple(compared(shape, results)),
+        findings=(*compared(shape, results), *growing(shape, results)),
         legend=tuple(legend(shape, summary)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
         + tuple(("", note) for note in shape.notes),

@@ -102,6 +102,29 @@ class ComparisonShape:
 
 
 @dataclass
+class GrowthShape:
+    """Sentences below the table that say how fast a metric grows, one for each of `rows` (by default all).
+
+    Attributes:
+        x: key whose value places a column, or `step` along the runs of the one column `along`.
+        symbol: what the sentences call it.
+        power: the straight line is against this power of it.
+        exponential: whether the fit is to exp(p x^power) instead of x^p.
+        along: label of a column.
+        theory: what theory says of a row, word for word.
+    """
+
+    metric: str
+    x: str
+    symbol: str
+    power: float = 1.0
+    exponential: bool = False
+    along: str | None = None
+    rows: list[str] = field(default_factory=list)
+    theory: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
 class TableShape:
     """The whole `table:` block."""
 
@@ -115,12 +138,18 @@ class TableShape:
     figures: list[FigureShape] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonShape] = field(default_factory=list)
+    growths: list[GrowthShape] = field(default_factory=list)
 
     def restricted(self, columns: Collection[str]) -> TableShape:
         """The table without the columns that are not among `columns`, in its page and its figures."""
         kept = [column for column in self.columns if column.label in columns]
         figures = [figure.restricted(columns) for figure in self.figures]
-        return replace(self, columns=kept, figures=[figure for figure in figures if figure is not None])
+        return replace(
+            self,
+            columns=kept,
+            figures=[figure for figure in figures if figure is not None],
+            growths=[growth for growth in self.growths if growth.along is None or growth.along in columns],
+        )
 
     def row(self, name: str) -> RowShape:
         """The row with this label."""
@@ -181,6 +210,10 @@ def _check_references(experiment: str, shape: TableShape) -> None:
                 f"Experiment {experiment}: table.comparisons compares two rows, "
                 f"'{', '.join(comparison.rows)}' was given."
             )
+    for growth in shape.growths:
+        named += [("row", row, rows) for row in (*growth.rows, *growth.theory)]
+        named += [("metric", growth.metric, metrics)]
+        named += [("column", growth.along, columns)] if growth.along is not None else []
     for what, name, allowed in named:
         if name not in allowed:
             listed = ", ".join(allowed) or "none"

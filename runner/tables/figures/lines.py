@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -27,7 +29,7 @@ def against_columns(ax: Axes, data: PanelData) -> None:
             span = data.interval(row.row, label)
             runs = data.results.at(row.row, label)
             if span is not None and runs:
-                points.append((float(chosen(runs[0].config, data.panel.x)), span))
+                points.append((float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power, span))
         if not points:
             continue
         points.sort(key=lambda point: point[0])
@@ -42,8 +44,13 @@ def against_columns(ax: Axes, data: PanelData) -> None:
             capsize=2,
             zorder=1 if row.role is Role.draws else 2,
         )
+        if data.panel.theory is not None and data.panel.row in (None, row.row):
+            places = [x for x, _ in points]
+            law = power_law(places, [span.mean for _, span in points], data.panel.theory / data.panel.x_power)
+            ax.plot(places, law, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
         drawn = True
-        if not data.panel.log_x:
+        # Powers of evenly spaced values crowd at one end.
+        if not data.panel.log_x and data.panel.x_power == 1.0:
             ax.set_xticks([x for x, _ in points])
     if not drawn:
         nothing_in(ax)
@@ -87,6 +94,13 @@ def against_steps(ax: Axes, data: PanelData) -> None:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
     _finish(ax, data)
+
+
+def power_law(x: list[float], y: list[float], power: float) -> list[float]:
+    """c x^power at each x, with the c at which the logarithms of `y` are off by 0 on average."""
+    logs = [math.log(value) - power * math.log(place) for place, value in zip(x, y, strict=True)]
+    factor = math.exp(sum(logs) / len(logs))
+    return [factor * place**power for place in x]
 
 
 def _finish(ax: Axes, data: PanelData) -> None:

@@ -1,0 +1,175 @@
+"""Growth sentences and theory's lines of a table, and the experiments of STMH that have them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from omegaconf import OmegaConf
+
+from runner.errors import UserError
+from runner.store import Store
+from runner.sweep import Job, experiment_jobs
+from runner.table import experiment_shape
+from runner.tables.figure_shape import PanelShape
+from runner.tables.figures.lines import against_columns
+from runner.tables.figures.panels import PanelData
+from runner.tables.figures.style import row_styles
+from runner.tables.growth import growing, points
+from runner.tables.results import Results, Run, gather
+from runner.tables.shape import TableShape, table_shape
+
+BLOCK = OmegaConf.create(
+    {
+        "title": "t",
+        "caption": "c",
+        "rows": [{"row": "A"}, {"row": "B"}],
+        "columns": [{"label": f"D = {d}", "where": {"target.distance": d}} for d in (2, 4, 8)],
+        "metrics": [{"metric": "cost", "name": "Cost", "direction": "min"}],
+        "growths": [
+            {
+                "metric": "cost",
+                "x": "target.distance",
+                "symbol": "D",
+                "power": 2,
+                "theory": {"A": "polynomial"},
+            },
+            {"metric": "cost", "x": "step", "symbol": "N", "along": "D = 4", "rows": ["A"]},
+        ],
+    }
+)
+
+
+@dataclass
+class Kept:
+    """A folder of a run, of which only the course is read."""
+
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def metrics(self) -> pd.DataFrame:
+        return self.frame
+
+
+def run(row: str, d: int, seed: int, cost: float | None) -> Run:
+    steps = [10, 20, 40]
+    course = pd.DataFrame(
+        {
+            "step": steps,
+            "evaluations": steps,
+            "seconds": 0.0,
+            "metric": "cost",
+            "value": [3.0 * n * (1 + seed) for n in steps],
+        }
+    )
+    config = OmegaConf.create({"target": {"distance": d}})
+    summary: dict[str, Any] = {"metrics": {"cost": cost}, "seconds": 1.0, "steps": 1, "exact": True}
+    return Run(row, f"D = {d}", seed, f"{row}{d}{seed}", "done", config, summary, Kept(course))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def shape() -> TableShape:
+    return table_shape("made", BLOCK)
+
+
+@pytest.fixture
+def results() -> Results:
+    runs = [run("A", d, seed, (5.0 + seed) * d**2) for d in (2, 4, 8) for seed in (0, 1)]
+    runs += [run("B", d, seed, math.exp(d) if seed or d < 8 else None) for d in (2, 4, 8) for seed in (0, 1)]
+    return Results(tuple(runs))
+
+
+def test_the_sentences_say_exponent_straightness_and_theory(shape: TableShape, results: Results) -> None:
+    square, exponential, along = growing(shape, results)
+    assert square == (
+        "Cost, A: grows as D^p with p = 2.00 (95 % interval 2.00 to 2.00), fitted to 3 of 3 points; R² of a "
+        "straight line against D^2 1.000, of its logarithm against D^2 0.893. Theory: polynomial."
+    )
+    # exp(4) / exp(2) over a factor 2 of D: 2 / ln 2; one seed of the third column has no value.
+    assert exponential == (
+        "Cost, B: grows as D^p with p = 2.89, fitted to 2 of 3 points, which are always on a line."
+    )
+    assert along.startswith("Cost, D = 4, A: grows as N^p with p = 1.00 (95 % interval 1.00 to 1.00)")
+
+
+def test_an_exponential_growth_has_a_rate(results: Results) -> None:
+    """ln cost is 2, 4 and 8 at D = 2, 4, 8 in the seed that is in."""
+    block = BLOCK.copy()
+    block.growths = [
+        {"metric": "cost", "x": "target.distance", "symbol": "D", "exponential": True, "rows": ["B"]}
+    ]
+    alone = Results(tuple(run for run in results.runs if run.seed == 1))
+    (said,) = growing(table_shape("made", block), alone)
+    assert said.startswith("Cost, B: grows as exp(p D) with p = 1.00 (95 % interval 1.00 to 1.00)")
+    assert said.endswith("of its logarithm against D 1.000.")
+
+
+def test_along_the_runs_seeds_are_averaged(shape: TableShape, results: Results) -> None:
+    assert points(shape, shape.growths[1], "A", results) == [(10, 45), (20, 90), (40, 180)]
+
+
+def test_too_few_points_are_said(shape: TableShape) -> None:
+    found = growing(shape, Results((run("A", 2, 0, 1.0), run("A", 4, 0, None))))
+    assert found[0] == "Cost, A: 1 of 2 points have a value, too few for a fit. Theory: polynomial."
+    assert found[1] == "Cost, B: 0 of 0 points have a value, too few for a fit."
+
+
+@pytest.mark.parametrize("key", ["metric", "along", "rows", "theory"])
+def test_a_growth_names_what_there_is(key: str) -> None:
+    block = BLOCK.copy()
+    block.growths[1][key] = {"metric": "x", "along": "x", "rows": ["x"], "theory": {"x": "y"}}[key]
+    with pytest.raises(UserError, match="'x'"):
+        table_shape("made", block)
+
+
+def test_a_growth_along_a_column_goes_with_it(shape: TableShape) -> None:
+    assert len(shape.restricted(["D = 2", "D = 4"]).growths) == 2
+    assert len(shape.restricted(["D = 2", "D = 8"]).growths) == 1
+
+
+def test_theory_is_drawn_through_the_points(shape: TableShape, results: Results) -> None:
+    panel = PanelShape(
+        "against_columns",
+        "",
+        ["D = 2", "D = 4", "D = 8"],
+        "cost",
+        row="A",
+        x="target.distance",
+        x_power=2.0,
+        theory=2.0,
+    )
+    page, ax = pyplot.subplots()
+    against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    (dotted,) = [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert list(dotted.get_xdata()) == [4, 16, 64]
+    assert list(dotted.get_ydata()) == pytest.approx([5.5 * 4, 5.5 * 16, 5.5 * 64])
+    pyplot.close(page)
+
+
+@functools.cache
+def jobs_at(experiment: str, scale: str) -> list[Job]:
+    return experiment_jobs(experiment, [f"scale={scale}"])
+
+
+@pytest.mark.parametrize(
+    ("experiment", "scale"), [("stmh_figure1", "smoke"), ("stmh_figure1", "paper"), ("stmh_table1", "smoke")]
+)
+def test_sweep_and_table_of_stmh_fit(experiment: str, scale: str, tmp_path: Any) -> None:
+    """Every row stands in every column of the scale, starts away from the truth, and is measured at once."""
+    shape = experiment_shape(experiment)
+    results = gather(experiment, shape, jobs_at(experiment, scale), Store(tmp_path))
+    for row in shape.rows:
+        for column in results.columns:
+            assert results.at(row.row, column), (row.row, column)
+    for found in results.runs:
+        if experiment == "stmh_figure1":
+            assert list(found.config.target.start) == [10.0, 10.0]
+        else:
+            assert found.config.task.start == "one_mode"
+        assert found.config.task.burn_in == 0
+        if scale == "paper" and experiment == "stmh_figure1":
+            assert found.config.task.chains == 20_000
