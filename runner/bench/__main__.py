@@ -16,7 +16,16 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from runner.bench import annealing, binary_bnn, command_line, entropic_step, memory, rbm_step, tempering_round
+from runner.bench import (
+    annealing,
+    binary_bnn,
+    command_line,
+    continuous,
+    entropic_step,
+    memory,
+    rbm_step,
+    tempering_round,
+)
 from runner.bench.scaling_figure import draw, worst_exponent
 
 
@@ -30,6 +39,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
 
     # A child process counts the memory of the one that spawned it, which is small only now.
     memory_rows(add, short=short)
+    continuous.rows(add, short=short)
     for chains in (100, 1000):
         result = tempering_round.compare(chains)
         name = f"PT-DMALA round, 5 replicas x {chains} chains"

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from metrics.ais import Annealing, base_draws
 from metrics.ais_schedule import schedule
+from runner.bench.child_cost import Cost, cost_of
 from targets.randomness import Streams
 from targets.rbm import RBM
 
 VISIBLE, HIDDEN, CHAINS = 784, 500, 100
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What an annealing took.
-
-    Attributes:
-        seconds: of its steps, without starting the process.
-        megabytes: peak resident memory of the whole process.
-    """
-
-    seconds: float
-    megabytes: float
 
 
 def cost(temperatures: int) -> Cost:
@@ -36,24 +20,7 @@ def cost(temperatures: int) -> Cost:
     Raises:
         RuntimeError: if the process fails.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder) / "seconds"
-        child = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-m", "runner.bench.annealing", str(temperatures)],
-            dict(os.environ),
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 1, str(answer), os.O_WRONLY | os.O_CREAT, 0o600),
-                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            ],
-        )
-        _, status, usage = os.wait4(child, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code != 0:
-            raise RuntimeError(f"the annealing of {temperatures} temperatures ended with status {code}")
-        seconds = float(answer.read_text())
-    # Linux counts kilobytes, macOS bytes.
-    return Cost(seconds, usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2))
+    return cost_of("runner.bench.annealing", str(temperatures))
 
 
 def main() -> None:
