@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from samplers.entropic_kernel import EntropicKernel
@@ -49,8 +50,8 @@ class EDMALAGLU(EntropicKernel):
         self, space: Space, source: State, destination: State, beta: Tensor, gap: Tensor, forward: Tensor
     ) -> Tensor:
         move = destination.theta - source.theta
-        reverse = self.proposal.log_prob(space, destination, gap + move, source.theta, beta)
         coupling = self.proposal.log_conditional_ratio(move, gap, source.log_prob.dim())
+        reverse = self.proposal.log_prob(space, destination, move.add_(gap), source.theta, beta)
         rise = tempered_rise(source.log_prob, destination.log_prob, beta)
         return (rise + coupling + reverse - forward).clamp(max=0.0)
 
@@ -61,6 +62,7 @@ class EDMALAGLU(EntropicKernel):
         proposed = evaluate(target, theta, gradient=True)
         acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
         accepted = uniform(generator, batch, like=acceptance) < acceptance
-        after = replace(choose(accepted, proposed, state), aux={THETA_A: state.theta - gap})
+        theta_a = torch.sub(state.theta, gap, out=gap)
+        after = replace(choose(accepted, proposed, state), aux={THETA_A: theta_a})
         jump = jump_length(space, state.theta, after.theta)
         return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])

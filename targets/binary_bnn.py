@@ -50,6 +50,7 @@ class BinaryBNN(Target):
         if not number or not math.isfinite(scale) or scale <= 0:
             raise ValueError(f"scale must be a positive number, {scale!r} was given")
         self.n_features, self.n_hidden, self.scale = tabular.features, n_hidden, float(scale)
+        self._memory: dict[tuple[torch.device, torch.dtype], tuple[Tensor, Tensor]] = {}
         self.note = tabular.note
         self.space = Binary(n_hidden * (tabular.features + 2) + 1)
         for name, part in tabular.parts.items():
@@ -65,7 +66,7 @@ class BinaryBNN(Target):
         """Log odds v' tanh(W x + b) + a of the distinct rows of a part, ``(*batch, rows)``."""
         flat, inputs = theta.reshape(-1, self.space.d), self.rows(part).inputs
         # Autograd needs the hidden activations of every chunk, nobody else does.
-        work = None if torch.is_grad_enabled() and theta.requires_grad else flat.new_empty(0)
+        work = None if torch.is_grad_enabled() and theta.requires_grad else self._work(flat)[0]
         found = []
         for group, stretches in self._chunks(len(flat), inputs):
             weights, output, bias = self._unpacked(flat[group])
@@ -83,7 +84,7 @@ class BinaryBNN(Target):
         """U and its gradient, from one pass over the rows."""
         flat = theta.reshape(-1, self.space.d)
         log_prob, grad = torch.empty_like(flat[:, 0]), torch.empty_like(flat)
-        work = (flat.new_empty(0), flat.new_empty(0))
+        work = self._work(flat)
         for group, stretches in self._chunks(len(flat), self.rows("train").inputs):
             first = self.n_hidden * (self.n_features + 1)
             weights, output, bias = self._unpacked(flat[group])
@@ -133,6 +134,13 @@ class BinaryBNN(Target):
             to_weights.addmm_(inputs, led_back.T)
         led_to = to_weights.view(features, networks, self.n_hidden).transpose(0, 1)
         return loss.add_(rows.spread), led_to, to_output, to_bias
+
+    def _work(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Memory for two chunks that is kept: given back after each step, it would be zeroed for the next."""
+        place = (like.device, like.dtype)
+        if place not in self._memory:
+            self._memory[place] = (like.new_empty(0), like.new_empty(0))
+        return self._memory[place]
 
     def _unpacked(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """2 (W, b) ``(networks, n_hidden, features + 1)``, v ``(networks, n_hidden)``, a ``(networks,)``."""
