@@ -64,7 +64,7 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
         law = product_law(target, kernel.betas.flatten().tolist())
     elif isinstance(kernel, SimulatedTempering):
         assert kernel.chain is not None
-        if len(cycle(kernel.chain.kernel, target)) > 1:
+        if len(cycle(kernel.chain.at(torch.tensor(0)), target)) > 1:
             raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
         matrices = [simulated_matrix(kernel.chain, target)]
         law = joint_law(kernel.chain, target)

@@ -10,6 +10,7 @@ from metrics.enumerated_chain import cycle, enumerated_chain, require_enumerable
 from metrics.tempered_transition import product_law, tempering_matrix
 from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers.acs import ACS
+from samplers.dmala import DMALA
 from samplers.dula import DULA
 from samplers.edmala import EDMALA
 from samplers.gibbs import Gibbs
@@ -79,6 +80,16 @@ def test_simulated_tempering_is_a_chain_on_levels_and_states(log_partition: list
     energy = target.log_prob(target.space.states()).double()
     joint = torch.cat([beta * energy - log for beta, log in zip(betas, log_partition, strict=True)])
     assert torch.allclose(chain.law, joint.softmax(0), atol=1e-15)
+
+
+def test_levels_have_step_sizes_of_their_own() -> None:
+    target = Slope(Binary(3))
+    kernel = SimulatedTempering(DMALA(), [1.0, 0.3], log_partition=[0.0, 1.0], step_size=[0.4, 2.0])
+    chain = enumerated_chain(kernel, target)
+    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    within = transition_matrix(DMALA(2.0), target, 0.3)
+    off = ~torch.eye(8, dtype=torch.bool)
+    assert torch.allclose(chain.matrix[8:, 8:][off], 0.5 * within[off], atol=1e-15)
 
 
 def test_a_kernel_that_is_not_exact_has_its_own_law() -> None:
