@@ -14,7 +14,7 @@ from samplers.kernel import State, tempered_rise
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.step_size import tuned_alone
 from targets.randomness import Generator, normal
-from targets.spaces import Real, Space
+from targets.spaces import Space, real_space
 from targets.target import Target
 
 WALK_ACCEPTANCE = 0.234
@@ -75,8 +75,7 @@ class GaussianWalk(MetropolisHastings):
         super().__init__(GaussianStep(torch.ones((), dtype=torch.float64) if given is None else given))
 
     def check(self, target: Target) -> None:
-        if not isinstance(target.space, Real):
-            raise ValueError(f"gaussian_walk needs a real space, not {target.space}")
+        real_space("gaussian_walk", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

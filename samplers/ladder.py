@@ -19,7 +19,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from torch import Tensor
 
-from samplers.hyperparameters import is_number
+from samplers.hyperparameters import AUTO, is_number
 from samplers.kernel import Kernel
 from samplers.replica_count import optimal_replicas
 from samplers.step_size import Pilot, Steppable, check_finite, tune_step_size
@@ -31,13 +31,14 @@ ROUGH = Pilot(candidates=13, chains=8, steps=200)
 """Step sizes of the pilot rounds need only be sensible; those of the final ladder are tuned anew."""
 
 
-def check_ladder(ladder: Any) -> Tensor:
-    """A ladder as a float64 tensor ``(K,)``.
+def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
+    """A ladder as a float64 tensor ``(K,)``; `auto` says whether the caller would have taken ``"auto"``, too.
 
     Raises:
         ValueError: unless it has at least two rungs and decreases strictly from 1 to at least 0.
     """
-    allowed = "ladder must be 'auto' or at least two numbers that decrease strictly from 1 and stay in [0, 1]"
+    given = "at least two numbers that decrease strictly from 1 and stay in [0, 1]"
+    allowed = f"ladder must be {AUTO!r} or {given}" if auto else f"ladder must be {given}"
     if isinstance(ladder, str) or not isinstance(ladder, Sequence):
         raise ValueError(f"{allowed}, {ladder!r} was given")
     values = list(ladder)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from targets.randomness import Generator, normal
-from targets.spaces import Real, Space
+from targets.spaces import Space
 
 
 class LangevinDiffusionProposal:
@@ -60,14 +60,3 @@ class LangevinDiffusionProposal:
         """log N(destination; mean, 2 h I), shape ``(*batch)``."""
         squares = (destination - mean).square_().sum(-1)
         return destination.shape[-1] * self._log_height - squares / (4.0 * self.step_size)
-
-
-def real_space(name: str, space: Space) -> Real:
-    """`space`, for a kernel called `name` that needs coordinates on the reals.
-
-    Raises:
-        ValueError: if it is discrete.
-    """
-    if isinstance(space, Real):
-        return space
-    raise ValueError(f"{name} needs a real space, not {space}")

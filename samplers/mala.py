@@ -10,10 +10,11 @@ from torch import Tensor
 
 from samplers.hyperparameters import AUTO, positive, within
 from samplers.kernel import State
-from samplers.langevin_diffusion import LangevinDiffusionProposal, real_space
+from samplers.langevin_diffusion import LangevinDiffusionProposal
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.step_size import OPTIMAL_ACCEPTANCE, tuned_alone
 from targets.randomness import Generator
+from targets.spaces import real_space
 from targets.target import Target
 
 

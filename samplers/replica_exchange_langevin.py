@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from samplers.exponential_clock import ExponentialClock
-from samplers.hyperparameters import AUTO, is_number, positive, within
+from samplers.hyperparameters import AUTO, positive, within
 from samplers.kernel import Info, Kernel, State, choose, evaluate
-from samplers.langevin_diffusion import LangevinDiffusionProposal, real_space
+from samplers.ladder import check_ladder
+from samplers.langevin_diffusion import LangevinDiffusionProposal
 from samplers.metropolis_hastings import MetropolisHastings, Unadjusted, jump_length
 from samplers.parallel_tempering import REPLICA
 from samplers.step_size import OPTIMAL_ACCEPTANCE, Steppable, tune_step_size
 from samplers.tempered_levels import TemperedLevels
 from targets.randomness import Generator, uniform
-from targets.spaces import Real
+from targets.spaces import Real, real_space
 from targets.target import Target
 
 
@@ -58,7 +58,7 @@ class ReplicaExchangeLangevin(Kernel):
         scale: float | None = None,
         acceptance: float = OPTIMAL_ACCEPTANCE,
     ) -> None:
-        betas = _ladder(ladder)
+        betas = check_ladder(ladder, auto=False)
         self.base = kernel
         self.given: dict[str, Any] = {"ladder": ladder, "tau": tau, "rho": rho, "scale": scale}
         self.speeds = _speeds(tau, betas)
@@ -157,18 +157,6 @@ class ReplicaExchangeLangevin(Kernel):
         acceptance = self.local._log_acceptance(space, level, there, one, forward).exp()
         accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
         return choose(accepted, proposed, state), acceptance
-
-
-def _ladder(ladder: Any) -> Tensor:
-    """beta_k as a float64 tensor ``(K + 1,)``; ValueError unless it falls strictly from 1 to at least 0."""
-    allowed = "ladder must be at least two numbers that decrease strictly from 1 and stay in [0, 1]"
-    if isinstance(ladder, str) or not isinstance(ladder, Sequence):
-        raise ValueError(f"{allowed}, {ladder!r} was given")
-    values = list(ladder)
-    sound = len(values) >= 2 and all(is_number(value) and 0 <= value <= 1 for value in values)
-    if not sound or values[0] != 1 or any(a <= b for a, b in pairwise(values)):
-        raise ValueError(f"{allowed}, {values!r} was given")
-    return torch.tensor(values, dtype=torch.float64)
 
 
 def _speeds(tau: Any, betas: Tensor) -> Tensor:

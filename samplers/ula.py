@@ -10,11 +10,12 @@ from torch import Tensor
 
 from samplers.hyperparameters import AUTO, positive
 from samplers.kernel import State
-from samplers.langevin_diffusion import LangevinDiffusionProposal, real_space
+from samplers.langevin_diffusion import LangevinDiffusionProposal
 from samplers.mala import MALA
 from samplers.metropolis_hastings import Unadjusted
 from samplers.step_size import OPTIMAL_ACCEPTANCE
 from targets.randomness import Generator
+from targets.spaces import real_space
 from targets.target import Target
 
 

@@ -154,3 +154,14 @@ def discrete_space(name: str, space: Space) -> Discrete:
     if isinstance(space, Discrete):
         return space
     raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {space}")
+
+
+def real_space(name: str, space: Space) -> Real:
+    """`space`, for a kernel called `name` that needs coordinates on the reals.
+
+    Raises:
+        ValueError: if it is discrete.
+    """
+    if isinstance(space, Real):
+        return space
+    raise ValueError(f"{name} needs a real space, not {space}")
