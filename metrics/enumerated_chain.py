@@ -54,6 +54,8 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
             transition probabilities.
     """
     require_enumerable(kernel, target, memory)
+    if kernel.carried:
+        raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     if isinstance(kernel, ParallelTempering):
         if len(cycle(kernel.kernel, target)) > 1:
             raise ValueError("a ladder around a kernel that goes round in a cycle is not enumerated")
@@ -78,29 +80,39 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
     return EnumeratedChain(matrix[kept][:, kept], law[kept] / law[kept].sum(), len(matrices))
 
 
-def cycle(kernel: Kernel, target: Target) -> list[Mapping[str, Tensor] | None]:
-    """What `kernel` carries besides theta at each step of its cycle; ``[None]`` where it carries nothing.
+def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str, Tensor]]:
+    """What `kernel` carries besides theta at each step of its cycle, found by stepping until it recurs.
+
+    What `init` gives for the states at which the chains have arrived is kept with theta, and is no position.
 
     Raises:
-        ValueError: if it carries a continuous variable, or whole numbers that do not recur.
+        ValueError: if it carries what does not recur in `LONGEST_CYCLE` steps.
     """
-    if kernel.carried:
-        raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     assert isinstance(target.space, Discrete)
-    beta = torch.ones((), dtype=torch.float64)
-    start = state = kernel.init(target, target.space.states(), beta)
-    if all(value.is_floating_point() for value in start.aux.values()):
-        return [None]
-    generator, seen = torch.Generator().manual_seed(0), [start.aux]
+    tempered = torch.tensor(beta, dtype=torch.float64)
+    state = kernel.init(target, target.space.states(), tempered)
+    seen: list[Mapping[str, Tensor]] = [state.aux]
+    if not state.aux:
+        return seen
+    generator = torch.Generator().manual_seed(0)
     for _ in range(LONGEST_CYCLE):
-        state, _ = kernel.step(target, state, beta, generator)
-        # What belongs to theta is that of all states, not of those where the chains have arrived.
-        place = {k: start.aux[k] if v.is_floating_point() else v for k, v in state.aux.items()}
-        if all(torch.equal(place[k], start.aux[k]) for k in place):
-            return [*seen]
-        seen.append(place)
+        state, _ = kernel.step(target, state, tempered, generator)
+        anew = kernel.init(target, state.theta, tempered).aux
+        position = {
+            name: seen[0][name] if _same(value, anew[name]) else value for name, value in state.aux.items()
+        }
+        if all(torch.equal(value, seen[0][name]) for name, value in position.items()):
+            return seen
+        seen.append(position)
     raise ValueError(
         f"what {type(kernel).__name__} carries besides theta did not recur in {LONGEST_CYCLE} steps"
+    )
+
+
+def _same(value: Tensor, other: Tensor) -> bool:
+    """Whether two tensors agree to rounding."""
+    return value.shape == other.shape and torch.allclose(
+        value.double(), other.double(), rtol=1e-12, atol=1e-12
     )
 
 

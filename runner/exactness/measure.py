@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import torch
-from torch import Tensor
 
+from metrics.enumerated_chain import cycle
 from metrics.simulated_transition import joint_law, simulated_matrix
 from metrics.tempered_transition import product_law, tempering_matrix
 from metrics.transition_matrix import (
@@ -31,9 +31,6 @@ BETAS = (1.0, 0.5, 0.1)
 LIMIT = 1e-12
 LARGEST = 1_000
 """States of the largest product space; larger ones are left out."""
-
-POSITIONS = 64
-"""Longest cycle of a kernel that is followed."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +116,7 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
     parts, refusal = [], ""
     for beta in BETAS:
         try:
-            matrices = [
-                transition_matrix(kernel, target, beta, aux) for aux in _positions(kernel, target, beta)
-            ]
+            matrices = [transition_matrix(kernel, target, beta, aux) for aux in cycle(kernel, target, beta)]
         except ValueError as error:
             refusal = one_sentence(error)
             continue
@@ -134,37 +129,6 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
     if not parts:
         raise NotCheckedError(refusal)
     return parts
-
-
-def _positions(kernel: Kernel, target: Target, beta: float) -> list[Mapping[str, Tensor]]:
-    """What the kernel carries besides theta at each step of its cycle, found by stepping until it recurs.
-
-    What `init` gives for the states at which the chains have arrived is kept with theta, and is no position.
-    """
-    assert isinstance(target.space, Discrete)
-    tempered = torch.tensor(beta, dtype=torch.float64)
-    state = kernel.init(target, target.space.states(), tempered)
-    seen: list[Mapping[str, Tensor]] = [state.aux]
-    if not state.aux:
-        return seen
-    generator = torch.Generator().manual_seed(0)
-    for _ in range(POSITIONS):
-        state, _ = kernel.step(target, state, tempered, generator)
-        anew = kernel.init(target, state.theta, tempered).aux
-        position = {
-            name: seen[0][name] if _same(value, anew[name]) else value for name, value in state.aux.items()
-        }
-        if all(torch.equal(value, seen[0][name]) for name, value in position.items()):
-            return seen
-        seen.append(position)
-    raise NotCheckedError(f"what it carries besides theta did not recur in {POSITIONS} steps")
-
-
-def _same(value: Tensor, other: Tensor) -> bool:
-    """Whether two tensors agree to rounding."""
-    return value.shape == other.shape and torch.allclose(
-        value.double(), other.double(), rtol=1e-12, atol=1e-12
-    )
 
 
 def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
