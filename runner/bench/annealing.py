@@ -7,7 +7,7 @@ import time
 
 from metrics.ais import Annealing, base_draws
 from metrics.ais_schedule import schedule
-from runner.bench.child_cost import Cost, cost_of
+from runner.bench.child_cost import Cost, cost_of, tell
 from targets.randomness import Streams
 from targets.rbm import RBM
 
@@ -24,13 +24,13 @@ def cost(temperatures: int) -> Cost:
 
 
 def main() -> None:
-    """Anneals along as many temperatures as the command line says and prints the seconds."""
+    """Anneals along as many temperatures as the command line says and tells what it cost."""
     rbm = RBM(VISIBLE, HIDDEN).float().requires_grad_(False)
     streams = Streams([0], "bench/annealing")
     run = Annealing(rbm, schedule(int(sys.argv[1])), base_draws(rbm, CHAINS, streams), streams)
     begun = time.perf_counter()
     run.advance(run.steps)
-    print(time.perf_counter() - begun)
+    tell(time.perf_counter() - begun)
 
 
 if __name__ == "__main__":

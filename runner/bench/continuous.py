@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 
 from metrics.langevin_gap import inverse_gap, langevin, reld
-from runner.bench.child_cost import cost_of
+from runner.bench.child_cost import cost_of, tell
 from runner.bench.rbm_step import threads
 from samplers.gaussian_walk import GaussianWalk
 from samplers.simulated_tempering import SimulatedTempering
@@ -60,7 +60,7 @@ def rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> None:
 
 
 def main() -> None:
-    """Does what the command line says and prints the seconds."""
+    """Does what the command line says and tells what it cost."""
     what, *points = sys.argv[1:]
     begun = time.perf_counter()
     with threads(1), torch.no_grad():
@@ -68,7 +68,7 @@ def main() -> None:
             chains()
         else:
             {"langevin": langevin_gap, "exchange": exchange_gap}[what](int(points[0]))
-    print(time.perf_counter() - begun)
+    tell(time.perf_counter() - begun)
 
 
 if __name__ == "__main__":
