@@ -13,7 +13,7 @@ from targets.spaces import Binary
 from targets.tabular.tabular_data import TabularData
 from targets.target import Target
 
-CHUNK = {"cpu": 2**19, "cuda": 2**25}
+CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Hidden activations that are in memory at one time: on a CPU what its cache holds, on a GPU 128 MB."""
 ROWS = 512
 """Fewest rows in a chunk, where there are as many; networks share a chunk if they leave room for that."""
@@ -50,7 +50,7 @@ class BinaryBNN(Target):
         if not number or not math.isfinite(scale) or scale <= 0:
             raise ValueError(f"scale must be a positive number, {scale!r} was given")
         self.n_features, self.n_hidden, self.scale = tabular.features, n_hidden, float(scale)
-        self._memory: dict[tuple[torch.device, torch.dtype], tuple[Tensor, Tensor]] = {}
+        self._memory: dict[tuple[torch.device, torch.dtype], Tensor] = {}
         self.note = tabular.note
         self.space = Binary(n_hidden * (tabular.features + 2) + 1)
         for name, part in tabular.parts.items():
@@ -63,10 +63,10 @@ class BinaryBNN(Target):
         return found
 
     def logits(self, theta: Tensor, part: str) -> Tensor:
-        """Log odds v' tanh(W x + b) + a of the distinct rows of a part, ``(*batch, rows)``."""
+        """Log odds v' tanh(W x + b) + a of the distinct rows of a part, filled up, ``(*batch, rows)``."""
         flat, inputs = theta.reshape(-1, self.space.d), self.rows(part).inputs
         # Autograd needs the hidden activations of every chunk, nobody else does.
-        work = None if torch.is_grad_enabled() and theta.requires_grad else self._work(flat)[0]
+        work = None if torch.is_grad_enabled() and theta.requires_grad else self._work(flat)
         found = []
         for group, stretches in self._chunks(len(flat), inputs):
             weights, output, bias = self._unpacked(flat[group])
@@ -103,16 +103,16 @@ class BinaryBNN(Target):
         output: Tensor,
         bias: Tensor,
         stretches: list[slice],
-        work: tuple[Tensor, Tensor],
+        work: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Mean squared error ``(networks,)``, and three sums over rows from which its gradient follows.
 
         With e half the derivative of a row's share of the error by its log odds, and s = sigmoid(2 z), they
         are those of e (s - s^2) x ``(networks, features + 1, n_hidden)``, of e s ``(networks, n_hidden)`` and
-        of e ``(networks,)``. Three matrix products and three further passes over each chunk.
+        of e ``(networks,)``. Four matrix products and two further passes over each chunk, in one memory.
 
         Args:
-            work: memory for two chunks, grown to the first.
+            work: memory for a chunk, grown to the first.
         """
         rows, networks = self.rows("train"), len(bias)
         units, features = networks * self.n_hidden, self.n_features + 1
@@ -120,26 +120,23 @@ class BinaryBNN(Target):
         to_weights, to_output = bias.new_zeros(features, units), torch.zeros_like(output)
         for at in stretches:
             inputs, share = rows.inputs[:, at], rows.share[at]
-            hidden = _hidden(weights, inputs, work[0])
+            hidden = _hidden(weights, inputs, work)
             found = _logits(hidden, output, bias).sigmoid_()
             error = found - rows.outcome[at]
             weighted = error * share
             loss += (error * weighted).sum(-1)
-            slope = weighted.mul_(found.addcmul_(found, found, value=-1.0))
-            to_bias += slope.sum(-1)
-            led_back = room(work[1], units, inputs.shape[1])
-            torch.mul(hidden, slope.unsqueeze(1), out=led_back.view(hidden.shape))
-            to_output += led_back.view(hidden.shape).sum(-1)
-            led_back.addcmul_(led_back, hidden.flatten(0, 1), value=-1.0)
-            to_weights.addmm_(inputs, led_back.T)
+            slope = _led_through(weighted, found).unsqueeze(1)
+            to_bias += slope.sum((1, 2))
+            to_output += torch.bmm(slope, hidden.mT).squeeze(1)
+            to_weights.addmm_(inputs, _led_through(slope, hidden).flatten(0, 1).T)
         led_to = to_weights.view(features, networks, self.n_hidden).transpose(0, 1)
         return loss.add_(rows.spread), led_to, to_output, to_bias
 
-    def _work(self, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Memory for two chunks that is kept: given back after each step, it would be zeroed for the next."""
+    def _work(self, like: Tensor) -> Tensor:
+        """Memory for a chunk that is kept: given back after each step, it would be zeroed for the next."""
         place = (like.device, like.dtype)
         if place not in self._memory:
-            self._memory[place] = (like.new_empty(0), like.new_empty(0))
+            self._memory[place] = like.new_empty(0)
         return self._memory[place]
 
     def _unpacked(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -170,6 +167,13 @@ def _hidden(doubled: Tensor, inputs: Tensor, work: Tensor | None) -> Tensor:
     networks, units, rows = *doubled.shape[:2], inputs.shape[1]
     out = None if work is None else room(work, networks * units, rows)
     return torch.mm(doubled.flatten(0, 1), inputs, out=out).sigmoid_().view(networks, units, rows)
+
+
+def _led_through(slope: Tensor, sigmoid: Tensor) -> Tensor:
+    """slope (s - s^2), a derivative led back through the sigmoid, in one pass and in its place."""
+    led = torch.ops.aten.sigmoid_backward.grad_input(slope, sigmoid, grad_input=sigmoid)
+    assert isinstance(led, Tensor)
+    return led
 
 
 def _logits(hidden: Tensor, output: Tensor, bias: Tensor) -> Tensor:
