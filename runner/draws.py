@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
 FILE = "draws.npz"
+IMAGES = "images.npz"
+"""Where a run that learned a model keeps images of its data set, to be shown beside its draws."""
 
 MOST = 64
 """Draws that are kept of a run: a sheet of 8 by 8."""
@@ -51,15 +53,22 @@ def packed(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def kept_draws(folder: Path) -> np.ndarray | None:
-    """The images, ``(draws, height, width)`` of zeros and ones, uint8, that lie in a run's folder.
+def kept_draws(folder: Path, file: str = FILE) -> np.ndarray | None:
+    """The draws, or the images of `file`, that lie in a run's folder.
 
-    None where there are none that can be read.
+    Returns:
+        ``(draws, height, width)`` of zeros and ones, uint8; None where there are none that can be read.
     """
     try:
-        with np.load(folder / FILE) as kept:
+        with np.load(folder / file) as kept:
             height, width = (int(side) for side in kept["shape"])
             pixels: np.ndarray = np.unpackbits(kept["draws"], axis=1, count=height * width)
             return pixels.reshape(-1, height, width)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
+
+
+def sheets(folder: Path) -> dict[str, np.ndarray]:
+    """The images in a run's folder by the name of their file: draws, and data beside them."""
+    found = {Path(name).stem: kept_draws(folder, name) for name in (FILE, IMAGES)}
+    return {name: images for name, images in found.items() if images is not None and len(images)}

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -172,15 +172,9 @@ class _Job:
             with interrupt.deferred():
                 sample(problem, run, _Watch(self.config, group))
                 for seed, folder in wanted.items():
-                    finish_run(
-                        self.config,
-                        measured(problem, run, seed),
-                        folder,
-                        manifests[seed],
-                        self.told,
-                        tuning=self.tuning,
-                        files=files_of(run.suite, group.seeds.index(seed)),
-                    )
+                    files = files_of(run.suite, group.seeds.index(seed))
+                    result = replace(measured(problem, run, seed), files=files)
+                    finish_run(self.config, result, folder, manifests[seed], self.told, tuning=self.tuning)
         finally:
             progress.end()
         group.checkpoint.unlink(missing_ok=True)

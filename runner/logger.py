@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from runner.construct import construct
@@ -22,6 +23,10 @@ class Logger(Protocol):
 
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
         """The metrics of a run after `step` steps."""
+        ...
+
+    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
+        """Binary images ``(n, height, width)`` by name: a run's draws, the data that it learned from."""
         ...
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
@@ -46,6 +51,11 @@ class Mirror:
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
         """See `Logger`."""
         self._tell("log", run_id, step, values)
+
+    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
+        """See `Logger`; nothing is told where there are none."""
+        if images:
+            self._tell("images", run_id, images)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """See `Logger`."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 
+from runner.draws import sheets
 from runner.identity import PARTS, SCHEMA
 from runner.logger import Mirror
 from runner.manifest import new_manifest, now
@@ -44,6 +45,7 @@ class Measured:
         axes: leading axes of the kernel.
         notes: what must be said beside the numbers, such as that a data set is a subset.
         model: where the model that was sampled, learned or evaluated is kept.
+        files: what else is to be kept with the run, content by name.
     """
 
     target: str
@@ -59,6 +61,7 @@ class Measured:
     axes: Sequence[int] = ()
     notes: Sequence[str] = ()
     model: str | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 def begin_runs(
@@ -83,14 +86,14 @@ def finish_run(
     told: Mirror,
     *,
     tuning: dict[str, Any] | None = None,
-    files: dict[str, bytes] | None = None,
 ) -> None:
-    """Writes rows, summary and further `files` of one run."""
+    """Writes rows, summary and further files of one run."""
     rows = rows_of(measured, folder.run_id, config.experiment or "")
     summary = summary_of(measured, folder.run_id) | {"tuning": tuning}
-    folder.finish(rows, summary, manifest | {"finished": now()}, files or {})
+    folder.finish(rows, summary, manifest | {"finished": now()}, measured.files)
     for record in measured.records:
         told.log(folder.run_id, record.step, _values(record))
+    told.images(folder.run_id, sheets(folder.path))
     told.finish(folder.run_id, summary)
 
 

@@ -63,6 +63,8 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
 
 def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
     """Mirrors one run from its folder; False, and nothing mirrored, where it is not done."""
+    from runner.draws import sheets
+
     summary, metrics = folder.summary(), folder.metrics()
     if summary is None or metrics is None:
         return False
@@ -70,6 +72,8 @@ def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
     logger.start(folder.run_id, _config(folder))
     for step, rows in metrics.groupby("step", sort=True):
         logger.log(folder.run_id, int(step), dict(zip(rows["metric"], rows["value"], strict=True)))
+    if pictures := sheets(folder.path):
+        logger.images(folder.run_id, pictures)
     logger.finish(folder.run_id, summary)
     return True
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import wandb
 
 from runner.errors import one_sentence, warn
@@ -71,6 +72,13 @@ class WandbLogger:
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
         """Writes the metrics `values` that a run had after `step` steps."""
         self._runs[run_id].log(dict(values), step=step)
+
+    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
+        """Writes each group of binary images as one sheet, black on white."""
+        from runner.tables.figures.samples import sheet
+
+        pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
+        self._runs[run_id].log(pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes its mirror; a run that failed before it began has none."""

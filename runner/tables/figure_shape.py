@@ -18,7 +18,8 @@ class PanelShape:
     Attributes:
         kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
             `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself),
-            `samples` (a sheet of the last draws of `row`), `class_histogram` (classes of the images of
+            `samples` (a sheet of the last draws of `row`), `images` (one of the data that `row` learned
+            from), `class_histogram` (classes of the images of
             `row`), `state_shares` and `state_gaps` (visits to the states of a small binary target, and their
             difference from it), `spectrum` (eigenvalues of the Hessian at the draws of `row`) or `repeats`
             (the metric of every seed).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from runner.tables.layout import Block, Cell, Label, Page
-from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR
+from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR
 from runner.tables.markdown import BETTER
 from runner.tables.numerals import power_of_ten
 
@@ -14,10 +14,11 @@ MARKS = {
     BEATS_BEST: r"\ddagger",
     NOT_TOLD_APART: r"\sim",
     WITHIN_FLOOR: r"\circ",
+    REDUCED: r"\S",
 }
 SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
-    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
+    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$", "§": r"\S{}",
     "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
 }  # fmt: skip
 

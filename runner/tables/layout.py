@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from runner.tables.comparison import compared
 from runner.tables.footnotes import Footnotes, mark
 from runner.tables.growth import growing
-from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, WITHIN_FLOOR, legend
+from runner.tables.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR, legend
 from runner.tables.numerals import Numeral, as_printed, numeral
 from runner.tables.published import Published
 from runner.tables.results import Results
@@ -88,16 +88,17 @@ class Page:
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
     """The page of a table; `command` is what a reader runs for the missing runs."""
     footnotes = Footnotes()
+    reduction = shape.reduced.get(results.scale)
     blocks = tuple(_block(shape, metric, summary, results, footnotes) for metric in shape.metrics)
     counts = results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
     coverage = f"{results.done} of {results.expected} runs are in" + (f" ({missing})." if missing else ".")
     return Page(
-        title=shape.title,
+        title=shape.title if reduction is None else f"{shape.title} (reduced protocol)",
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
         blocks=blocks,
         findings=(*compared(shape, results), *growing(shape, results)),
-        legend=tuple(legend(shape, summary)),
+        legend=tuple(legend(shape, summary, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
         + tuple(("", note) for note in shape.notes),
         coverage=coverage,
@@ -140,7 +141,7 @@ def _block(
         cells: list[Cell | None] = []
         for place, other in enumerate(across):
             here = entry(item, other)
-            cells.append(_ours(here, metric))
+            cells.append(_ours(here, metric, reduced=results.scale in shape.reduced))
             for version in versions[place]:
                 number = here.published.get(version)
                 printed_as = as_printed(number.mean, number.sd, number.decimals) if number else None
@@ -178,13 +179,14 @@ def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool
     return isinstance(item, RowShape) and isinstance(before, RowShape) and item.role is not before.role
 
 
-def _ours(entry: Entry, metric: MetricShape) -> Cell | None:
+def _ours(entry: Entry, metric: MetricShape, *, reduced: bool) -> Cell | None:
     if entry.interval is None:
         return None
     said = {
         NOT_TOLD_APART: entry.indistinguishable,
         BEATS_BEST: entry.beats_best,
         WITHIN_FLOOR: entry.within_floor,
+        REDUCED: reduced,
     }
     return Cell(
         numeral(entry.interval.mean, entry.interval.margin, metric.scale),

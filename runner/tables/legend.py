@@ -6,11 +6,14 @@ from runner.tables.role import Role
 from runner.tables.shape import TableShape
 from runner.tables.summary import Summary
 
-INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR = "†", "~", "‡", "°"
+INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
 
-def legend(shape: TableShape, summary: Summary) -> list[str]:
-    """The sentences that say how to read the numbers; only those that this table needs."""
+def legend(shape: TableShape, summary: Summary, reduction: str | None = None) -> list[str]:
+    """The sentences that say how to read the numbers; only those that this table needs.
+
+    `reduction` says in what the protocol falls short of the published one.
+    """
     entries = list(summary)
     most = max((entry.expected for entry in entries), default=0)
     seeds = "1 seed" if most == 1 else f"n = {most} seeds"
@@ -39,6 +42,8 @@ def legend(shape: TableShape, summary: Summary) -> list[str]:
         )
     if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
         sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
+    if reduction is not None:
+        sentences.append(f"{REDUCED}: {reduction.strip().rstrip('.')}.")
     apart = [row.row for row in shape.rows if row.role is not Role.sampler]
     if apart:
         sentences.append(f"For reference, not competing: {'; '.join(apart)}.")

@@ -112,6 +112,11 @@ class Results:
         return courses[names]
 
     @property
+    def scale(self) -> str:
+        """Name of the budget that the runs have; empty where there is none."""
+        return str(self.runs[0].config.scale.name) if self.runs else ""
+
+    @property
     def counts(self) -> Counter[str]:
         """How many distinct runs have each status."""
         return Counter({run.run_id: run.status for run in self.runs}.values())

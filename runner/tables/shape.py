@@ -126,7 +126,11 @@ class GrowthShape:
 
 @dataclass
 class TableShape:
-    """The whole `table:` block."""
+    """The whole `table:` block.
+
+    `reduced` says of a scale in what its protocol falls short of the published one; the title and every
+    number of ours then say that it does.
+    """
 
     title: str
     caption: str
@@ -139,6 +143,7 @@ class TableShape:
     notes: list[str] = field(default_factory=list)
     comparisons: list[ComparisonShape] = field(default_factory=list)
     growths: list[GrowthShape] = field(default_factory=list)
+    reduced: dict[str, str] = field(default_factory=dict)
 
     def restricted(self, columns: Collection[str]) -> TableShape:
         """The table without the columns that are not among `columns`, in its page and its figures."""

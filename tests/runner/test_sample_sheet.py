@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.last_draws import LastDraws
 from metrics.metric import Context
 from metrics.suite import MetricSuite
-from runner.draws import FILE, MOST, draws_of, kept_draws
+from runner.draws import FILE, IMAGES, MOST, draws_of, kept_draws, packed, sheets
 from runner.store import Store
 from runner.tables.figures.draw import draw_figure, write_figures
 from runner.tables.figures.samples import FRAME, sheet
@@ -143,6 +143,22 @@ def test_a_figure_of_sheets(shape: TableShape, tmp_path: Path) -> None:
         (picture,) = ax.images
         expected = images(1, 64, size * size)[0].reshape(64, size, size).numpy()
         np.testing.assert_array_equal(picture.get_array(), sheet(expected))
+
+
+def test_images_of_the_data_stand_beside_the_draws(tmp_path: Path) -> None:
+    found = results(tmp_path, (9,))
+    data = images(1, 12, 9)[0].reshape(12, 3, 3).numpy()
+    for seed in (0, 1):
+        (tmp_path / f"A-9-{seed}" / IMAGES).write_bytes(packed(data > 0.5))
+    block = OmegaConf.create(BLOCK.replace("kind: samples, title: A", "kind: images, title: data"))
+    shape = table_shape("sheets", block).restricted(found.columns)
+    page = draw_figure(shape.figures[0], shape, found)
+    (picture,) = page.axes[0].images
+    np.testing.assert_array_equal(picture.get_array(), sheet(data))
+    kept = sheets(tmp_path / "A-9-0")
+    assert set(kept) == {"draws", "images"}
+    np.testing.assert_array_equal(kept["images"], data)
+    assert sheets(tmp_path) == {}
 
 
 def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:

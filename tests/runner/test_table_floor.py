@@ -22,6 +22,7 @@ from runner.tables.floor import within_floor
 from runner.tables.footnotes import LETTERS, Footnotes, mark
 from runner.tables.latex import latex
 from runner.tables.layout import Page, lay_out
+from runner.tables.legend import REDUCED
 from runner.tables.markdown import SUPERSCRIPT, markdown
 from runner.tables.published import PublishedNumbers
 from runner.tables.results import Results, Run
@@ -156,6 +157,28 @@ def test_a_table_without_a_floor_says_nothing_of_it(results: Results) -> None:
     shape = table_shape("floors", block).restricted(results.columns)
     page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
     assert "°" not in markdown(page)
+
+
+def test_a_reduced_protocol_is_said_in_the_title_and_at_every_number(results: Results) -> None:
+    block = OmegaConf.create(BLOCK + "reduced: {quick: a small network., smoke: a tiny one}\n")
+    shape = table_shape("floors", block).restricted(results.columns)
+    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
+    assert page.title == "Floors (reduced protocol)"
+    cells = [cell for block in page.blocks for line in block.lines for cell in line.cells if cell is not None]
+    assert cells
+    assert all(REDUCED in cell.marks for cell in cells)
+    for text in (markdown(page), latex(page), printed(page)):
+        assert "a small network." in text
+        assert "a tiny one" not in text
+    assert r"$^{\S}$" in latex(page)
+
+
+def test_a_scale_that_is_not_reduced_says_nothing_of_it(results: Results) -> None:
+    block = OmegaConf.create(BLOCK + "reduced: {smoke: a tiny one}\n")
+    shape = table_shape("floors", block).restricted(results.columns)
+    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
+    assert page.title == "Floors"
+    assert REDUCED not in markdown(page)
 
 
 def printed(page: Page) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("wandb", reason="the extra wandb is not installed")
@@ -121,6 +122,19 @@ def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
     assert first["summary"]["status"] == "done"
     assert first["exit"] == 0
     assert {row["kl"] for row in read_back(mirrors(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
+
+
+def test_images_of_a_run_are_sheets(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    logger.start("aaaa", CONFIG)
+    logger.log("aaaa", 5, {"kl": 1.0})
+    logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
+    logger.finish("aaaa", {"status": "done"})
+    (mirror,) = mirrors(tmp_path)
+    rows = read_back(mirror)["history"].values()
+    found = {key: value for row in rows for key, value in row.items() if key.startswith("draws/")}
+    assert found["draws/_type"] == "image-file"
+    assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
 
 
 def test_a_failed_run_is_marked_as_failed(tmp_path: Path) -> None:

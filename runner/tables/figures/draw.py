@@ -42,6 +42,7 @@ KINDS: dict[str, Draw] = {
     "against_steps": lines.against_steps,
     "heat_map": heat_map.draw,
     "samples": samples.draw,
+    "images": samples.draw_images,
     "class_histogram": class_histogram.draw,
     "state_shares": states.draw_shares,
     "state_gaps": states.draw_gaps,

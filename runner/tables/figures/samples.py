@@ -1,11 +1,11 @@
-"""Panel `samples`: a sheet of the images at which a run's chains ended."""
+"""Panels `samples` and `images`: a sheet of where a run's chains ended, or of data that it learned from."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from runner.draws import kept_draws
+from runner.draws import FILE, IMAGES, kept_draws
 from runner.tables.figures.panels import PanelData, nothing_in
 
 ACROSS = 8
@@ -27,7 +27,16 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
 
 
 def draw(ax: Axes, data: PanelData) -> None:
-    """Draws the images of the panel's row and column, of the first seed that kept some."""
+    """Draws the last draws of the panel's row and column, of the first seed that kept some."""
+    _draw(ax, data, FILE)
+
+
+def draw_images(ax: Axes, data: PanelData) -> None:
+    """Draws images of the data set behind the panel's row and column."""
+    _draw(ax, data, IMAGES)
+
+
+def _draw(ax: Axes, data: PanelData, file: str) -> None:
     (column,) = data.panel.columns
     ax.grid(False)
     ax.set(xticks=[], yticks=[])
@@ -37,7 +46,7 @@ def draw(ax: Axes, data: PanelData) -> None:
     assert data.panel.row is not None
     runs = [run for run in data.results.at(data.panel.row, column) if run.summary is not None]
     for run in sorted(runs, key=lambda run: run.seed):
-        images = kept_draws(run.folder.path)
+        images = kept_draws(run.folder.path, file)
         if images is not None and len(images):
             picture = ax.imshow(sheet(images), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
             picture.set_rasterized(True)
