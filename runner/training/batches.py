@@ -11,15 +11,43 @@ from targets.randomness import Streams
 class Batches:
     """Batches of `size` images; every epoch has an order of its own and drops what is left of it.
 
+    Of a dynamic data set, `grey` and `white` are those of `targets.datasets.dataset.Dataset`: each batch is
+    then drawn anew as Bernoulli(grey / white), from a stream of (seed, iteration), so that a training that
+    was stopped goes on with the batches it would have had. Without `grey`, the batches are rows of `data`:
+
+        Batches(data.train, size, seed, dtype, data.grey, data.white)
+
     Args:
         data: ``(images, *event_shape)``, on the device where the batches are wanted.
         size: images of a batch.
-        seed: of the orders.
+        seed: of the orders and of the draws.
         dtype: of the batches.
+        grey: ``(images, *event_shape)``, grey values of the same images from 0 to `white`; None for a set
+            that stays as it is.
+        white: the grey value that is always 1.
+
+    Raises:
+        ValueError: if `grey` is of another shape than `data`, or `white` is below 1.
     """
 
-    def __init__(self, data: Tensor, size: int, seed: int, dtype: torch.dtype) -> None:
-        self.data, self.size, self.seed, self.dtype = data, size, seed, dtype
+    def __init__(
+        self,
+        data: Tensor,
+        size: int,
+        seed: int,
+        dtype: torch.dtype,
+        grey: Tensor | None = None,
+        white: int = 255,
+    ) -> None:
+        if grey is not None and grey.shape != data.shape:
+            raise ValueError(
+                f"grey must have the shape of the training images, {tuple(data.shape)}, "
+                f"{tuple(grey.shape)} was given"
+            )
+        if white < 1:
+            raise ValueError(f"white must be at least 1, {white} was given")
+        self.data, self.size, self.seed, self.dtype, self.white = data, size, seed, dtype, white
+        self.grey = None if grey is None else grey.to(data.device)
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     def at(self, iteration: int) -> Tensor:
@@ -30,4 +58,9 @@ class Batches:
             draws = stream.uniform((1, len(self.data)), (), torch.float64)
             self._epoch, self._order = epoch, draws[0].argsort(stable=True).to(self.data.device)
         rows = self._order[place * self.size : (place + 1) * self.size]
-        return self.data[rows].to(self.dtype)
+        if self.grey is None:
+            return self.data[rows].to(self.dtype)
+        grey = self.grey[rows].float() / self.white
+        # Drawn where the images are, in single precision on every device: a grey value has 8 bits, a draw 24.
+        stream = Streams([self.seed], f"dynamic binarisation {iteration}", grey.device)
+        return (stream.uniform((1, self.size), grey.shape[1:], grey.dtype)[0] < grey).to(self.dtype)
