@@ -1,0 +1,282 @@
+"""The deep energy-based model against plain loops, finite differences and torch.distributions."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from targets import resnet_ebm
+from targets.randomness import Streams
+from targets.resnet_ebm import ResNetEBM
+from tests.support.no_host_sync import NoHostSync
+
+SIZES: dict[str, dict[str, Any]] = {
+    "8 x 8": {"n_visible": 64, "width": 4, "blocks": 3, "halvings": 2},
+    "3 x 4": {"n_visible": 12, "shape": (3, 4), "width": 3, "blocks": 2, "halvings": 1},
+    "1 x 5, no halving": {"n_visible": 5, "shape": [1, 5], "width": 2, "blocks": 1, "halvings": 0},
+    "3 x 3, halved away": {"n_visible": 9, "width": 2, "blocks": 4, "halvings": 4},
+    "no block": {"n_visible": 4, "width": 3, "blocks": 0, "halvings": 0},
+}
+MODELS = pytest.mark.parametrize("size", SIZES)
+
+
+def model(size: str = "3 x 4", seed: int = 1, scale: float = 3.0, **changed: Any) -> ResNetEBM:
+    """A model in float64 whose weights are large enough to matter, and a mean with a 0 and a 1 in it."""
+    options = {**SIZES[size], **changed}
+    mean = torch.linspace(0.0, 1.0, options["n_visible"], dtype=torch.float64)
+    made = ResNetEBM(mean=mean, seed=seed, **options).requires_grad_(False)
+    for parameter in made.parameters():
+        parameter.mul_(scale)
+    return made
+
+
+def states(target: ResNetEBM, *batch: int, seed: int = 0) -> Tensor:
+    return target.initial(batch, torch.Generator().manual_seed(seed)).to(target.data_mean)
+
+
+def swish(number: float) -> float:
+    return number / (1.0 + math.exp(-number))
+
+
+Maps = list[list[list[float]]]
+
+
+def convolved(maps: Maps, weights: dict[str, Tensor], name: str, stride: int) -> Maps:
+    """A convolution by its definition, zeros around the image."""
+    kernel, bias = weights[f"{name}.weight"].tolist(), weights[f"{name}.bias"].tolist()
+    size, height, width = len(kernel[0][0]), len(maps[0]), len(maps[0][0])
+    result: Maps = []
+    for outward, offset in zip(kernel, bias, strict=True):
+        result.append([])
+        for row in range(0, height, stride):
+            result[-1].append([])
+            for column in range(0, width, stride):
+                total = offset
+                for inward, each in zip(outward, maps, strict=True):
+                    for down in range(size):
+                        for across in range(size):
+                            y, x = row + down - size // 2, column + across - size // 2
+                            if 0 <= y < height and 0 <= x < width:
+                                total += inward[down][across] * each[y][x]
+                result[-1][-1].append(total)
+    return result
+
+
+def by_loops(target: ResNetEBM, theta: Tensor) -> float:
+    """U of one state by D.1, number by number."""
+    weights = {name.removeprefix("network."): value for name, value in target.state_dict().items()}
+    height, width = target.shape
+    pixels = theta.tolist()
+    maps = [[pixels[row * width : (row + 1) * width] for row in range(height)]]
+    maps = convolved(maps, weights, "first", 1)
+    for place in range(target.blocks):
+        name, stride = f"blocks.{place}", 2 if place < target.halvings else 1
+        inner = convolved(maps, weights, f"{name}.first", stride)
+        inner = [[[swish(x) for x in row] for row in each] for each in inner]
+        inner = convolved(inner, weights, f"{name}.second", 1)
+        passed = convolved(maps, weights, f"{name}.shortcut", stride) if stride == 2 else maps
+        maps = [
+            [[swish(x + y) for x, y in zip(*rows, strict=True)] for rows in zip(*pair, strict=True)]
+            for pair in zip(inner, passed, strict=True)
+        ]
+    means = [sum(map(sum, each)) / (len(each) * len(each[0])) for each in maps]
+    unit, offset = weights["last.weight"][0].tolist(), float(weights["last.bias"])
+    output = offset + sum(w * mean for w, mean in zip(unit, means, strict=True))
+    for pixel, mean in zip(pixels, weights["data_mean"].tolist(), strict=True):
+        output += math.log(mean if pixel else 1.0 - mean)
+    return output
+
+
+@MODELS
+def test_u_is_what_loops_over_pixels_and_maps_give(size: str) -> None:
+    target = model(size)
+    theta = states(target, 3)
+    expected = [by_loops(target, each) for each in theta]
+    torch.testing.assert_close(target.log_prob(theta).tolist(), expected, rtol=1e-12, atol=1e-10)
+
+
+def test_the_papers_size_has_the_papers_number_of_parameters() -> None:
+    target = ResNetEBM(784, width=64, blocks=8, halvings=2)
+    assert sum(parameter.numel() for parameter in target.parameters()) == 599_873
+    assert target.shape == (28, 28)
+
+
+@MODELS
+def test_the_gradient_is_that_of_finite_differences(size: str) -> None:
+    target = model(size)
+    theta, step = states(target, 2), 1e-5
+    log_prob, grad = target.log_prob_and_grad(theta)
+    assert torch.equal(log_prob, target.log_prob(theta))
+    moved = step * torch.eye(target.n_visible, dtype=theta.dtype)
+    ahead, behind = (target.log_prob(theta.unsqueeze(-2) + sign * moved) for sign in (1.0, -1.0))
+    torch.testing.assert_close(grad, (ahead - behind) / (2.0 * step), rtol=1e-6, atol=1e-6)
+
+
+def test_the_base_term_is_the_log_probability_of_independent_pixels() -> None:
+    target = model()
+    for parameter in target.parameters():
+        parameter.zero_()
+    mean = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)
+    torch.testing.assert_close(target.data_mean, 0.98 * mean + 0.01, rtol=0, atol=1e-15)
+    theta = target.space.states()
+    expected = torch.distributions.Bernoulli(target.data_mean).log_prob(theta).sum(-1)
+    torch.testing.assert_close(target.log_prob(theta), expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(target.probabilities(), expected.exp(), rtol=1e-10, atol=1e-15)
+
+
+def test_any_number_of_batch_axes_gives_the_same_numbers() -> None:
+    target = model()
+    theta = states(target, 2, 3, 4)
+    log_prob, grad = target.log_prob_and_grad(theta)
+    assert log_prob.shape == (2, 3, 4)
+    assert grad.shape == theta.shape
+    for place in ((0, 0, 0), (1, 2, 3)):
+        alone, gradient = target.log_prob_and_grad(theta[place])
+        assert alone.shape == ()
+        torch.testing.assert_close(alone, log_prob[place], rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(gradient, grad[place], rtol=1e-12, atol=1e-12)
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = model()
+    theta = states(target, 3, 7)
+    whole = (target.log_prob(theta), *target.log_prob_and_grad(theta))
+    monkeypatch.setattr(resnet_ebm, "CHUNK", 4 * 12 * 3)
+    parts: list[int] = []
+    target.network.register_forward_hook(lambda _, given, __: parts.append(len(given[0])))
+    cut = (target.log_prob(theta), *target.log_prob_and_grad(theta))
+    assert parts == 2 * [4, 4, 4, 4, 4, 1]
+    for one, other in zip(whole, cut, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_float32_agrees_with_float64() -> None:
+    exact = model("8 x 8")
+    target = copy.deepcopy(exact).float()
+    theta = states(target, 20)
+    found, expected = target.log_prob_and_grad(theta), exact.log_prob_and_grad(theta.double())
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-3)
+
+
+def test_bfloat16_is_for_the_convolutions_alone() -> None:
+    exact = model("8 x 8", scale=1.0).float()
+    target = model("8 x 8", scale=1.0, precision="bfloat16").float()
+    seen: list[torch.dtype] = []
+    target.network.blocks.register_forward_hook(lambda _, __, maps: seen.append(maps.dtype))
+    theta = states(target, 20)
+    log_prob, grad = target.log_prob_and_grad(theta)
+    assert set(seen) == {torch.bfloat16}
+    assert log_prob.dtype == grad.dtype == torch.float32
+    expected, gradient = exact.log_prob_and_grad(theta)
+    # Its 8 bits are lost in the network's part of U, which is below 1 here, not in the base term's -30.
+    torch.testing.assert_close(log_prob, expected, rtol=0, atol=0.02)
+    torch.testing.assert_close(grad, gradient, rtol=0, atol=0.02)
+    assert not torch.equal(log_prob, expected)
+
+
+def test_the_parameters_have_the_gradient_that_autograd_gives_a_plain_sum() -> None:
+    target = model().requires_grad_(True)
+    theta = states(target, 6)
+    target.log_prob(theta).sum().backward()
+    for name, parameter in target.named_parameters():
+        assert parameter.grad is not None, name
+    direction = torch.Generator().manual_seed(0)
+    parameters = list(target.parameters())
+    moves = [torch.randn(p.shape, generator=direction, dtype=p.dtype) for p in parameters]
+    slope = sum(float((p.grad * move).sum()) for p, move in zip(parameters, moves, strict=True))  # type: ignore[operator]
+    found = []
+    for sign in (1e-6, -1e-6):
+        with torch.no_grad():
+            for parameter, move in zip(parameters, moves, strict=True):
+                parameter.add_(move, alpha=sign)
+            found.append(float(target.log_prob(theta).sum()))
+            for parameter, move in zip(parameters, moves, strict=True):
+                parameter.sub_(move, alpha=sign)
+    assert slope == pytest.approx((found[0] - found[1]) / 2e-6, rel=1e-6)
+
+
+def test_a_value_and_its_gradient_ask_the_parameters_for_nothing() -> None:
+    target = model().requires_grad_(True)
+    log_prob, grad = target.log_prob_and_grad(states(target, 2))
+    assert not log_prob.requires_grad
+    assert not grad.requires_grad
+    assert all(parameter.grad is None for parameter in target.parameters())
+
+
+def test_no_evaluation_waits_for_the_device() -> None:
+    target = model("8 x 8")
+    theta = states(target, 1, 5)
+    with NoHostSync():
+        target.log_prob(theta)
+        target.log_prob_and_grad(theta)
+        target.initial((1, 5), Streams([0], "start"))
+
+
+def test_the_seed_makes_the_weights_and_the_global_generator_does_not() -> None:
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    one = ResNetEBM(64, width=4, blocks=2, seed=3)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(1)
+    again, other = ResNetEBM(64, width=4, blocks=2, seed=3), ResNetEBM(64, width=4, blocks=2, seed=4)
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, again.network.state_dict()[name])
+        assert not torch.equal(tensor, other.network.state_dict()[name])
+        inputs = one.network.state_dict()[name.replace("bias", "weight")][0].numel()
+        assert float(tensor.abs().max()) <= inputs**-0.5
+    wide = ResNetEBM(784, seed=0).network.state_dict()["blocks.5.first.weight"]
+    # 36,864 uniform numbers: their root mean square is within 6 standard deviations, false alarm 1e-8.
+    assert float(wide.square().mean()) * 3 * 576 == pytest.approx(1.0, abs=6 * math.sqrt(0.8 / 36_864))
+
+
+def test_first_states_have_the_mean_of_the_base_term() -> None:
+    """Each of 12 means of 100,000 bits within Hoeffding's band; false alarm 1e-6."""
+    target, draws = model(), 100_000
+    theta = states(target, draws, seed=5)
+    assert target.space.contains(theta).all()
+    band = math.sqrt(math.log(2 * 12 / 1e-6) / (2 * draws))
+    assert (theta.mean(0) - target.data_mean).abs().max() <= band
+
+
+def test_compilation_is_left_alone_on_the_cpu() -> None:
+    target = ResNetEBM(9, width=2, blocks=1, halvings=1, compile=True)
+    target.log_prob(states(target, 2))
+    assert target.network._compiled_call_impl is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_visible": 0}, "n_visible must be a whole number of at least 1, 0 was given"),
+        ({"width": 0}, "width must be a whole number of at least 1, 0 was given"),
+        ({"width": 2.5}, "width must be a whole number of at least 1, 2.5 was given"),
+        ({"blocks": -1}, "blocks must be a whole number of at least 0, -1 was given"),
+        ({"halvings": True}, "halvings must be a whole number of at least 0, True was given"),
+        ({"halvings": 3}, "halvings must be at most blocks=2, 3 was given"),
+        ({"shape": (4, 4)}, r"shape must be the height and width of an image of 12 pixels .* \(4, 4\) was"),
+        ({"shape": (12,)}, "shape must be the height and width"),
+        ({"shape": (-3, -4)}, "shape must be the height and width"),
+        ({"shape": "3x4"}, "shape must be the height and width"),
+        ({"shape": None}, "shape must be given where n_visible is no square number, n_visible=12 was given"),
+        ({"precision": "float16"}, "precision must be float32 or bfloat16, 'float16' was given"),
+        ({"compile": "yes"}, "compile must be true or false, 'yes' was given"),
+        ({"mean": torch.zeros(11)}, r"mean must have the shape \(12,\), \(11,\) was given"),
+        ({"mean": torch.full((12,), 1.5)}, "mean must be between 0 and 1"),
+        ({"mean": torch.full((12,), math.nan)}, "mean must be between 0 and 1"),
+    ],
+)
+def test_what_no_network_can_be_built_from_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        ResNetEBM(**{**SIZES["3 x 4"], **options})
+
+
+def test_images_of_another_size_are_refused() -> None:
+    with pytest.raises(ValueError, match="theta must have 12 pixels, as the network expects, 16 were given"):
+        model().log_prob(torch.zeros(2, 16, dtype=torch.float64))
