@@ -8,17 +8,17 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.construct import construct, with_key
+from runner.architectures import ARCHITECTURES, architecture_of
+from runner.construct import construct, locate, with_key
 from runner.data import identifying as identifying_data
 from runner.data import load as load_data
 from runner.devices import device_type
-from runner.errors import UserError, one_sentence
+from runner.errors import UserError, listed, one_sentence
 from runner.identity import NOT_LEARNED, SCHEMA, digest
 from runner.node import node
 from runner.training import TrainingSettings
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
-from targets.rbm import RBM
 from targets.target import Target
 
 TRAINING_KEYS = (
@@ -142,19 +142,24 @@ def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
 
 
 def untrained(recipe: Recipe, data: Dataset) -> Target:
-    """The model that training starts from, in float64 on the CPU."""
+    """The model that training starts from, in float64 on the CPU.
+
+    Raises:
+        UserError: if it cannot be built, does not fit the data, or is of a class that cannot be kept.
+    """
+    path = recipe.target.get("_target_")
+    name = architecture_of(locate(path, "target._target_"))
     described_target = {
+        **(ARCHITECTURES[name].of_data(data) if name is not None else {}),
         **recipe.target,
         "n_visible": data.train.shape[1],
         "mean": data.mean(),
         "seed": recipe.seed,
     }
-    target = construct(described_target, "target")
-    if type(target) is not RBM:
-        raise UserError(
-            f"target._target_={recipe.target['_target_']} cannot be learned: models of targets.rbm.RBM alone "
-            "can be kept."
-        )
+    target: Target = construct(described_target, "target")
+    if architecture_of(target) is None:
+        known = listed(f"{each.model.__module__}.{each.model.__name__}" for each in ARCHITECTURES.values())
+        raise UserError(f"target._target_={path} cannot be learned: only models of {known} can be kept.")
     return target
 
 
