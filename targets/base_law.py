@@ -1,0 +1,63 @@
+"""Where annealing starts: a normalised law with independent coordinates on a target's space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Discrete, discrete_space
+from targets.target import Target
+
+
+class BaseLaw:
+    """Independent Bernoulli bits with given means, or the uniform law of a discrete space; log Z_0 = 0.
+
+    Args:
+        space: of the target.
+        mean: means of the bits ``(d,)``, strictly between 0 and 1; None: the uniform law.
+    """
+
+    def __init__(self, space: Discrete, mean: Tensor | None = None) -> None:
+        self.space, self.mean = space, mean
+        self._ones = None if mean is None else mean.double().log()
+        self._zeros = None if mean is None else (-mean.double()).log1p()
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        """log p0(theta) ``(*batch)``, float64; a row's bits do not depend on the rows beside it."""
+        if self._ones is None or self._zeros is None:
+            batch = self.space.batch_shape(theta)
+            uniform_value = -self.space.d * math.log(self.space.levels)
+            return torch.full(batch, uniform_value, dtype=torch.float64, device=theta.device)
+        return torch.where(theta > 0, self._ones, self._zeros).sum(-1)
+
+    def grad(self, like: Tensor) -> Tensor:
+        """The gradient of log p0, constant in theta: it broadcasts to states and has the dtype of `like`.
+
+        On bits the log odds of the means, the gradient of the linear function that log p0 is there; zero
+        where the law is uniform.
+        """
+        if self.mean is None:
+            return like.new_zeros(())
+        return self.mean.double().logit().to(like)
+
+    def draws(self, shape: Sequence[int], generator: Generator, *, like: Tensor) -> Tensor:
+        """Independent draws ``(*shape, *event_shape)`` with the dtype and device of `like`."""
+        if self.mean is None:
+            return self.space.initial(shape, generator, like=like)
+        draws = uniform(generator, shape, self.space.event_shape, like=like)
+        return (draws < self.mean).to(draws.dtype)
+
+
+def base_law(target: Target) -> BaseLaw:
+    """The law that `target` is annealed from: bits with the means `data_mean` if it has them, else uniform.
+
+    Raises:
+        ValueError: unless the target's space is discrete.
+    """
+    space = discrete_space("annealing", target.space)
+    mean = getattr(target, "data_mean", None)
+    return BaseLaw(space, mean.detach() if isinstance(space, Binary) and isinstance(mean, Tensor) else None)
