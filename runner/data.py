@@ -16,21 +16,22 @@ from runner.errors import UserError, listed, nearest, one_sentence
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
 
-BINARISATIONS = ("threshold", "stochastic", "binary")
+BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
 
-
-IDENTIFYING = ("name", "binarisation", "threshold", "seed", "sha256")
+IDENTIFYING = ("name", "binarisation", "threshold", "seed", "validation", "shuffle", "sha256")
 """What decides which images a data set holds; where they lie and what is said of them does not."""
+
+READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
+"""The binarisations that read a key of `IDENTIFYING`; all read the others."""
 
 
 def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
     spec = described(name, binarisation, key)
-    unread = {"threshold": "threshold", "seed": "stochastic"}
     return {
         part: spec[part]
         for part in IDENTIFYING
-        if part in spec and spec["binarisation"] == unread.get(part, spec["binarisation"])
+        if part in spec and spec["binarisation"] in READ_BY.get(part, BINARISATIONS)
     }
 
 
@@ -53,6 +54,8 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
         spec = {
             "_target_": "targets.datasets.npz.load",
             "binarisation": "binary",
+            "threshold": 0.5,
+            "seed": 0,
             "sha256": file_digest(str(name)),
         }
     else:

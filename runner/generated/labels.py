@@ -45,6 +45,7 @@ def labels_of(data: Dataset, name: str, root: Any) -> Labels:
             train, test = digit_labels()
         elif loader == "targets.datasets.idx_images.load":
             train, test = _beside_images(name, spec["places"], root)
+            train = train[: len(train) - spec.get("validation", 0)]
         else:
             raise UserError(f"The data set {name} has no labels here; digits and mnist, for example, have.")
     except DataError as error:

@@ -28,11 +28,11 @@ def load(
 
     Args:
         root: not used, as they come with scikit-learn.
-        binarisation: ``threshold``, ``stochastic`` or ``binary``.
+        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
         shape: height and width of an image.
         variants: the forms that are known, see `targets.datasets.variants.Variant`.
         threshold: of the binarisation ``threshold``.
-        seed: of the binarisation ``stochastic``.
+        seed: of the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
         DataError: if they are not what `variants` says.

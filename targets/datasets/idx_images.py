@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.fetch import from_torchvision
 from targets.datasets.idx import read_images
 from targets.datasets.places import Place, data_root, found_or_fetched
-from targets.datasets.variants import Grey, checked, no_images
+from targets.datasets.variants import Grey, checked
 
 SETS: dict[str, tuple[str, dict[str, object]]] = {
     "MNIST": ("mnist", {}),
@@ -29,6 +31,8 @@ def load(
     shape: Sequence[int],
     variants: Sequence[Mapping[str, Any]],
     transposed: bool = False,
+    validation: int = 0,
+    known_as: str | None = None,
     threshold: float = 0.5,
     seed: int = 0,
 ) -> Dataset:
@@ -36,21 +40,26 @@ def load(
 
     Args:
         root: folder of all data sets.
-        binarisation: ``threshold``, ``stochastic`` or ``binary``.
+        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
         torchvision: its class, one of `SETS`.
         places: pairs of files ``train`` and ``test``, the first complete pair is read.
         shape: height and width of an image.
         variants: the forms that are known, see `targets.datasets.variants.Variant`.
         transposed: whether rows and columns are exchanged in the file.
+        validation: how many of the last training images are held out for validation.
+        known_as: the name of the set here, where it is not that of `torchvision`.
         threshold: of the binarisation ``threshold``.
-        seed: of the binarisation ``stochastic``.
+        seed: of the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
         DataError: if it is missing and cannot be downloaded, or damaged, or not one of `variants`.
     """
     if torchvision not in SETS:
         raise DataError(f"torchvision must be one of {', '.join(SETS)}, {torchvision!r} was given")
-    name, options = SETS[torchvision]
+    usual, options = SETS[torchvision]
+    name = known_as or usual
+    if not isinstance(validation, int) or isinstance(validation, bool) or validation < 0:
+        raise DataError(f"validation must be a whole number of at least 0, {validation!r} was given")
     folder = data_root(name, root)
     images = list(places[0].values())
     labels = [path.replace("images-idx3", "labels-idx1") for path in images]
@@ -62,5 +71,6 @@ def load(
     train, test = (read_images(files[part]) for part in ("train", "test"))
     if transposed:
         train, test = train.transpose(0, 2, 1), test.transpose(0, 2, 1)
-    grey = Grey(str(files["train"].parent), train, no_images(train.shape[1:]), test, white=255)
+    train, held_out = np.split(train, [max(len(train) - validation, 0)])
+    grey = Grey(str(files["train"].parent), train, held_out, test, white=255)
     return checked(name, grey, shape, variants, binarisation, threshold, seed)

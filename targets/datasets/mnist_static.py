@@ -34,7 +34,7 @@ def load(
         shape: height and width of an image.
         variants: the forms that are known, see `targets.datasets.variants.Variant`.
         threshold: of the binarisation ``threshold``.
-        seed: of the binarisation ``stochastic``.
+        seed: of the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
         DataError: if a file is missing and cannot be fetched, or damaged, or not one of `variants`.

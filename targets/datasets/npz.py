@@ -1,4 +1,4 @@
-"""A user's own binary images: ``target.dataset=PATH.npz``."""
+"""A user's own images, zeros and ones or grey: ``target.dataset=PATH.npz``."""
 
 from __future__ import annotations
 
@@ -7,44 +7,57 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
+from targets.datasets.grey_values import WHITE, as_bytes
 from targets.datasets.places import one_line
+from targets.datasets.variants import no_images
 
 PARTS = ("train", "validation", "test")
 
 
-def load(root: str | None, binarisation: str, *, path: str) -> Dataset:
+def load(root: str | None, binarisation: str, *, path: str, threshold: float = 0.5, seed: int = 0) -> Dataset:
     """The arrays ``train``, ``test`` and, where it is there, ``validation`` of an ``.npz`` file.
 
-    Each is ``(images, pixels)`` or ``(images, height, width)`` and holds 0 and 1 alone, of any dtype. Flat
-    images are taken to be square where their number of pixels is a square, else a single row.
+    Each is ``(images, pixels)`` or ``(images, height, width)`` and holds 0 and 1 alone, of any dtype; with a
+    binarisation of grey values, numbers between 0 and 1 or whole ones from 0 to 255 (`grey_values.as_bytes`).
+    Flat images are taken to be square where their number of pixels is a square, else a single row.
 
     Args:
         root: not used, as `path` says all.
-        binarisation: ``binary``.
+        binarisation: ``binary``, or ``threshold``, ``stochastic`` or ``dynamic`` for grey values.
         path: the file.
+        threshold: of the binarisation ``threshold``.
+        seed: of the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
         DataError: if the file is missing, damaged, or holds anything else.
     """
-    if binarisation != "binary":
-        raise DataError(f"binarisation must be binary for '{path}', {binarisation!r} was given")
+    # One name for all files: what they are called is no part of what their images are.
+    binarise = binariser("npz", binarisation, threshold, seed)
     arrays = _read(Path(path).expanduser(), path)
     shape = _shape(arrays["train"], path)
-    parts = {name: torch.zeros((0, math.prod(shape)), dtype=torch.uint8) for name in PARTS}
     for name, values in arrays.items():
         if values.shape[1:] != arrays["train"].shape[1:]:
             raise DataError(
                 f"the images in '{path}' must have one shape, {name} has {values.shape[1:]} and "
                 f"train {arrays['train'].shape[1:]}"
             )
-        if not ((values == 0) | (values == 1)).all():
-            raise DataError(f"'{path}' is not binary: {name} holds values other than 0 and 1")
-        parts[name] = torch.from_numpy(values.astype(np.uint8).reshape(len(values), -1))
-    return Dataset(Path(path).stem, parts["train"], parts["validation"], parts["test"], shape)
+        if binarisation == "binary" and not ((values == 0) | (values == 1)).all():
+            raise DataError(
+                f"'{path}' is not binary: {name} holds values other than 0 and 1, for grey ones binarisation "
+                "must be threshold, stochastic or dynamic"
+            )
+    flat = {name: values.reshape(len(values), math.prod(shape)) for name, values in arrays.items()}
+    grey, note = as_bytes(flat, path)
+    train, validation, test = (
+        binarise(grey.get(name, no_images(shape)), WHITE, TRAINING if name == "train" else name)
+        for name in PARTS
+    )
+    kept = as_tensor(grey["train"]) if binarisation == "dynamic" else None
+    return Dataset(Path(path).stem, train, validation, test, shape, note, grey=kept, white=WHITE)
 
 
 def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:

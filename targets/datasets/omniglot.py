@@ -34,14 +34,14 @@ def load(
 
     Args:
         root: folder of all data sets.
-        binarisation: ``threshold``, ``stochastic`` or ``binary``.
+        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
         originals: ``train`` and ``test``, the two archives where torchvision puts them, below `root`.
         derived: ``.npz`` with ``train_images`` and ``test_images`` made from them, read where they are not.
         shape: height and width of an image.
         variants: the forms that are known, see `targets.datasets.variants.Variant`; the first is of the
             originals, the second of the file derived from them.
         threshold: of the binarisation ``threshold``.
-        seed: of the binarisation ``stochastic``.
+        seed: of the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
         DataError: if it is missing and cannot be downloaded, or damaged, or not one of `variants`.

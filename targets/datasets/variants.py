@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from targets.datasets.binarise import binariser
+from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
 
 
@@ -36,16 +36,17 @@ class Variant:
 
     Attributes:
         train, validation, test: numbers of images.
-        mean: mean grey value of all training pixels, from 0 (black) to 1 (white), before binarisation.
-        tolerance: how far a file's mean may be from it.
+        mean: mean grey value of all training pixels, from 0 (black) to 1 (white), before binarisation; None
+            where it is not known.
+        tolerance: how far a file's mean may be from it; None with it.
         note: what must be said beside a number measured on it; None for the whole published set.
     """
 
     train: int
     validation: int
     test: int
-    mean: float
-    tolerance: float
+    mean: float | None
+    tolerance: float | None
     note: str | None = None
 
     def counts(self) -> str:
@@ -68,7 +69,7 @@ def checked(
         DataError: naming the file and what it holds, where they are not.
     """
     height, width = shape
-    parts = {"training": images.train, "validation": images.validation, "test": images.test}
+    parts = {TRAINING: images.train, "validation": images.validation, "test": images.test}
     for part, values in parts.items():
         if values.shape[1:] != (height, width):
             found = " x ".join(map(str, values.shape[1:]))
@@ -83,14 +84,19 @@ def checked(
             )
     variant = _counted(name, images, [Variant(**known) for known in variants])
     mean = images.train.mean(dtype=np.float64).item() / images.white
-    if not abs(mean - variant.mean) <= variant.tolerance:
+    if variant.mean is not None and not abs(mean - variant.mean) <= (variant.tolerance or 0.0):
         raise DataError(
             f"the training pixels of {name} have the mean {variant.mean:g} (+- {variant.tolerance:g}), "
             f"those in '{images.source}' have {mean:.4f}"
         )
     binarise = binariser(name, binarisation, threshold, seed)
     train, validation, test = (binarise(values, images.white, part) for part, values in parts.items())
-    return Dataset(name, train, validation, test, (height, width), variant.note)
+    kept = None
+    if binarisation == "dynamic":
+        kept = as_tensor(images.train.reshape(len(images.train), height * width))
+    return Dataset(
+        name, train, validation, test, (height, width), variant.note, grey=kept, white=images.white
+    )
 
 
 def _counted(name: str, images: Grey, variants: Sequence[Variant]) -> Variant:

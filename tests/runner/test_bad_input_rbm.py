@@ -58,7 +58,10 @@ SETTINGS = [
     ("target.dataset=mnsit", "target.dataset must be a file.npz or one of caltech, digits, emnist,"),
     ("target.dataset=mnsit", "'mnsit' was given; did you mean 'mnist'?"),
     ("target.dataset=null", "target.dataset must be"),
-    ("target.binarisation=treshold", "target.binarisation must be null or one of binary, stochastic,"),
+    (
+        "target.binarisation=treshold",
+        "target.binarisation must be null or one of binary, dynamic, stochastic",
+    ),
     ("target.binarisation=treshold", "'treshold' was given; did you mean 'threshold'?"),
     ("target.n_hidden=0", "target.n_hidden must be a whole number of at least 1, 0 was given."),
     ("target.n_hidden=-3", "target.n_hidden must be a whole number of at least 1, -3 was given."),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from targets.datasets.binarise import BLOCK, binariser
+from targets.datasets.binarise import BINARISATIONS, BLOCK, binariser
 from targets.datasets.dataset import DataError
 
 RAMP = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
@@ -31,7 +31,7 @@ def test_images_are_flattened_row_by_row() -> None:
 
 
 def test_a_part_without_images_stays_one() -> None:
-    for binarisation in ("threshold", "stochastic", "binary"):
+    for binarisation in BINARISATIONS:
         nothing = binariser("none", binarisation, 0.5, 0)(np.zeros((0, 28, 28), np.uint8), 255, "validation")
         assert nothing.shape == (0, 784)
 
@@ -78,12 +78,19 @@ def test_what_is_binary_is_taken_as_it_is_and_what_is_not_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("grey", 0.5, 0), "binarisation must be one of threshold, stochastic, binary, 'grey' was given"),
+        (
+            ("grey", 0.5, 0),
+            "binarisation must be one of threshold, stochastic, dynamic, binary, 'grey' was given",
+        ),
         (("threshold", 1.5, 0), "threshold must be a number from 0 to 1, 1.5 was given"),
         (("threshold", math.nan, 0), "threshold must be a number from 0 to 1, nan was given"),
         (("threshold", "half", 0), "threshold must be a number from 0 to 1, 'half' was given"),
         (("stochastic", 0.5, -1), "seed must be a whole number of at least 0, -1 was given"),
         (("stochastic", 0.5, 1.0), "seed must be a whole number of at least 0, 1.0 was given"),
+        (
+            ("dynamic", 0.5, 2**32),
+            "seed must be at most 4294967295 where binarisation is dynamic, 4294967296 was given",
+        ),
     ],
 )
 def test_an_argument_that_is_not_allowed_is_refused(arguments: tuple[Any, Any, Any], sentence: str) -> None:

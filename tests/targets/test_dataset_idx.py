@@ -148,8 +148,8 @@ def test_counts_shape_and_mean_are_those_of_a_known_set_or_refused(tmp_path: Pat
         (
             [known(6, 0, 5, mean)],
             {"binarisation": "binary"},
-            "mnist is not binary: its training images hold grey values, so binarisation must be threshold "
-            "or stochastic, 'binary' was given",
+            "mnist is not binary: its training images hold grey values, so binarisation must be "
+            "threshold, stochastic or dynamic, 'binary' was given",
         ),
     ]:
         with pytest.raises(DataError) as refusal:

@@ -91,10 +91,8 @@ def test_an_own_file_that_is_missing_cut_or_something_else_is_refused_by_name(tm
         path.write_bytes(data)
         with pytest.raises(DataError, match=r"mine.npz' is damaged or not an .npz file of numbers"):
             npz.load(None, "binary", path=str(path))
-    with pytest.raises(
-        DataError, match=r"binarisation must be binary for '.*mine.npz', 'threshold' was given"
-    ):
-        npz.load(None, "threshold", path=str(path))
+    with pytest.raises(DataError, match=r"binarisation must be one of .*, 'grey' was given"):
+        npz.load(None, "grey", path=str(path))
 
 
 def test_an_own_file_with_any_wrong_byte_is_read_or_refused(tmp_path: Path) -> None:

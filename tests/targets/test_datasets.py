@@ -15,12 +15,16 @@ import torch
 import yaml
 
 import conf
+from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.places import content
 from tests.support.small_images import cut_network
 
 FOLDER = Path(conf.__path__[0]) / "dataset"
-NAMES = ["caltech", "digits", "emnist", "fashion_mnist", "kmnist", "mnist", "mnist_static", "omniglot"]
+NAMES = [
+    *("caltech", "digits", "emnist", "fashion_mnist", "kmnist", "mnist", "mnist_dynamic", "mnist_static"),
+    *("omniglot", "omniglot_burda"),
+]
 ROOT = os.environ.get("DATA_ROOT")
 NOT_IN_TESTS = "tests do not download"
 
@@ -69,7 +73,7 @@ def log_likelihood_of_means(dataset: Dataset) -> float:
     return (test @ mean.log() + (1 - test) @ (1 - mean).log()).mean().item()
 
 
-def test_the_eight_sets_are_described() -> None:
+def test_the_ten_sets_are_described() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.yaml")) == NAMES
 
 
@@ -77,10 +81,12 @@ def test_the_eight_sets_are_described() -> None:
 def test_a_description_is_whole(name: str) -> None:
     load, options = described(name)
     inspect.signature(load).bind(root=None, **options)
-    assert options["binarisation"] in ("threshold", "stochastic", "binary")
+    assert options["binarisation"] in BINARISATIONS
     for variant in options["variants"]:
         assert set(variant) == {"train", "validation", "test", "mean", "tolerance", "note"}
-        assert 0 < variant["tolerance"] <= 0.001
+        assert variant["mean"] is variant["tolerance"] is None or 0 < variant["tolerance"] <= 0.001
+        # A number on images that nobody has checked must say so.
+        assert variant["mean"] is not None or variant["note"] is not None
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "digits"])

@@ -1,0 +1,52 @@
+"""Grey values of any dtype as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from targets.datasets.dataset import DataError
+
+WHITE = 255
+CLOSE = 1e-3
+"""How far a value times `WHITE` may be from a whole number and be taken for a byte that somebody divided."""
+ROUNDED = "grey values rounded to 255ths"
+"""The note of a set whose values are none."""
+
+
+def as_bytes(
+    arrays: Mapping[str, NDArray[Any]], source: str
+) -> tuple[dict[str, NDArray[np.uint8]], str | None]:
+    """Numbers between 0 and 1, or whole numbers from 0 to 255, as bytes from 0 (black) to 255 (white).
+
+    All arrays are read in one way: values that are all at most 1 are fractions of white, whatever their
+    dtype, so that zeros and ones become black and white.
+
+    Args:
+        arrays: numbers of any shape, by the name of their part.
+        source: the file they are from, for messages.
+
+    Returns:
+        The bytes, by the same names, and `ROUNDED` where fractions are not 255ths.
+
+    Raises:
+        DataError: if a value is anything else.
+    """
+    if all(((values >= 0) & (values <= 1)).all() for values in arrays.values()):
+        rounded, found = False, {}
+        for name, values in arrays.items():
+            scaled = values.astype(np.float32) * np.float32(WHITE)
+            whole = np.rint(scaled)
+            rounded |= bool((np.abs(scaled - whole) > CLOSE).any())
+            found[name] = whole.astype(np.uint8)
+        return found, ROUNDED if rounded else None
+    for name, values in arrays.items():
+        if not ((values >= 0) & (values <= WHITE) & (values == np.floor(values))).all():
+            raise DataError(
+                f"'{source}' must hold values between 0 and 1 or whole ones from 0 to {WHITE}, {name} holds "
+                "others"
+            )
+    return {name: values.astype(np.uint8) for name, values in arrays.items()}, None
