@@ -15,6 +15,7 @@ from runner import tsplib
 from runner.data import file_digest
 from runner.data import identifying as identifying_data
 from runner.errors import UserError
+from runner.training.settings import essential
 
 SCHEMA = 1
 """Raised when the meaning of a result changes, so that old and new runs are never taken for each other."""
@@ -72,6 +73,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
                 f"target={parts['target'].get('name')} cannot."
             )
         del parts["metric"]
+        parts["task"] = essential(parts["task"])
         learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
         parts["target"] = _with_data(learned)
     elif isinstance(parts["target"], dict) and "training" in parts["target"]:

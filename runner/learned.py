@@ -7,14 +7,16 @@ the runner as a blueprint: a model of the right size, with the weights that trai
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 from filelock import FileLock
 from omegaconf import DictConfig
+from safetensors.torch import save as save_tensors
 
 from runner import interrupt
-from runner.atomic import set_aside, write_json
+from runner.atomic import set_aside, write_bytes, write_json
 from runner.checkpoint import UnusableCheckpointError, load, save
 from runner.devices import floating_point
 from runner.errors import UserError, one_sentence, warn
@@ -27,6 +29,9 @@ from runner.store import Store
 from runner.training import Training, TrainingError
 from targets.datasets.dataset import Dataset
 from targets.target import Target
+
+SAMPLES = 100
+"""How many states of the last iteration's chains are kept beside the model, for pictures."""
 
 BLOCK_ITERATIONS = 10
 """How many iterations pass before the loop looks up: progress, signals, checkpoint."""
@@ -92,7 +97,17 @@ def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
     target = untrained(recipe, data).to(device=device, dtype=dtype)
     kernel = kernel_of(recipe).to(target.like())
     try:
-        training = Training(target, kernel, data.train, recipe.settings, recipe.seed, data.validation)
+        training = Training(
+            target,
+            kernel,
+            data.train,
+            recipe.settings,
+            recipe.seed,
+            data.validation,
+            grey=data.grey,
+            white=data.white,
+            scoring=recipe.scoring,
+        )
     except ValueError as error:
         raise UserError(f"The training cannot begin: {one_sentence(error)}.") from error
     checkpoint = folder / "checkpoint.pt"
@@ -111,10 +126,10 @@ def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
     saved_at = time.monotonic()
     try:
         with interrupt.deferred():
-            while training.iteration < total:
+            while not training.finished:
                 good = training.state_dict()
                 try:
-                    training.advance(min(BLOCK_ITERATIONS, total - training.iteration), checkpoint)
+                    training.advance(BLOCK_ITERATIONS, checkpoint)
                 except TrainingError as error:
                     save(checkpoint, {"training": good})
                     raise TrainingError(error.iteration, error.loss, error.what, checkpoint) from error
@@ -139,11 +154,16 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
         "data_fingerprint": data.fingerprint(),
         "seconds": training.seconds,
         "evaluations": training.evaluations,
+        "validation_seconds": training.validation_seconds,
+        "validations": [asdict(score) for score in training.scores],
         "history": training.history,
         "created": now(),
         "git": git(),
     }
+    if training.best is not None:
+        report["best"] = asdict(training.best)
     write_json(folder / "model.json", report)
-    passing = ("history", "seconds", "git", "created")
+    write_bytes(folder / "samples.safetensors", save_tensors({"samples": training.samples(SAMPLES).cpu()}))
+    passing = ("history", "seconds", "validation_seconds", "validations", "git", "created")
     metadata = {key: value for key, value in report.items() if key not in passing}
     save_model(folder / "model.safetensors", training.target, metadata)

@@ -9,14 +9,15 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.architectures import ARCHITECTURES, architecture_of
-from runner.construct import construct, locate, with_key
+from runner.construct import check_arguments, construct, locate, with_key
 from runner.data import identifying as identifying_data
 from runner.data import load as load_data
 from runner.devices import device_type
 from runner.errors import UserError, listed, one_sentence
 from runner.identity import NOT_LEARNED, SCHEMA, digest
 from runner.node import node
-from runner.training import TrainingSettings
+from runner.training import TrainingSettings, ValidationSettings
+from runner.training.settings import LATER, essential
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
 from targets.target import Target
@@ -32,6 +33,7 @@ TRAINING_KEYS = (
     "weight_decay",
     "averaging",
     "tune_every",
+    *LATER,
 )
 
 
@@ -44,6 +46,7 @@ class Recipe:
         dataset, binarisation: what it is trained on.
         settings: how.
         sampler: node of the kernel in the negative phase.
+        scoring: how it is validated on the way; None where it is not.
         seed: of its weights, of the order of the data and of the chains.
         device, dtype: where and in what precision.
         key: where the settings stand in the configuration, for messages.
@@ -59,6 +62,7 @@ class Recipe:
     device: str
     dtype: str
     key: str = "target.training"
+    scoring: ValidationSettings | None = None
 
     @property
     def content(self) -> dict[str, Any]:
@@ -68,7 +72,7 @@ class Recipe:
             "schema": SCHEMA,
             "target": {key: value for key, value in self.target.items() if key != "name"},
             "data": identifying_data(self.dataset, self.binarisation),
-            "training": {key: value for key, value in self.training.items() if key not in unread},
+            "training": essential({k: value for k, value in self.training.items() if k not in unread}),
             "sampler": self.sampler,
             "seed": self.seed,
             "device": self.device,
@@ -109,6 +113,10 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         settings = TrainingSettings(**values)
     except (ValueError, TypeError) as error:
         raise UserError(with_key(one_sentence(error), values, key)) from error
+    scoring = None
+    if settings.validate_every is not None:
+        values["validation"] = training.get("validation", {})
+        scoring = _scoring_of(values["validation"], f"{key}.validation")
     own = {
         name: value for name, value in target.items() if name not in (*NOT_LEARNED, "dataset", "binarisation")
     }
@@ -123,20 +131,40 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         device=device_type(config.device),
         dtype=str(config.dtype),
         key=key,
+        scoring=scoring,
     )
+
+
+def _scoring_of(given: Any, key: str) -> ValidationSettings:
+    """The checked settings of the validations, which stand at `key`."""
+    if not isinstance(given, Mapping):
+        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
+    check_arguments(ValidationSettings, dict(given), key, "The validation", 0)
+    values = dict(given)
+    if "sampler" in values:
+        values["sampler"] = _kernel(values["sampler"], f"{key}.sampler")
+    try:
+        return ValidationSettings(**values)
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), values, key)) from error
 
 
 def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
     """The data set of a recipe.
 
     Raises:
-        UserError: if it is missing or damaged, or holds less than a batch.
+        UserError: if it is missing or damaged, holds less than a batch, or has no images to validate with.
     """
     data = load_data(recipe.dataset, recipe.binarisation, config.data.root)
     if recipe.settings.batch > len(data.train):
         raise UserError(
             f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
             f"{recipe.settings.batch} was given."
+        )
+    if recipe.scoring is not None and not len(data.validation):
+        raise UserError(
+            f"{recipe.key}.validate_every must be null for {data.name}, which has no validation images, "
+            f"{recipe.settings.validate_every} was given."
         )
     return data
 
@@ -169,9 +197,13 @@ def kernel_of(recipe: Recipe) -> Kernel:
     Raises:
         UserError: if it cannot be built or is no `Kernel`.
     """
-    kernel = construct(
-        recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler"
-    )
+    return _kernel(recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler")
+
+
+def _kernel(given: Any, key: str) -> Kernel:
+    if not isinstance(given, Mapping):
+        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
+    kernel = construct(given, key)
     if not isinstance(kernel, Kernel):
-        raise UserError(f"{recipe.sampler.get('_target_')} is no samplers.kernel.Kernel.")
+        raise UserError(f"{given.get('_target_')} is no samplers.kernel.Kernel.")
     return kernel

@@ -3,5 +3,6 @@
 from runner.training.contrastive_divergence import Training
 from runner.training.settings import TrainingSettings
 from runner.training.soundness import TrainingError
+from runner.training.validation import ValidationSettings
 
-__all__ = ["Training", "TrainingError", "TrainingSettings"]
+__all__ = ["Training", "TrainingError", "TrainingSettings", "ValidationSettings"]

@@ -13,48 +13,51 @@ from torch import Tensor
 class History:
     """At most `points` records, evenly spaced over `iterations`, the last at the end.
 
-    A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: ``loss`` and
-    ``acceptance``, means over the iterations since the last record, and ``free_energy_gap`` where there
-    are held-out images to measure it on.
+    A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: means over the
+    iterations since the last record of what `add` was given, and what `record` was given besides.
 
     Args:
         iterations: of the whole training.
         points: how many records there are at most.
-        device: of the losses.
+        device: of what is added.
     """
 
     def __init__(self, iterations: int, points: int, device: torch.device) -> None:
         points = min(points, iterations)
         self.due = {iterations * place // points for place in range(1, points + 1)}
         self.records: list[dict[str, Any]] = []
-        self._sums = torch.zeros(2, dtype=torch.float64, device=device)
-        self._count = 0
+        self._sums: dict[str, Tensor] = {}
+        self._count, self._device = 0, device
 
-    def add(self, loss: Tensor, acceptance: Tensor) -> None:
-        """Takes in one iteration, without leaving the device."""
-        self._sums += torch.stack([loss.double(), acceptance.double()])
+    def add(self, values: Mapping[str, Tensor]) -> None:
+        """Takes in one iteration's scalars, the same ones each time, without leaving the device."""
+        for name, value in values.items():
+            self._sums[name] = self._sums.get(name, 0.0) + value.double()
         self._count += 1
 
-    def record(self, iteration: int, evaluations: int, seconds: float, gap: float | None) -> None:
-        """Notes what was gathered since the last record."""
-        loss, acceptance = (self._sums / self._count).tolist()
-        values = {"loss": loss, "acceptance": acceptance}
-        if gap is not None:
-            values["free_energy_gap"] = gap
+    def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
+        """Notes the means of what was gathered since the last record, and `also` what is known now."""
+        values = {name: float(total) / self._count for name, total in self._sums.items()}
         self.records.append(
-            {"iteration": iteration, "evaluations": evaluations, "seconds": seconds, "values": values}
+            {
+                "iteration": iteration,
+                "evaluations": evaluations,
+                "seconds": seconds,
+                "values": {**values, **also},
+            }
         )
-        self._sums.zero_()
-        self._count = 0
+        self._sums, self._count = {}, 0
 
     def state_dict(self) -> dict[str, Any]:
+        """A copy of all of it."""
         return {
             "records": copy.deepcopy(self.records),
-            "sums": self._sums.clone(),
+            "sums": {name: total.clone() for name, total in self._sums.items()},
             "count": self._count,
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Continues with `saved`."""
         self.records = copy.deepcopy(saved["records"])
-        self._sums.copy_(saved["sums"])
+        self._sums = {name: total.to(self._device, copy=True) for name, total in saved["sums"].items()}
         self._count = int(saved["count"])

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from runner.checkpoint import from_plain, to_plain
 from runner.errors import RunError, one_sentence
+from runner.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
 from targets.randomness import Streams
 from targets.target import Target
@@ -30,22 +31,26 @@ class NegativeChains:
         model: the target; its parameters change from one call to the next.
         kernel: any kernel, tuned or not.
         seed: of the chains, their start and the tuning.
+        buffer: the states from which `replay` takes its chains, where there are any.
 
     Attributes:
         state: where the chains stand, batch ``(*kernel.axes, 1, chains)``; None before the first step.
+        swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
+            the last call; None for a kernel without swaps.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         report: what the last tuning found; None where there was none.
     """
 
-    def __init__(self, model: Target, kernel: Kernel, seed: int) -> None:
+    def __init__(self, model: Target, kernel: Kernel, seed: int, buffer: ReplayBuffer | None = None) -> None:
         kernel.check(model)
         check_draws(kernel)
-        self.model, self.seed = model, seed
+        self.model, self.seed, self.buffer = model, seed, buffer
         self.like = model.like()
         self.given, self.kernel = kernel, kernel.to(self.like)
         self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
         self.streams = Streams([seed], "training chains", self.like.device)
         self.state: State | None = None
+        self.swap_rate: Tensor | None = None
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
         self.report: dict[str, Any] | None = None
@@ -94,6 +99,38 @@ class NegativeChains:
             state = self.kernel.refreshed(self.model, replace(self.state, theta=theta), self.beta)
         return self._step(state, steps)
 
+    @torch.no_grad()
+    def replay(self, chains: int, steps: int, iteration: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of `chains` chains from the buffer, which then takes them back.
+
+        What all chains share (ACS's position in its cycle, whose turn it is to swap) goes on; what belongs to
+        one chain (the labels of its replicas, an auxiliary variable) comes from the kernel's `init`.
+
+        Returns:
+            The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
+        """
+        buffer = self.buffer
+        assert buffer is not None
+        if buffer.states is None:
+            buffer.begin(self.kernel.axes)
+        theta = buffer.take(chains, iteration)
+        if self.state is None:
+            state = self.kernel.init(self.model, theta, self.beta)
+        else:
+            shared = {name: value for name, value in self.state.aux.items() if value.dim() == 0}
+            before = replace(self.state, theta=theta, aux=shared)
+            state = self.kernel.refreshed(self.model, before, self.beta)
+        found = self._step(state, steps)
+        assert self.state is not None
+        buffer.put(self.state.theta)
+        return found
+
+    def samples(self, n: int) -> Tensor:
+        """Where at most `n` of the last chains stand, the cold replicas: ``(rows, *event_shape)``."""
+        if self.state is None:
+            return self.like.new_empty((0, *self.model.space.event_shape))
+        return self.kernel.draws(self.state)[0, :n].clone()
+
     def _begin(self, chains: int) -> State:
         """Chains at independent draws from the model's own start."""
         start = Streams([self.seed], "training start", self.like.device)
@@ -103,11 +140,15 @@ class NegativeChains:
     def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
         self.evaluations += prod(self.kernel.axes)
         acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
+        swaps = []
         for _ in range(steps):
             state, info = self.kernel.step(self.model, state, self.beta, self.streams)
             self.evaluations += info.evaluations
             acceptance += info.acceptance.mean()
+            if info.swap is not None:
+                swaps.append(info.swap.probability.mean())
         self.state = state
+        self.swap_rate = torch.stack(swaps).mean() if swaps else None
         return self.kernel.draws(state), acceptance / steps
 
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:
@@ -117,6 +158,8 @@ class NegativeChains:
             # The ladder has another length: each rung takes over the replica nearest to it by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]
             rank = torch.linspace(0, old - 1, new).round().long().to(self.like.device)
+            if self.buffer is not None:
+                self.buffer.reindex(rank)
             self.state = self.kernel.init(self.model, self.state.theta[rank], self.beta)
 
     def state_dict(self) -> dict[str, Any]:
@@ -127,6 +170,7 @@ class NegativeChains:
             "evaluations": self.evaluations,
             "hyperparameters": copy.deepcopy(self.hyperparameters),
             "report": copy.deepcopy(self.report),
+            "buffer": None if self.buffer is None else self.buffer.state_dict(),
         }
 
     @torch.no_grad()
@@ -142,6 +186,8 @@ class NegativeChains:
         self.report = saved["report"]
         if saved["state"] is not None:
             self.state = from_plain(self._begin(chains), saved["state"])
+        if self.buffer is not None:
+            self.buffer.load_state_dict(saved["buffer"], self.kernel.axes)
         self.streams.load_state_dict(saved["streams"])
         self.evaluations = int(saved["evaluations"])
 

@@ -13,14 +13,14 @@ from targets.target import Target
 
 
 class Optimiser:
-    """Adam on the parameters of `target`, with what `settings` say of decay and averaging.
+    """Adam on the parameters of `target`, with what `settings` say of warm-up, decay and averaging.
 
     The average of iteration t keeps the share min(averaging, (1 + t) / (10 + t)) of itself, so that it does
     not hold on to where the training began.
 
     Args:
         target: its parameters are moved in place.
-        settings: learning_rate, learning_rate_decay, weight_decay, averaging, iterations.
+        settings: learning_rate, warm_up, learning_rate_decay, weight_decay, averaging, iterations.
     """
 
     def __init__(self, target: Target, settings: TrainingSettings) -> None:
@@ -40,16 +40,30 @@ class Optimiser:
         """Forgets the gradients of the last iteration."""
         self.adam.zero_grad()
 
+    def rate(self, iteration: int) -> float:
+        """The learning rate of an iteration, counted from 0: the product of warm-up and decay."""
+        settings = self.settings
+        rate = settings.learning_rate
+        if iteration < settings.warm_up:
+            rate *= (iteration + 1) / settings.warm_up
+        if settings.learning_rate_decay == "linear":
+            rate *= 1.0 - iteration / settings.iterations
+        return rate
+
     @torch.no_grad()
     def step(self, iteration: int) -> None:
         """Moves the parameters down their gradients in this iteration, counted from 0."""
-        if self.settings.learning_rate_decay == "linear":
-            for group in self.adam.param_groups:
-                group["lr"] = self.settings.learning_rate * (1.0 - iteration / self.settings.iterations)
+        for group in self.adam.param_groups:
+            group["lr"] = self.rate(iteration)
         self.adam.step()
         kept = min(self.settings.averaging, (1.0 + iteration) / (10.0 + iteration))
         for average, parameter in zip(self.average, self._averaged(), strict=True):
             average.lerp_(parameter, 1.0 - kept)
+
+    @property
+    def averaged(self) -> list[torch.Tensor]:
+        """The average, or without averaging the parameters themselves."""
+        return self.average or [parameter.detach() for parameter in self.parameters]
 
     @torch.no_grad()
     def settle(self) -> None:

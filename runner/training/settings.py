@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
-from samplers.hyperparameters import count, one_of, positive, within
+from samplers.hyperparameters import count, is_number, one_of, positive, within
 
 METHODS = ("cd", "pcd")
 DECAYS = ("none", "linear")
+
+LATER = (
+    "buffer",
+    "reinitialisation",
+    "warm_up",
+    "gradient_penalty",
+    "energy_penalty",
+    "validate_every",
+)
+"""Settings that came after models had been named: at their defaults they are no part of a name."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,14 @@ class TrainingSettings:
             model is the average in the end, or with 0 what the last iteration left.
         tune_every: what the sampler leaves to tuning is tuned before the first iteration and again every so
             many; None: before the first alone.
+        buffer: how many persistent states there are, of which every iteration takes `chains` and puts them
+            back (`runner.training.replay_buffer`); None: the chains themselves persist.
+        reinitialisation: probability that a chain taken from the buffer starts anew.
+        warm_up: iterations over which the learning rate rises linearly to the given one; 0: none.
+        gradient_penalty: lambda of lambda mean |grad_x U(data)|^2, added to the loss.
+        energy_penalty: lambda of lambda (mean U(data)^2 + mean U(samples)^2), added to the loss.
+        validate_every: iterations between validations, of which there is also one at the end; the model is
+            then the best of those that were validated. None: no validation.
 
     Raises:
         ValueError: naming the key, the value given and what is allowed.
@@ -43,6 +64,12 @@ class TrainingSettings:
     weight_decay: float = 0.0
     averaging: float = 0.0
     tune_every: int | None = None
+    buffer: int | None = None
+    reinitialisation: float = 0.0
+    warm_up: int = 0
+    gradient_penalty: float = 0.0
+    energy_penalty: float = 0.0
+    validate_every: int | None = None
 
     def __post_init__(self) -> None:
         one_of("method", self.method, METHODS)
@@ -52,10 +79,52 @@ class TrainingSettings:
         one_of("learning_rate_decay", self.learning_rate_decay, DECAYS)
         within("weight_decay", self.weight_decay, 0.0, 1.0)
         within("averaging", self.averaging, 0.0, 0.999999)
-        if self.tune_every is not None:
-            try:
-                count("tune_every", self.tune_every)
-            except ValueError as error:
+        for key in ("tune_every", "buffer", "validate_every"):
+            _count_or_null(key, getattr(self, key))
+        self._check_buffer()
+        count("warm_up", self.warm_up, 0)
+        for key in ("gradient_penalty", "energy_penalty"):
+            value = getattr(self, key)
+            if not is_number(value) or not 0.0 <= value < math.inf:
+                raise ValueError(f"{key} must be a number of at least 0, {value!r} was given")
+
+    def _check_buffer(self) -> None:
+        within("reinitialisation", self.reinitialisation, 0.0, 1.0)
+        if self.buffer is None:
+            if self.reinitialisation > 0:
                 raise ValueError(
-                    f"tune_every must be null or a whole number of at least 1, {self.tune_every!r} was given"
-                ) from error
+                    f"reinitialisation must be 0 without a buffer, {self.reinitialisation!r} was given"
+                )
+            return
+        if self.method != "pcd":
+            raise ValueError(
+                f"buffer must be null with method={self.method}, whose chains start from the data, "
+                f"{self.buffer!r} was given"
+            )
+        if self.buffer < self.chains:
+            raise ValueError(
+                f"buffer must be at least the number of chains, {self.chains}, {self.buffer!r} was given"
+            )
+
+
+def _count_or_null(key: str, value: object) -> None:
+    if value is None:
+        return
+    try:
+        count(key, value)
+    except ValueError as error:
+        raise ValueError(
+            f"{key} must be null or a whole number of at least 1, {value!r} was given"
+        ) from error
+
+
+def essential(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values`, of settings by name, without what changes nothing: a later key at its default.
+
+    Without validations, the settings of those go, too.
+    """
+    defaults = {each.name: each.default for each in fields(TrainingSettings) if each.name in LATER}
+    kept = {key: value for key, value in values.items() if key not in LATER or value != defaults[key]}
+    if "validate_every" not in kept:
+        kept.pop("validation", None)
+    return kept
