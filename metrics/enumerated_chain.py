@@ -37,11 +37,16 @@ class EnumeratedChain:
         law: stationary, ``(states,)``: for an exact kernel the target's, the product of the tempered ones,
             or that on levels and states; for another the kernel's own.
         steps: of the kernel in a cycle.
+        place: where the chain stands in each state, ``(states,)``: the index of a state of the target, of the
+            first replica where there are several.
+        level: of simulated tempering, ``(states,)``; None for other kernels.
     """
 
     matrix: Tensor
     law: Tensor
     steps: int
+    place: Tensor
+    level: Tensor | None = None
 
 
 def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> EnumeratedChain:
@@ -54,6 +59,8 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
             transition probabilities.
     """
     require_enumerable(kernel, target, memory)
+    assert isinstance(target.space, Discrete)
+    place, level = torch.arange(target.space.size), None
     if kernel.carried:
         raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     if isinstance(kernel, ParallelTempering):
@@ -64,12 +71,15 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
         if torch.equal(*matrices):
             matrices = matrices[:1]
         law = product_law(target, kernel.betas.flatten().tolist())
+        place = place.repeat_interleave(len(law) // len(place))
     elif isinstance(kernel, SimulatedTempering):
         assert kernel.chain is not None
         if len(cycle(kernel.chain.at(torch.tensor(0)), target)) > 1:
             raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
         matrices = [simulated_matrix(kernel.chain, target)]
         law = joint_law(kernel.chain, target)
+        level = torch.arange(kernel.levels).repeat_interleave(len(place))
+        place = place.repeat(kernel.levels)
     else:
         matrices = [transition_matrix(kernel, target, aux=aux) for aux in cycle(kernel, target)]
         law = tempered_probabilities(target)
@@ -77,7 +87,13 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
     if not kernel.exact:
         law = stationary(matrix).clamp(min=0.0)
     kept = law > 0.0
-    return EnumeratedChain(matrix[kept][:, kept], law[kept] / law[kept].sum(), len(matrices))
+    return EnumeratedChain(
+        matrix[kept][:, kept],
+        law[kept] / law[kept].sum(),
+        len(matrices),
+        place[kept],
+        None if level is None else level[kept],
+    )
 
 
 def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str, Tensor]]:

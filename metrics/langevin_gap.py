@@ -86,14 +86,19 @@ def inverse_gap(
         ValueError: if a setting is not allowed, the grid does not fit the memory, or kappa is out of reach.
     """
     check_grid(target, levels, rho, points, box, memory, negligible)
-    d = target.space.d
-    fine, coarse = Grid(points, box, d), Grid(2 * (points - 1) // 3 + 1, box, d)
-    (finer, rounding, states), (coarser, _, _) = (
+    fine = Grid(points, box, target.space.d)
+    coarse = coarser(fine)
+    (on_fine, rounding, states), (on_coarse, _, _) = (
         _on(target, levels, rho, grid, negligible) for grid in (fine, coarse)
     )
     ratio = (coarse.spacing / fine.spacing) ** 2
-    kappa = (ratio * finer - coarser) / (ratio - 1.0)
-    return InverseGap(kappa, abs(kappa - finer) + rounding * kappa, finer, coarser, states)
+    kappa = (ratio * on_fine - on_coarse) / (ratio - 1.0)
+    return InverseGap(kappa, abs(kappa - on_fine) + rounding * kappa, on_fine, on_coarse, states)
+
+
+def coarser(grid: Grid) -> Grid:
+    """The second grid, on the same box with two thirds of the intervals."""
+    return Grid(2 * (grid.points - 1) // 3 + 1, grid.box, grid.d)
 
 
 def check_grid(
@@ -140,16 +145,18 @@ def _on(
         log_law = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
         log_edges = np.full(grid.points - 1, np.log(level.tau / grid.spacing**2))
         return line_inverse_gap(log_law, log_edges), 1e-12, grid.points
-    replicas = [replica(U, level, grid, negligible) for level in levels]
-    if len(levels) == 1:
-        generator = replicas[0].chain
-        kappa = factorised_inverse_gap(generator)
-    else:
-        generator = joined(replicas, rho)
-        kappa = preconditioned_inverse_gap(generator, _preconditioner(replicas, rho))
+    kappa, generator = replicated_inverse_gap([replica(U, level, grid, negligible) for level in levels], rho)
     return kappa, rounding_error(generator, kappa), generator.size
 
 
-def _preconditioner(replicas: Sequence[Replica], rho: float) -> SeparableSolver:
-    chains: list[ReversibleGenerator] = [one.chain for one in replicas]
-    return SeparableSolver([chain.symmetric().toarray() for chain in chains], shift=rho)
+def replicated_inverse_gap(replicas: Sequence[Replica], rho: float) -> tuple[float, ReversibleGenerator]:
+    """kappa of replicas that swap with their neighbours, or of one alone, and the generator that has it.
+
+    Raises:
+        ValueError: if the chain falls apart, or kappa is too large for float64.
+    """
+    generator = joined(replicas, rho)
+    if len(replicas) == 1:
+        return factorised_inverse_gap(generator), generator
+    axes = [one.chain.symmetric().toarray() for one in replicas]
+    return preconditioned_inverse_gap(generator, SeparableSolver(axes, shift=rho)), generator

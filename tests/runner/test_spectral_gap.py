@@ -96,6 +96,44 @@ def test_the_sampler_is_no_part_of_a_diffusions_run(call: Call, tmp_path: Path) 
     assert len(list((tmp_path / "outputs/runs").iterdir())) == 1
 
 
+def test_gaps_within_modes_levels_and_lists(call: Call, tmp_path: Path) -> None:
+    kernel = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs", "sampler.scan=random")
+    listed = result(call, tmp_path, *kernel, "task.restrict=[[0,0,0,0],[0,0,0,1]]")["metrics"]
+    # Two states that differ in one coordinate, chosen with probability 1/4: a flow of m b / (4 (m + b)) over
+    # a variance of m b, m and b the masses.
+    assert listed["restricted_gap_states"] == pytest.approx(0.25 / listed["restricted_mass_states"])
+    levels = ("sampler=st_dmala", "sampler.ladder=[1.0,0.3]", "sampler.step_size=[0.5,0.9]")
+    held = result(call, tmp_path, *kernel[:2], *levels, "task.restrict=level")["metrics"]
+    masses = [held[f"restricted_mass_level_{level}"] for level in (0, 1)]
+    assert sum(masses) == pytest.approx(1.0)
+    assert held["restricted_inverse_gap_level_1"] == pytest.approx(1 / held["restricted_gap_level_1"])
+    # The hot level alone is faster than the whole, over the mass it has.
+    assert held["restricted_gap_level_1"] > held["spectral_gap"]
+    grid = (*SINGULAR, "task.method=ld", "task.grid=201")
+    cells = result(call, tmp_path, *grid, "task.restrict=mode")["metrics"]
+    for mode in (0, 1):
+        assert cells[f"restricted_gap_mode_{mode}"] == pytest.approx(2 / 0.09, rel=0.01)
+        assert cells[f"restricted_mass_mode_{mode}"] == pytest.approx(0.5, abs=0.001)
+    ball = result(call, tmp_path, *grid, "task.restrict=ball", "task.radius=1.5")["metrics"]
+    assert 0.9 < ball["restricted_mass_ball"] < 1
+
+
+def test_measured_times_stand_beside_those_of_the_gap(call: Call, tmp_path: Path) -> None:
+    values = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", "sampler=gibbs")["metrics"]
+    assert 1 < values["autocorrelation_time"] <= values["autocorrelation_time_bound"]
+    assert values["autocorrelation_time_bound"] == pytest.approx(2 * values["inverse_gap"] - 1)
+    found = result(call, tmp_path, *SINGULAR, "task.method=ld", "task.grid=401")["metrics"]
+    # From one of two modes, of which the other holds half.
+    assert found["mixing_time_from_heaviest"] == pytest.approx(found["inverse_gap"] * math.log(2), rel=0.02)
+    assert found["mixing_time_from_heaviest"] <= found["mixing_time_from_heaviest_bound"]
+    swaps = ("task.method=reld", "task.tau=3", "task.rho=3")
+    small = result(call, tmp_path, *SINGULAR, *swaps, "task.grid=31")["metrics"]
+    assert small["mixing_time_from_heaviest"] <= small["mixing_time_from_heaviest_bound"]
+    large = result(call, tmp_path, *SINGULAR, *swaps, "task.grid=61")["metrics"]
+    assert large["mixing_time_from_heaviest"] is None
+    assert large["mixing_time_from_heaviest_bound"] > 0
+
+
 REFUSED = [
     (("task.method=lld",), "task.method must be one of"),
     (("task.method=reld", "task.tau=0"), "task.tau must be a positive number, 0 was given."),
@@ -106,6 +144,11 @@ REFUSED = [
     (("target.d=3", "task.method=ld"), "a grid needs a target in one or two dimensions, this one has 3."),
     (("target.d=2", "task.method=reld"), "GiB, more than memory=8; grid="),
     (("sampler=random_walk",), "only discrete spaces can be enumerated"),
+    (("task.method=ld", "task.restrict=cell"), "task.restrict must be one of ball, level, mode, 'cell' was"),
+    (("task.method=ld", "task.restrict=ball"), "task.radius must be a positive number, None was given."),
+    (("task.method=ld", "task.restrict=level"), "task.restrict must be mode or ball for method=ld"),
+    (("task.method=ld", "task.restrict=[[0.5]]"), "task.restrict must be mode or ball on"),
+    (("task.method=barrier", "task.restrict=mode"), "task.restrict must be null for method=barrier"),
 ]
 
 
@@ -118,6 +161,23 @@ def test_bad_input_is_refused_before_any_work(
     assert sentence in ended.err
     assert ended.err.count("\n") == 1
     assert list((tmp_path / "outputs/runs").iterdir()) == []
+
+
+BERNOULLI = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("task.restrict=level", "task.restrict=level needs simulated tempering, Gibbs has one level."),
+        ("task.restrict=[[0,1]]", "task.restrict must list states of "),
+    ],
+)
+def test_subsets_that_are_none_of_a_kernels_are_refused(call: Call, given: str, sentence: str) -> None:
+    ended = call(*BERNOULLI, given)
+    assert ended.status == 2
+    assert sentence in ended.err
+    assert ended.err.count("\n") == 1
 
 
 def test_a_space_too_large_to_list_is_refused_with_one_that_fits(call: Call) -> None:
