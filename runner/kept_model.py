@@ -9,6 +9,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.atomic import read_json, set_aside
+from runner.construct import locate
 from runner.errors import UserError, one_sentence, warn
 from runner.identity import model_file
 from runner.model_files import load_model
@@ -74,10 +75,15 @@ def named_by(config: DictConfig) -> KeptModel:
     """The model in the file at `target.model`.
 
     Raises:
-        UserError: if it is not there or cannot be read.
+        UserError: if it is not there, cannot be read, or holds another architecture than the target's.
     """
     path = model_file(config.target.model, "target.model")
     target, metadata = load_model(path)
+    if type(target) is not locate(config.target._target_, "target._target_"):
+        raise UserError(
+            f"target.model={config.target.model} must be a model of {config.target._target_}, "
+            f"a {type(target).__name__} was given."
+        )
     # Weights alone do not say what they learned; the configuration does.
     own = {key: config.target.get(key) for key in ("dataset", "binarisation")}
     return KeptModel(target, path, {**own, **metadata}, trained_here=False)

@@ -52,7 +52,8 @@ SEED = 0
 def with_model(problem: Problem, store: Store) -> Problem:
     """`problem` on its trained target, with ground truth; unchanged where the target is not learned.
 
-    The first process that needs a model or its ground truth makes it; others wait for it.
+    The first process that needs a model or its ground truth makes it; others wait for it. Only an RBM has
+    ground truth, which its block-Gibbs chains make.
 
     Raises:
         UserError: if the data set or the model cannot be had.
@@ -62,23 +63,27 @@ def with_model(problem: Problem, store: Store) -> Problem:
         return problem
     kept = model_of(problem.config, store)
     target = kept.target.to(problem.target.like()).requires_grad_(False)
-    assert isinstance(target, RBM)
+    problem = replace(
+        problem,
+        target=target,
+        notes=tuple(kept.notes),
+        model=str(kept.path),
+        target_name=f"{problem.config.target.get('name')}/{kept.metadata.get('dataset')}",
+    )
+    return _with_truth(problem, kept, target, store) if isinstance(target, RBM) else problem
+
+
+def _with_truth(problem: Problem, kept: KeptModel, target: RBM, store: Store) -> Problem:
+    """`problem`, whose `target` now has its ground truth, with what must be said of that."""
     truth, report = _ground_truth(problem.config, kept, target, store)
     for name, draws in truth.items():
         setattr(target, name, draws.to(target.weight))
     target.reference_chains = int(report["chains"])
-    notes = [*kept.notes]
+    notes = [*problem.notes]
     notes += [SETS_DIFFER] if report["p_value"] < DIFFERENT else []
     notes += [CHAINS_NOT_MIXED] if report["rhat"] > UNMIXED else []
     beside = {"truth_rhat": report["rhat"], "truth_p_value": report["p_value"]}
-    return replace(
-        problem,
-        target=target,
-        notes=tuple(notes),
-        model=str(kept.path),
-        target_name=f"{problem.config.target.get('name')}/{kept.metadata.get('dataset')}",
-        beside=beside,
-    )
+    return replace(problem, notes=tuple(notes), beside=beside)
 
 
 def check_truth(problem: Problem) -> None:

@@ -138,7 +138,7 @@ def _unreadable(path: Path, error: OSError) -> UserError:
 
 def _check_metadata(path: Path, metadata: Mapping[str, Any]) -> None:
     architecture, schema = metadata.get("architecture"), metadata.get("schema")
-    if architecture not in ARCHITECTURES:
+    if architecture not in tuple(ARCHITECTURES):
         raise UserError(
             f"The model file {path} holds the architecture {architecture!r}; "
             f"only {listed(ARCHITECTURES)} can be loaded."
