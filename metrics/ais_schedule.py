@@ -19,7 +19,7 @@ PIECES = ((0, 0.0), (500, 0.5), (4_500, 0.9), (14_500, 1.0))
 """Steps and inverse temperatures at the knots of the schedule of Salakhutdinov and Murray (2008)."""
 
 
-def schedule(temperatures: int | Sequence[float], kind: str = "linear") -> Tensor:
+def schedule(temperatures: int | Sequence[float], kind: str = "linear", fewest: int = 1) -> Tensor:
     """The inverse temperatures, strictly increasing from exactly 0 to exactly 1, float64 on the CPU.
 
     Args:
@@ -27,26 +27,27 @@ def schedule(temperatures: int | Sequence[float], kind: str = "linear") -> Tenso
             returned; or all inverse temperatures themselves, which are checked and returned.
         kind: how a given number is spread: ``linear``; ``sigmoid``, dense at both ends; or ``pieces``,
             three linear pieces that get denser towards 1.
+        fewest: how many steps there must be.
 
     Raises:
-        ValueError: if `temperatures` is neither a positive whole number nor such a sequence, or `kind` is
-            no name of a schedule.
+        ValueError: if `temperatures` is neither a whole number from `fewest` nor such a sequence, or `kind`
+            is no name of a schedule.
     """
     build = SCHEDULES[one_of("schedule", kind, SCHEDULES)]
-    if isinstance(temperatures, int) and not isinstance(temperatures, bool) and temperatures >= 1:
+    if isinstance(temperatures, int) and not isinstance(temperatures, bool) and temperatures >= fewest:
         shares = [step / temperatures for step in range(1, temperatures)]
         temperatures = [0.0, *(build(share) for share in shares), 1.0]
-    fault = _fault(temperatures)
+    fault = _fault(temperatures, fewest)
     if fault:
         raise ValueError(
-            "temperatures must be a whole number of at least 1 or a schedule that increases strictly "
+            f"temperatures must be a whole number of at least {fewest} or a schedule that increases strictly "
             f"from 0 to 1, {fault} was given"
         )
     assert isinstance(temperatures, Sequence)
     return torch.tensor([float(beta) for beta in temperatures], dtype=torch.float64)
 
 
-def _fault(betas: Any) -> str:
+def _fault(betas: Any, fewest: int) -> str:
     """What is wrong with a sequence of inverse temperatures, in a few words; empty if nothing is."""
     if isinstance(betas, str) or not isinstance(betas, Sequence) or len(betas) < 2:
         return repr(betas)
@@ -58,6 +59,8 @@ def _fault(betas: Any) -> str:
             return f"a schedule with {before!r} followed by {after!r}"
     if betas[0] != 0 or betas[-1] != 1:
         return f"a schedule from {betas[0]!r} to {betas[-1]!r}"
+    if len(betas) <= fewest:
+        return f"a schedule of {len(betas) - 1} step{'s' if len(betas) > 2 else ''}"
     return ""
 
 

@@ -21,8 +21,7 @@ from runner.problem_checks import check_kernel, check_learning, check_metrics, c
 from runner.store import Store
 from runner.sweep import Job
 from runner.tasks import apart
-from runner.tasks.evaluate import subject
-from runner.tasks.likelihood import ais_settings
+from runner.tasks.evaluate import check_evaluation
 from runner.tasks.spectral_gap import check_gap
 
 
@@ -56,8 +55,7 @@ class _Trials:
         Store(config.output_root).require_writable()
         _check_task(config)
         if config.task.name == "evaluate":
-            subject(config)
-            ais_settings(config)
+            check_evaluation(config)
             return
         if config.task.name == "learn":
             self._once(check_learning, config, identifying(config, device_type(config.device)))

@@ -13,7 +13,8 @@ from runner.build import Problem, beta, build_kernel
 from runner.devices import floating_point
 from runner.errors import UserError, one_sentence
 from runner.recipe import data_of, recipe_of, untrained
-from runner.tasks.likelihood import ais_settings
+from runner.tasks.ais_settings import ais_settings
+from runner.tasks.likelihood import check_likelihood
 from runner.training.negative_chains import check_draws
 from samplers.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
@@ -44,10 +45,11 @@ def check_learning(config: DictConfig) -> None:
     Raises:
         UserError: naming what is refused.
     """
-    ais_settings(config)
+    settings = ais_settings(config)
     recipe = recipe_of(config, 0)
     data = data_of(recipe, config)
     target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
+    check_likelihood(target, settings)
     kernel = build_kernel(config).to(target.like())
     try:
         kernel.check(target)

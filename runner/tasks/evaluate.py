@@ -14,7 +14,8 @@ from runner.identity import model_file
 from runner.model_files import load_model
 from runner.results import Measured, Record
 from runner.store import RunFolder, Store
-from runner.tasks.likelihood import ais_settings, likelihood
+from runner.tasks.ais_settings import ais_settings
+from runner.tasks.likelihood import check_likelihood, likelihood
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 
@@ -44,7 +45,24 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         raise UserError(
             f"task.dataset={name} has {pixels} pixels an image, the model {path} has {units} visible units."
         )
+    # As many pixels in another shape are other neighbours to a network of convolutions.
+    expected = getattr(target, "shape", data.shape)
+    if tuple(expected) != tuple(data.shape):
+        found, wanted = (" x ".join(map(str, shape)) for shape in (data.shape, expected))
+        raise UserError(
+            f"task.dataset={name} has images of {found} pixels, the model {path} expects {wanted}."
+        )
     return target, metadata, data
+
+
+def check_evaluation(config: DictConfig) -> None:
+    """Refuses a model, a data set or settings that `evaluate` cannot begin with.
+
+    Raises:
+        UserError: naming what is refused.
+    """
+    target, _, _ = subject(config)
+    check_likelihood(target, ais_settings(config))
 
 
 def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:

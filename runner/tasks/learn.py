@@ -11,7 +11,8 @@ from runner.learned import trained
 from runner.recipe import data_of, recipe_of
 from runner.results import Measured, Record
 from runner.store import RunFolder, Store
-from runner.tasks.likelihood import ais_settings, likelihood
+from runner.tasks.ais_settings import ais_settings
+from runner.tasks.likelihood import likelihood
 
 
 def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:

@@ -108,7 +108,7 @@ def test_a_setting_of_a_learned_target_is_refused(
 
 
 WHOLE = "must be a whole number of at least"
-SCHEDULE = "task.ais.temperatures must be a whole number of at least 1 or a schedule that increases strictly"
+SCHEDULE = "task.ais.temperatures must be a whole number of at least 2 or a schedule that increases strictly"
 LEARNING = [
     ("task.cd_steps=0", f"task.cd_steps {WHOLE} 1, 0 was given."),
     ("task.iterations=0", f"task.iterations {WHOLE} 1, 0 was given."),
@@ -134,11 +134,21 @@ LEARNING = [
     ("task.ais.temperatures=[0,nan,1]", "a schedule with 0 followed by nan was given."),
     ("task.ais.temperatures=[0,b,1]", "a schedule with 'b' was given."),
     ("task.ais.temperatures=0", f"{SCHEDULE} from 0 to 1, 0 was given."),
+    ("task.ais.temperatures=1", f"{SCHEDULE} from 0 to 1, 1 was given."),
+    ("task.ais.temperatures=[0,1]", f"{SCHEDULE} from 0 to 1, a schedule of 1 step was given."),
     ("task.ais.temperatures=2.5", "2.5 was given."),
     ("task.ais.temperatures=null", "None was given."),
     ("task.ais.schedule=linera", "task.ais.schedule must be one of linear, pieces, sigmoid, 'linera' was"),
     ("task.ais.chains=1", f"task.ais.chains {WHOLE} 2, 1 was given."),
     ("task.ais.draw_steps=0", f"task.ais.draw_steps {WHOLE} 1, 0 was given."),
+    ("task.ais.repeats=0", f"task.ais.repeats {WHOLE} 1, 0 was given."),
+    ("task.ais.sampler=null", "task.ais.sampler must be a group of keys with a _target_, None was given."),
+    ("task.ais.sampler.step_size=auto", "hyperparameters, DMALA has step_size left to tuning."),
+    ("task.ais.sampler.step_size=0", "task.ais.sampler.step_size must be"),
+    (
+        "task.ais.sampler._target_=samplers.dula.DULA ++task.ais.sampler.step_size=0.1",
+        "so that the estimate would be biased.",
+    ),
 ]
 
 

@@ -25,7 +25,7 @@ LEARN = (
 )
 EVALUATE = ("scale=smoke", "task=evaluate", *AIS)
 TIMES = ("ais_seconds",)
-TRAINING = ("acceptance", "evaluations", "free_energy_gap", "loss")
+TRAINING = ("acceptance", "evaluations", "free_energy_gap", "learning_rate", "loss")
 """What only the run that learned has to say."""
 
 LIKELIHOOD = {
