@@ -1,0 +1,204 @@
+"""Learning of a small deep model whose states can be listed: its likelihood rises, stopped or not."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from runner.checkpoint import load, save
+from runner.errors import RunError
+from runner.training import Training, TrainingError, TrainingSettings, ValidationSettings
+from runner.training.soundness import ENERGY_LIMIT
+from samplers.acs import ACS
+from samplers.dmala import DMALA
+from samplers.gibbs import Gibbs
+from samplers.kernel import Kernel
+from samplers.parallel_tempering import ParallelTempering
+from targets.base_law import base_law
+from targets.resnet_ebm import ResNetEBM
+
+PIXELS = 12
+
+
+def images(rows: int, seed: int) -> Tensor:
+    """Images of 3 x 4 pixels: a left or a right half, with a tenth of the pixels flipped."""
+    generator = torch.Generator().manual_seed(seed)
+    left = torch.arange(PIXELS) % 4 < 2
+    side = torch.rand((rows, 1), generator=generator) < 0.5
+    return (side ^ left ^ (torch.rand((rows, PIXELS), generator=generator) < 0.1)).to(torch.uint8)
+
+
+TRAIN, HELD_OUT = images(400, 0), images(200, 1)
+
+
+def network(seed: int = 0) -> ResNetEBM:
+    mean = TRAIN.double().mean(0)
+    return ResNetEBM(PIXELS, mean, seed=seed, shape=(3, 4), width=4, blocks=2, halvings=1)
+
+
+@torch.no_grad()
+def log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
+    """Mean exact log-likelihood: log Z by all 4,096 states."""
+    log_z = model.log_prob(model.space.states().to(model.data_mean)).logsumexp(0)
+    return float(model.log_prob(data.to(model.data_mean)).mean() - log_z)
+
+
+def base_log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
+    return float(base_law(model).log_prob(data.double()).mean())
+
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "dmala": lambda: DMALA(0.3),
+    "acs": lambda: ACS(cycle_length=5, step_size=1.0, min_step_size=0.2, balancing=0.6),
+    "pt_dmala": lambda: ParallelTempering(DMALA(), ladder=[1.0, 0.7, 0.4], step_size=0.3),
+    "gibbs": lambda: Gibbs("systematic"),
+}
+
+
+def settings(**changed: Any) -> TrainingSettings:
+    plain: dict[str, Any] = {
+        "method": "pcd",
+        "cd_steps": 3,
+        "iterations": 100,
+        "batch": 50,
+        "chains": 50,
+        "buffer": 200,
+        "reinitialisation": 0.02,
+        "learning_rate": 0.01,
+        "warm_up": 10,
+        "averaging": 0.9,
+    }
+    return TrainingSettings(**{**plain, **changed})
+
+
+def training(name: str, how: TrainingSettings, **args: Any) -> Training:
+    return Training(network(), KERNELS[name](), TRAIN, how, seed=3, validation=HELD_OUT, **args)
+
+
+def weights(run: Training) -> list[Tensor]:
+    return [parameter.detach() for parameter in run.target.parameters()]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_likelihood_of_held_out_images_rises_above_the_base(name: str) -> None:
+    """By half a nat of the 3.7 from the base, -8.3, to the law of the images, -4.6."""
+    how = settings(cd_steps=12 if name == "gibbs" else 3)
+    run = training(name, how)
+    base = base_log_likelihood(network())
+    assert log_likelihood(network()) < base + 0.1
+    run.advance(how.iterations)
+    assert run.finished
+    assert log_likelihood(run.target) > base + 0.5
+    values = run.history[-1]["values"]
+    assert 0 < values["acceptance"] <= 1
+    assert values["learning_rate"] == 0.01
+    assert ("swap_rate" in values) == (name == "pt_dmala")
+    if name == "pt_dmala":
+        assert 0.1 < values["swap_rate"] < 1
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_path: Path) -> None:
+    """With all that a training has on; the moments also fall into walks of validations."""
+    how = settings(
+        iterations=14, validate_every=5, learning_rate_decay="linear", energy_penalty=1e-3, weight_decay=0.01
+    )
+    args = {"scoring": ValidationSettings(17, chains=6), "records": 6}
+    whole = training(name, how, **args)
+    # 14 iterations, and 3 walks of 17 temperatures, three to a unit.
+    units = 14 + 3 * 6
+    whole.advance(units - 1)
+    assert not whole.finished
+    whole.advance(1)
+    assert whole.finished
+    assert [score.iteration for score in whole.scores] == [5, 10, 14]
+    stops = sorted(random.Random(name).sample(range(1, units), 10))
+    cut, at, mid_walk = training(name, how, **args), 0, 0
+    for stop in stops:
+        cut.advance(stop - at)
+        at, mid_walk = stop, mid_walk + cut.validating
+        save(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
+        # What came after the checkpoint is lost.
+        cut.advance(2)
+        cut = training(name, how, **args)
+        cut.load_state_dict(load(tmp_path / "checkpoint.pt")["training"])
+    cut.advance(units - at)
+    assert mid_walk > 1
+    assert cut.finished
+    assert all(torch.equal(a, b) for a, b in zip(weights(cut), weights(whole), strict=True))
+    assert cut.scores == whole.scores
+    assert cut.best == whole.best
+    assert [r["values"] for r in cut.history] == [r["values"] for r in whole.history]
+    assert torch.equal(cut.samples(50), whole.samples(50))
+
+
+# --- warm-up --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("decay", "rates"),
+    [
+        ("none", [0.25, 0.5, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        ("linear", [0.25, 0.5 * 7 / 8, 0.75 * 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]),
+    ],
+)
+def test_the_learning_rate_rises_and_falls_by_hand(decay: str, rates: list[float]) -> None:
+    run = training("dmala", settings(iterations=8, warm_up=4, learning_rate_decay=decay, learning_rate=0.1))
+    seen = []
+    for _ in range(8):
+        run.advance(1)
+        seen.append(run.optimiser.adam.param_groups[0]["lr"])
+        assert run.history[-1]["values"]["learning_rate"] == seen[-1]
+    assert seen == pytest.approx([0.1 * rate for rate in rates], abs=1e-15)
+
+
+def test_a_first_step_of_adam_is_as_long_as_the_warm_up_says() -> None:
+    """Adam's first step is the learning rate times the sign of the gradient."""
+    run = training("dmala", settings(warm_up=10, averaging=0.0))
+    before = [weight.clone() for weight in weights(run)]
+    run.advance(1)
+    longest = max(float((a - b).abs().max()) for a, b in zip(weights(run), before, strict=True))
+    assert longest == pytest.approx(0.001, rel=1e-3)
+
+
+# --- what goes wrong ------------------------------------------------------------------------------------
+
+
+def test_energies_that_explode_stop_the_training_and_the_good_checkpoint_stays(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.pt"
+    run = training("dmala", settings(learning_rate=1e6, warm_up=0))
+    run.advance(0, path)
+    save(path, {"training": run.state_dict()})
+    with pytest.raises(TrainingError, match="the energies have exploded") as raised:
+        run.advance(10, path)
+    assert isinstance(raised.value, RunError)
+    said = str(raised.value)
+    assert said.startswith(f"Training stopped at iteration {raised.value.iteration}, where the energies have")
+    assert "above 8.38861e+06" in said
+    assert said.endswith(f"the last good checkpoint is kept at {path}.")
+    assert 1 <= raised.value.iteration <= 10
+    again = training("dmala", settings(learning_rate=1e6, warm_up=0))
+    again.load_state_dict(load(path)["training"])
+    fresh = training("dmala", settings())
+    assert all(torch.equal(a, b) for a, b in zip(weights(again), weights(fresh), strict=True))
+
+
+def test_large_energies_below_the_limit_do_not_stop_it() -> None:
+    """A constant in U changes no law: the network's last bias is one."""
+    for size, stops in ((0.9 * ENERGY_LIMIT, False), (1.1 * ENERGY_LIMIT, True)):
+        run = training("gibbs", settings(cd_steps=1))
+        shifted = copy.deepcopy(weights(run))[-1]
+        assert shifted.numel() == 1
+        weights(run)[-1].fill_(size)
+        if stops:
+            with pytest.raises(TrainingError, match="iteration 1, where the energies have exploded"):
+                run.advance(1)
+        else:
+            run.advance(1)
