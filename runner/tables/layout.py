@@ -98,7 +98,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
         blocks=blocks,
         findings=(*compared(shape, results), *growing(shape, results)),
-        legend=tuple(legend(shape, summary, reduction)),
+        legend=tuple(legend(shape, summary, results.seeds, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
         + tuple(("", note) for note in shape.notes),
         coverage=coverage,

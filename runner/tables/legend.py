@@ -9,15 +9,15 @@ from runner.tables.summary import Summary
 INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
 
-def legend(shape: TableShape, summary: Summary, reduction: str | None = None) -> list[str]:
+def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | None = None) -> list[str]:
     """The sentences that say how to read the numbers; only those that this table needs.
 
-    `reduction` says in what the protocol falls short of the published one.
+    Args:
+        seeds: see `Results.seeds`.
+        reduction: in what the protocol falls short of the published one.
     """
     entries = list(summary)
-    most = max((entry.expected for entry in entries), default=0)
-    seeds = "1 seed" if most == 1 else f"n = {most} seeds"
-    sentences = [f"Ours: mean ± half the width of the 95 % t interval over {seeds}."]
+    sentences = [averaged(seeds)] if seeds else []
     if any(entry.published for entry in entries):
         named = ", ".join(
             f"{label} is {version.paper}, {version.table}"
@@ -50,3 +50,10 @@ def legend(shape: TableShape, summary: Summary, reduction: str | None = None) ->
     if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
         sentences.append("n is given where fewer seeds than that are in.")
     return sentences
+
+
+def averaged(seeds: int) -> str:
+    """What a number of ours is, of so many seeds."""
+    if seeds == 1:
+        return "Ours: one seed, without an interval."
+    return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds."

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from runner.store import RunFolder, Store
 
 
+WITHOUT_CHANCE = ("spectral_gap",)
+"""Tasks whose numbers no seed changes: there is one run of each, and nothing to average."""
+
+
 class JobLike(Protocol):
     """The part of `runner.sweep.Job` that a table reads."""
 
@@ -84,6 +88,13 @@ class Results:
         """Final values of `metric` by seed, of the runs that are done and have a finite one."""
         values = {run.seed: run.value(metric) for run in self.at(row, column)}
         return {seed: value for seed, value in values.items() if value is not None}
+
+    @property
+    def seeds(self) -> int:
+        """The most runs that a row has in a column; 0 where nothing in any run is random."""
+        if all(run.config.get("task", {}).get("name") in WITHOUT_CHANCE for run in self.runs):
+            return 0
+        return max(Counter((run.row, run.column) for run in self.runs).values())
 
     @property
     def columns(self) -> list[str]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import pyplot
 from omegaconf import OmegaConf
 
 from runner.compose import power
 from runner.store import Store
-from runner.sweep import experiment_jobs
+from runner.sweep import Job, experiment_jobs
 from runner.table import experiment_shape
+from runner.tables.figures.draw import draw_figure
 from runner.tables.growth import growing
+from runner.tables.legend import legend
 from runner.tables.results import Results, Run, gather
 from runner.tables.shape import table_shape
+from runner.tables.summary import Summary
 from tests.runner.conftest import Call
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
@@ -208,6 +214,35 @@ def test_sweep_and_table_of_reld_fit(experiment: str, tmp_path: Path) -> None:
     # At least a factor 4 in epsilon in one dimension.
     widths = [run.config.target.epsilon for run in results.runs if run.row == "LD"]
     assert max(widths) / min(widths) >= 4
+
+
+OURS = {
+    1: "Ours: one seed, without an interval.",
+    2: "Ours: mean ± half the width of the 95 % t interval over n = 2 seeds.",
+}
+TITLES = {0: "", 1: "one seed", 2: "mean and 95 % interval over seeds"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "seeds"), [("reld_proposition1", 0), ("stmh_table1", 1), ("stmh_table1", 2)]
+)
+def test_what_is_not_random_is_not_averaged(experiment: str, seeds: int, tmp_path: Path) -> None:
+    """No word of seeds, or of an interval over them, in the table and in the figure, where there are none."""
+    shape = experiment_shape(experiment)
+    alone = gather(experiment, shape, smoke_jobs(experiment), Store(tmp_path)).runs
+    again = tuple(replace(run, seed=1) for run in alone) if seeds == 2 else ()
+    results = Results((*alone, *again))
+    assert results.seeds == seeds
+    ours = [line for line in legend(shape, Summary([]), results.seeds) if line.startswith("Ours")]
+    assert ours == ([] if seeds == 0 else [OURS[seeds]])
+    page = draw_figure(shape.figures[0], shape, results)
+    assert page.legends[0].get_title().get_text() == TITLES[seeds]
+    pyplot.close(page)
+
+
+@functools.cache
+def smoke_jobs(experiment: str) -> list[Job]:
+    return experiment_jobs(experiment, ["scale=smoke"])
 
 
 def test_an_exponential_growth_is_fitted_as_one() -> None:

@@ -96,7 +96,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             longest = max(len(str(handle.get_label())) for handle in handles)
             entry = LEGEND_MARK + LEGEND_LETTER * longest
             columns = min(len(handles), max(1, int(figure.width / entry)))
-            title = "mean and 95 % interval over seeds"
+            title = {0: None, 1: "one seed"}.get(results.seeds, "mean and 95 % interval over seeds")
             page.legend(
                 handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title
             )
