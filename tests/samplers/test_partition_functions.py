@@ -141,6 +141,16 @@ def test_errors_of_differences_agree_with_the_jackknife() -> None:
     assert difference_error(first, second) == pytest.approx(jackknife, rel=0.02)
 
 
+def test_chains_stay_on_their_level_when_a_colder_one_is_added() -> None:
+    """Nothing moves between levels here: whoever starts hot stays hot and never sees the next level."""
+    target = random_target(Binary(3), seed=3, roughness=1.0)
+    betas = torch.tensor([1.0, 0.6, 0.3], dtype=torch.float64)
+    chain = TemperedChain(DMALA(1.0), betas, torch.zeros(3, dtype=torch.float64), rate=0.0)
+    # Level 1 is estimated from the hot one; of level 0 nothing can be said, least of all from the hot one.
+    with pytest.raises(ValueError, match=r"partition function of level 0 \(beta=1\) rests on"):
+        PARTITIONS["inductive"](chain, target, PartitionPilot(64, 40), Streams([1], "tuning"))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_degenerate_estimates_are_refused(method: str) -> None:
     """One narrow mode, and a ladder that leaps to it from a hot level, whose states are nowhere near."""
