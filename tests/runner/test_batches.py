@@ -62,9 +62,10 @@ def test_dynamic_batches_have_the_grey_values_as_means() -> None:
 
 
 def test_every_iteration_and_every_seed_draws_anew() -> None:
-    grey = torch.full((4, 40), 8, dtype=torch.uint8)
+    grey = torch.full((8, 40), 8, dtype=torch.uint8)
     data = torch.zeros_like(grey)
     one, other = (Batches(data, 4, seed, torch.float64, grey, 16) for seed in (0, 1))
+    # Two batches of one epoch, one of the next, one of another seed.
     draws = [one.at(0), one.at(1), one.at(2), other.at(0)]
     for first in range(len(draws)):
         for second in range(first):

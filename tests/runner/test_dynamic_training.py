@@ -81,7 +81,17 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     # The commit is in every model file, and may change while tests run in a working tree.
     monkeypatch.setattr(model_files, "git", lambda: {"commit": "c0ffee", "dirty": False})
     command = (*LEARN, "target.binarisation=dynamic")
-    assert call(*command, "output_root=whole").status == 0
+    digits, at, seen = data.load("digits", "dynamic", None), Batches.at, []
+
+    def noted(self: Batches, iteration: int) -> torch.Tensor:
+        seen.append(self.grey is not None and torch.equal(self.grey, digits.grey) and self.white == 16)
+        return at(self, iteration)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Batches, "at", noted)
+        assert call(*command, "output_root=whole").status == 0
+    assert len(seen) == 40
+    assert all(seen)
     with monkeypatch.context() as patch:
         stop_after(patch, Training, 2)
         assert call(*command, "output_root=cut").status == 75
@@ -94,7 +104,7 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     report = json.loads(one("models/*/model.json", "cut").read_text())
     assert report["binarisation"] == "dynamic"
     assert report["recipe"]["data"] == {"name": "digits", "binarisation": "dynamic", "seed": 0}
-    assert report["data_fingerprint"] == data.load("digits", "dynamic", None).fingerprint()
+    assert report["data_fingerprint"] == digits.fingerprint()
     # The same recipe on still images is another model.
     assert call(*LEARN, "target.binarisation=stochastic", "output_root=whole").status == 0
     assert len(list(Path("whole").glob("models/*/model.safetensors"))) == 2
