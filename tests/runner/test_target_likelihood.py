@@ -182,7 +182,7 @@ def test_a_saved_network_is_evaluated(call: Call, model: Path) -> None:
     found = values("first")
     assert set(found) == (VALUES | REPEATED | EXACT) - {"ais_seconds"}
     assert abs(found["log_z"] - found["log_z_exact"]) < 5 * found["log_z_se"]
-    assert summary("first")["target"] == "resnet_ebm/halves.npz"
+    assert summary("first")["target"] == "resnet_ebm/halves"
     assert summary("first")["steps"] == STEPS
     gwg = "task.ais.sampler._target_=samplers.gwg.GWG"
     assert call(*EVALUATE[:-1], gwg, f"model={model}", "output_root=gwg").status == 0
