@@ -21,6 +21,7 @@ from runner.bench import (
     binary_bnn,
     command_line,
     continuous,
+    deep_ebm,
     entropic_step,
     memory,
     rbm_step,
@@ -55,6 +56,7 @@ def rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str, str,
     rbm_rows(add, rounds=8 if short else 40)
     entropic_step.rows(add, rounds=8 if short else 40)
     binary_bnn.rows(add, rounds=8 if short else 40)
+    deep_ebm.rows(add, rounds=1 if short else 2)
     grid = {"replicas": (1, 2, 8), "chains": (10, 1000)} if short else {}
     times = tempering_round.scaling(**grid)
     draw(times, folder)
@@ -96,6 +98,7 @@ def memory_rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> N
     peak = binary_bnn.peak_megabytes()
     name = "50 binary networks of 500 units, 29,860 rows x 88: memory of a step"
     add(name, f"{peak:.0f} MB", "<= 4096 MB", peak <= 4096)
+    deep_ebm.memory_rows(add)
 
 
 def rbm_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:

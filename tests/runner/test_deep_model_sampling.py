@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from runner.bench.plain_deep import PlainNetwork
 from runner.model_files import load_model, save_model
 from runner.training import Training, TrainingSettings
 from samplers.dmala import DMALA
@@ -142,3 +143,11 @@ def test_learning_stopped_and_continued_ends_with_the_same_bits(tmp_path: Path) 
     second.advance(4)
     for name, tensor in straight.target.state_dict().items():
         assert torch.equal(tensor, second.target.state_dict()[name]), name
+
+
+def test_the_script_beside_which_learning_is_timed_has_the_same_energy() -> None:
+    target = ResNetEBM(784, torch.linspace(0.0, 1.0, 784), seed=1, width=3, blocks=3).requires_grad_(False)
+    network = PlainNetwork(3, 3, target.data_mean).double()
+    network.load_state_dict({**target.network.state_dict(), "mean": target.data_mean})
+    theta = target.initial((5,), torch.Generator().manual_seed(0))
+    torch.testing.assert_close(network(theta).detach(), target.log_prob(theta), rtol=1e-12, atol=1e-9)
