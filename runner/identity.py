@@ -16,6 +16,7 @@ from runner.data import file_digest
 from runner.data import identifying as identifying_data
 from runner.errors import UserError
 from runner.training.settings import essential
+from targets.rbm import RBM
 
 SCHEMA = 1
 """Raised when the meaning of a result changes, so that old and new runs are never taken for each other."""
@@ -63,7 +64,9 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
         if parts["task"].get("method") != "kernel":
             del parts["sampler"]
     if task == "evaluate":
-        parts = {"task": parts["task"], "model": weights_of(model_file(config.model))}
+        path = model_file(config.model)
+        rbm = _described(path, file_digest(path))[1]
+        parts = {"task": _as_read(parts["task"], rbm), "model": weights_of(path)}
         if config.task.dataset is not None:
             parts["task"]["dataset"] = identifying_data(config.task.dataset, key="task.dataset")
     elif task == "learn":
@@ -73,7 +76,8 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
                 f"target={parts['target'].get('name')} cannot."
             )
         del parts["metric"]
-        parts["task"] = essential(parts["task"])
+        rbm = parts["target"].get("_target_") == "targets.rbm.RBM"
+        parts["task"] = _as_read(essential(parts["task"]), rbm)
         learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
         parts["target"] = _with_data(learned)
     elif isinstance(parts["target"], dict) and "training" in parts["target"]:
@@ -85,6 +89,18 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
 
 NOT_LEARNED = ("model", "model_seed", "training", "ground_truth")
 """Keys of a learned target that `task=learn` does not read: its own settings and seed stand for them."""
+
+
+UNREAD_BY_RBM = ("sampler", "repeats")
+"""Keys of `task.ais` that the likelihood of an RBM does not read: its annealing moves by block Gibbs."""
+
+
+def _as_read(task: dict[str, Any], rbm: bool) -> dict[str, Any]:
+    """The task `learn` or `evaluate` with what it reads where the model is an RBM, or is none."""
+    ais = task.get("ais")
+    if not rbm or not isinstance(ais, dict):
+        return task
+    return {**task, "ais": {key: value for key, value in ais.items() if key not in UNREAD_BY_RBM}}
 
 
 def _with_data(target: dict[str, Any]) -> dict[str, Any]:
@@ -106,15 +122,17 @@ def weights_of(path: Path) -> dict[str, str | None]:
     Raises:
         UserError: if it cannot be read.
     """
-    return _weights_of(path, file_digest(path))
+    return _described(path, file_digest(path))[0]
 
 
 @functools.cache
-def _weights_of(path: Path, content: str) -> dict[str, str | None]:
+def _described(path: Path, content: str) -> tuple[dict[str, str | None], bool]:
+    """What the model in a file is, and whether it is an RBM."""
     from runner.model_files import load_model, model_digest
 
     model, metadata = load_model(path)
-    return {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
+    weights = {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
+    return weights, isinstance(model, RBM)
 
 
 def model_file(given: Any, key: str = "model") -> Path:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from runner.compose import compose
 from runner.identity import artefact_id, canonical, digest, run_ids
+from runner.model_files import save_model
 from runner.seeds import seeds_of
+from targets.rbm import RBM
+from targets.resnet_ebm import ResNetEBM
 
 
 def ids(*overrides: str, device: str = "cpu") -> dict[int, str]:
@@ -94,3 +99,25 @@ def test_an_artefact_belongs_to_sampler_and_target_alone() -> None:
 
     assert name() == name("seed=4") == name("task.steps=7") == name("metric=tv")
     assert len({name(), name("target=mos"), name("sampler=dmala"), name("dtype=float64")}) == 4
+
+
+TRANSITION = ("task.ais.repeats=2", "task.ais.sampler.step_size=0.2")
+
+
+@pytest.mark.parametrize("override", TRANSITION)
+def test_how_other_models_anneal_is_no_part_of_an_rbm_s_likelihood(override: str, tmp_path: Path) -> None:
+    rbm, network = tmp_path / "rbm.safetensors", tmp_path / "network.safetensors"
+    save_model(rbm, RBM(9, 2), {"dataset": "digits"})
+    save_model(network, ResNetEBM(9, width=2, blocks=1, halvings=0), {"dataset": "digits"})
+    learn, evaluate = ("task=learn", "sampler=dmala", "target.dataset=digits"), ("task=evaluate",)
+    assert ids(*learn, "target=rbm", override) == ids(*learn, "target=rbm")
+    assert ids(*evaluate, f"model={rbm}", override) == ids(*evaluate, f"model={rbm}")
+    assert ids(*learn, "target=resnet_ebm", override) != ids(*learn, "target=resnet_ebm")
+    assert ids(*evaluate, f"model={network}", override) != ids(*evaluate, f"model={network}")
+    assert ids(*learn, "target=rbm", "task.ais.chains=7") != ids(*learn, "target=rbm")
+
+
+def test_the_id_of_a_learned_rbm_is_that_of_before_there_were_other_models() -> None:
+    """As commit 88c9850 had it: runs that are kept are found again."""
+    found = ids("task=learn", "target=rbm", "target.dataset=digits", "sampler=dmala")
+    assert found == {0: "330f72a5ead8ea7e"}
