@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.runner.conftest import Call
 
 SHORT = ["scale=smoke", "task.steps=60", "task.chains=4", "metric=[acceptance,jump,emc]"]
 MIXTURE = "target=gaussian_mixture"
+FINE = "metric=[level_occupancy,mean_norm]"
 IN_THREE = "target.means=[[0,0,0],[1,2,3]] target.covariance=[0.5,1] target.weights=[0.3,0.7]"
 
 
@@ -32,6 +35,25 @@ def test_every_mixture_runs(command: str, call: Call) -> None:
     assert measured["jump"] > 0
     assert 0 < measured["acceptance"] <= 1
     assert 0 <= measured["emc"] <= 1
+
+
+@pytest.mark.parametrize("partition", ["inductive", "wang_landau"])
+def test_a_fine_ladder_runs(partition: str, call: Call) -> None:
+    """STMH's ladder under which the estimates are proved: D = 3 has 11 levels, and each is visited."""
+    command = f"sampler=stmh sampler.ladder=fine sampler.partition={partition} sampler.step_size=2.0"
+    small = "sampler.pilot.chains=64 sampler.pilot.steps=16 task.chains=200 task.steps=400 task.burn_in=100"
+    ended = call(*command.split(), "target=stmh_two_modes", "target.distance=3", *small.split(), FINE)
+    assert ended.status == 0, ended.err
+    (path,) = Path("outputs/runs").glob("*/summary.json")
+    summary = json.loads(path.read_text())
+    spread = 1.5**2 + 2 * 2 * (1 + math.log(4.0))  # D^2 + 2 gamma_max d nu, with nu of (C.22)
+    ladder = summary["tuning"]["hyperparameters"]["ladder"]
+    assert len(ladder) == 1 + math.ceil(math.log(1.5**2) / math.log1p(1 / spread)) == 11
+    assert max(cold / hot for cold, hot in pairwise(ladder)) <= 1 + 1 / spread
+    shares = [summary["metrics"][f"level_{level}"] for level in range(11)]
+    assert sum(shares) == pytest.approx(1.0)
+    assert min(shares) > 0.02
+    assert summary["metrics"]["level_occupancy_uneven"] == 0
 
 
 @pytest.mark.parametrize(

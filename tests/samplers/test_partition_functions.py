@@ -41,7 +41,7 @@ def relative(log_partition: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: str) -> None:
-    """Two modes 6 apart, 6 levels; 0.05 nats are at least 4.3 standard errors: false alarm 1e-4 a test."""
+    """Two modes 6 apart, 6 levels; 0.05 nats are at least 5.2 standard errors: false alarm 1e-6 a test."""
     target = two_modes(6.0)
     ladder = stmh_ladder(mixture_of(target))
     sampler = SimulatedTempering(
@@ -49,7 +49,7 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
         ladder,
         partition=method,
         step_size=[2.0, 2.5, 3.0, 4.0, 5.0, 6.0],
-        pilot=PartitionPilot(chains=512, steps=200),
+        pilot=PartitionPilot(chains=1_600, steps=100),
     )
     found = sampler.tune(target, Streams([0], "tuning"))
     assert found["ladder"] == ladder
@@ -58,8 +58,8 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
     error = values - relative(quadrature(target, betas, half=45.0))
     low, high = torch.tensor(found["report"]["log_partition_interval"], dtype=torch.float64).T
     assert error.abs().max() <= 0.05
-    assert (high - low).max() <= 2 * 1.97 * 0.0115
-    assert (error.abs() <= 1.2 * (high - low) + 1e-9).all()
+    assert (high - low).max() <= 2 * 1.97 * 0.0095
+    assert (error.abs() <= 1.35 * (high - low) + 1e-9).all()
     assert min(found["report"]["partition_effective_sample_size"]) > 1_000
     tuned = sampler.tuned(found)
     assert not tuned.untuned
@@ -70,14 +70,14 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
 @pytest.mark.parametrize("space", [Binary(4), Ordinal(2, 4)], ids=["binary", "ordinal"])
 @pytest.mark.parametrize("method", METHODS)
 def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Ordinal) -> None:
-    """Within 4.9 standard errors at each of three levels: false alarm 3e-6 a test."""
+    """Within 5.3 standard errors at each of three levels: false alarm 4e-7 a test."""
     target = random_target(space, seed=3, roughness=2.0)
     betas = torch.tensor([1.0, 0.6, 0.3, 0.0], dtype=torch.float64)
     chain = TemperedChain(DMALA(1.0), betas, torch.zeros(4, dtype=torch.float64), 0.5)
     found = PARTITIONS[method](chain, target, PartitionPilot(256, 60), Streams([1], "tuning"))
     error = torch.tensor(found.log_partition) - relative(exact_log_partition(target, betas))
     assert found.log_partition[-1] == found.standard_error[-1] == 0.0
-    assert (error.abs() <= 4.9 * torch.tensor(found.standard_error) + 1e-12).all()
+    assert (error.abs() <= 5.3 * torch.tensor(found.standard_error) + 1e-12).all()
     assert max(found.standard_error) < 0.05
     # Each round steps on, and Wang-Landau steps where it learns, where it measures and before.
     per_level = [60 * known + 60 * known // 4 for known in (1, 2, 3)]
@@ -85,17 +85,20 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
 
 
 def test_the_inductive_estimate_of_a_gaussian_ladder_is_the_printed_recursion() -> None:
-    """One Gaussian: Z(beta) ~ beta^(-d/2) but for the normalisation, whatever the ladder."""
+    """One Gaussian: Z(beta) ~ beta^(-d/2) but for the normalisation; 5 standard errors: 6e-7."""
     target = GaussianMixture([[0.0]], covariance=2.0)
     betas = torch.tensor([1.0, 0.5], dtype=torch.float64)
     chain = TemperedChain(GaussianWalk(3.0), betas, torch.zeros(2, dtype=torch.float64), 0.5)
     found = PARTITIONS["inductive"](chain, target, PartitionPilot(400, 200), Streams([1], "tuning"))
     exact = math.log(0.5) / 2 - 0.25 * math.log(2 * math.pi * 2.0)
-    assert abs(found.log_partition[0] - exact) <= 4.9 * found.standard_error[0] < 0.05
+    assert abs(found.log_partition[0] - exact) <= 5.0 * found.standard_error[0] < 0.05
 
 
 def test_the_error_of_a_mean_of_weights_sees_the_correlation_within_chains() -> None:
-    """Log-normal weights: mean 1, squared coefficient of variation e^0.25 - 1; a tenth is 8 errors here."""
+    """Log-normal weights: mean 1, to 5 errors (6e-7), and squared coefficient of variation e^0.25 - 1.
+
+    Of the estimated errors a tenth is 8 of theirs.
+    """
     generator = torch.Generator().manual_seed(3)
     steps, chains, sigma = 50, 4_000, 0.5
     noise = torch.randn((steps, chains), generator=generator, dtype=torch.float64)
@@ -103,7 +106,7 @@ def test_the_error_of_a_mean_of_weights_sees_the_correlation_within_chains() -> 
     variation = math.exp(sigma**2) - 1
     everything = torch.ones_like(logs, dtype=torch.bool)
     ratio = log_mean_weight(logs, everything)
-    assert abs(ratio.log_mean) < 4.9 * ratio.standard_error
+    assert abs(ratio.log_mean) < 5.0 * ratio.standard_error
     assert ratio.standard_error == pytest.approx(math.sqrt(variation / logs.numel()), rel=0.1)
     assert ratio.effective == pytest.approx(logs.numel() / (1 + variation), rel=0.1)
 

@@ -135,7 +135,7 @@ def test_each_level_has_its_own_step_size() -> None:
 
 
 def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
-    """Mean and energy of 2,000 chains within 4.9 standard errors each: false alarm 3e-6 for the test.
+    """Mean and energy of 2,000 chains within 5.3 standard errors each: false alarm 6e-7 for the test.
 
     Each chain contributes its last state, if it is cold, so that the draws are independent.
     """
@@ -152,9 +152,9 @@ def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
         error = (ours.var(0) / len(ours) + theirs.var(0) / len(theirs)).sqrt()
         return ((ours.mean(0) - theirs.mean(0)) / error).abs().max()
 
-    assert off(draws, fresh) < 4.9
-    assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 4.9
-    assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 4.9
+    assert off(draws, fresh) < 5.3
+    assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 5.3
+    assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 5.3
     # Of all levels together the law is another one, and the test sees it.
     assert off(state.log_prob[0], MIXTURE.log_prob(fresh)) > 20
 
