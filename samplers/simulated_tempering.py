@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.gaussian_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, count, is_number, one_of, positive, within
+from samplers.given_levels import given_log_partition, given_step_sizes
+from samplers.hyperparameters import AUTO, count, is_number, one_of, within
 from samplers.kernel import Info, Kernel, State
 from samplers.ladder import check_ladder
 from samplers.level_tuning import PARTITIONS, STMH, check_open, tune_ladder_of, tune_step_sizes_of
 from samplers.partition_functions import PartitionPilot
-from samplers.step_size import OPTIMAL_ACCEPTANCE, Steppable
+from samplers.step_size import OPTIMAL_ACCEPTANCE
 from samplers.stmh_ladder import LADDERS
 from samplers.tempered_chain import TemperedChain
 from targets.randomness import Generator
@@ -79,49 +79,11 @@ class SimulatedTempering(Kernel):
         self.ladder_given, self.step_size_given = ladder, step_size
         open_ended = isinstance(ladder, str) and ladder in (AUTO, *LADDERS)
         self.betas = None if open_ended else check_ladder(ladder)
-        self.step_sizes = self._check_step_sizes(step_size)
-        self.log_partition = self._check_log_partition(log_partition)
+        self.step_sizes = given_step_sizes(step_size, kernel, self.betas)
+        self.log_partition = given_log_partition(log_partition, self.betas)
         self.chain: TemperedChain | None = None
         if self.betas is not None and self.log_partition is not None and not self.untuned:
             self.chain = self._chain(self.betas, self.log_partition, self.step_sizes)
-
-    def _check_log_partition(self, given: Sequence[float] | str) -> Tensor | None:
-        if given == AUTO:
-            return None
-        values = [] if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
-        if self.betas is None or len(values) != len(self.betas) or not all(map(is_number, values)):
-            raise ValueError(
-                "log_partition must be 'auto' or one number for each level of a given ladder, "
-                f"{given if isinstance(given, str) else values!r} was given"
-            )
-        tensor = torch.tensor(values, dtype=torch.float64)
-        if not bool(tensor.isfinite().all()):
-            raise ValueError(f"log_partition must be finite, {values!r} was given")
-        return tensor
-
-    def _check_step_sizes(self, given: float | Sequence[float] | str | None) -> Tensor | None:
-        if given is None:
-            if self.base.untuned and not isinstance(self.base, Steppable):
-                raise ValueError(f"kernel must be given with its {self.base.untuned[0]}, 'auto' was given")
-            return None
-        if not isinstance(self.base, Steppable):
-            raise ValueError(
-                f"step_size must be null around {type(self.base).__name__}, which takes its own or has none, "
-                f"{given!r} was given"
-            )
-        if isinstance(given, str):
-            walk = isinstance(self.base, GaussianWalk)
-            one_of("step_size", given, (AUTO, STMH) if walk else (AUTO,))
-            return None
-        if not isinstance(given, Sequence):
-            return positive("step_size", given)
-        sizes = [s for s in (positive("step_size", v) for v in given) if s is not None]
-        if self.betas is None or len(sizes) != len(self.betas):
-            raise ValueError(
-                "step_size must be one number, 'auto', 'stmh', or one number for each level of a given "
-                f"ladder, {list(given)!r} was given"
-            )
-        return torch.stack(sizes)
 
     @property
     def untuned(self) -> tuple[str, ...]:
