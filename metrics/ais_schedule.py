@@ -12,6 +12,9 @@ from torch import Tensor
 
 from samplers.hyperparameters import is_number, one_of
 
+FEWEST_STEPS = 2
+"""Of annealing proper; one step is importance sampling from the base law, with no temperature between."""
+
 STEEPNESS = 4.0
 """Of the sigmoid schedule: its argument runs from -4 to 4 (Grosse, Ghahramani and Adams 2015)."""
 

@@ -9,16 +9,13 @@ from typing import Any
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.ais_schedule import schedule
+from metrics.ais_schedule import FEWEST_STEPS, schedule
 from metrics.target_annealing import check_kernel
 from runner.construct import construct, with_key
 from runner.errors import UserError, one_sentence
 from runner.node import node
 from samplers.hyperparameters import count
 from samplers.kernel import Kernel
-
-FEWEST_STEPS = 2
-"""One step is importance sampling from the base law: no temperature between, and no transition."""
 
 
 @dataclass(frozen=True)

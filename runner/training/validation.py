@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.ais_schedule import schedule
+from metrics.ais_schedule import FEWEST_STEPS, schedule
 from metrics.importance_weights import log_mean_weight
 from metrics.target_annealing import TargetAnnealing, check_kernel, check_transition
 from samplers.dmala import DMALA
@@ -49,7 +49,7 @@ class ValidationSettings:
     sampler: Kernel = field(default_factory=lambda: DMALA(STEP_SIZE))
 
     def __post_init__(self) -> None:
-        schedule(self.temperatures, self.schedule)
+        schedule(self.temperatures, self.schedule, FEWEST_STEPS)
         count("chains", self.chains, 2)
         check_kernel(self.sampler)
 

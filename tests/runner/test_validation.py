@@ -210,7 +210,7 @@ def test_weights_that_are_not_finite_stop_the_training() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"temperatures": 0}, "temperatures must be a whole number of at least 1 or a schedule"),
+        ({"temperatures": 0}, "temperatures must be a whole number of at least 2 or a schedule"),
         ({"schedule": "log"}, "schedule must be one of linear, pieces, sigmoid, 'log' was given"),
         ({"chains": 1}, "chains must be a whole number of at least 2, 1 was given"),
         ({"sampler": DULA(0.1)}, "annealing needs an exact kernel"),
@@ -263,8 +263,8 @@ SAMPLER = "task.validation.sampler"
         ("task.energy_penalty=-1", "task.energy_penalty must be a number of at least 0, -1 was given."),
         ("task.validation=null", "task.validation must be a group of keys, None was given."),
         (
-            "task.validation.temperatures=0",
-            "task.validation.temperatures must be a whole number of at least 1",
+            "task.validation.temperatures=1",
+            "task.validation.temperatures must be a whole number of at least 2",
         ),
         (
             "task.validation.chains=1",
