@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import silu
+
+from targets.strided_entrance import entrance, joins
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -26,8 +29,12 @@ class Block(nn.Module):
     def forward(self, maps: Tensor) -> Tensor:
         """``(images, width, height, width)`` to ``(images, width, ceil(height / stride), ...)``."""
         passed = maps if self.shortcut is None else self.shortcut(maps)
-        inner: Tensor = self.second(silu(self.first(maps)))
-        return silu(inner.add_(passed))
+        return self.joined(self.first(maps), passed)
+
+    def joined(self, inner: Tensor, passed: Tensor) -> Tensor:
+        """The block's output from what its first convolution and its shortcut give."""
+        output: Tensor = self.second(silu(inner))
+        return silu(output.add_(passed))
 
 
 class ResidualNetwork(nn.Module):
@@ -66,9 +73,24 @@ class ResidualNetwork(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """``(images, 1, height, width)`` to ``(images,)``."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            maps: Tensor = self.blocks(self.first(images))
+            maps = self._entered(images)
+            for block in islice(self.blocks, 1, None):
+                maps = block(maps)
         output: Tensor = self.last(maps.to(images.dtype).mean((-2, -1)))
         return output.squeeze(-1)
+
+    def _entered(self, images: Tensor) -> Tensor:
+        """The output of the first block, or of the first convolution where there is no block."""
+        block = next(iter(self.blocks), None)
+        if not isinstance(block, Block):
+            maps: Tensor = self.first(images)
+            return maps
+        if block.shortcut is None or not joins(*images.shape[-2:]):
+            maps = block(self.first(images))
+            return maps
+        with torch.autocast(images.device.type, enabled=False):
+            inner, passed = entrance(images, _layer(self.first), _layer(block.first), _layer(block.shortcut))
+        return block.joined(inner, passed)
 
 
 def check_sizes(width: int, blocks: int, halvings: int) -> None:
@@ -105,6 +127,12 @@ def image_shape(n_visible: int, shape: Sequence[int] | None) -> tuple[int, int]:
             f"{shape!r} was given"
         )
     return sizes[0], sizes[1]
+
+
+def _layer(convolution: nn.Conv2d) -> tuple[Tensor, Tensor]:
+    """Its weight and bias."""
+    assert convolution.bias is not None
+    return convolution.weight, convolution.bias
 
 
 def _convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Conv2d:

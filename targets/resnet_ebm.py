@@ -16,8 +16,8 @@ MEAN_SHARE, MEAN_FLOOR = 0.98, 0.01
 """The data mean is drawn together so far, so that no pixel of the base term is certain."""
 
 CHUNK = 2**24
-"""Numbers in the first map of the images that are evaluated at once: 334 images of 28 x 28 with 64 maps, which
-take 0.4 GB. The time of an image was the same in chunks of 128 images and more."""
+"""Numbers in the first map of the images that are evaluated at once: 334 images of 28 x 28 with 64 maps,
+which take 0.4 GB. The time of an image was the same in chunks of 128 images and more."""
 
 
 class ResNetEBM(Target):

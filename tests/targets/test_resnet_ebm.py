@@ -17,6 +17,8 @@ from tests.support.no_host_sync import NoHostSync
 
 SIZES: dict[str, dict[str, Any]] = {
     "8 x 8": {"n_visible": 64, "width": 4, "blocks": 3, "halvings": 2},
+    "4 x 6": {"n_visible": 24, "shape": (4, 6), "width": 3, "blocks": 1, "halvings": 1},
+    "2 x 2": {"n_visible": 4, "width": 2, "blocks": 2, "halvings": 2},
     "3 x 4": {"n_visible": 12, "shape": (3, 4), "width": 3, "blocks": 2, "halvings": 1},
     "1 x 5, no halving": {"n_visible": 5, "shape": [1, 5], "width": 2, "blocks": 1, "halvings": 0},
     "3 x 3, halved away": {"n_visible": 9, "width": 2, "blocks": 4, "halvings": 4},
@@ -96,6 +98,8 @@ def by_loops(target: ResNetEBM, theta: Tensor) -> float:
 def test_u_is_what_loops_over_pixels_and_maps_give(size: str) -> None:
     target = model(size)
     theta = states(target, 3)
+    theta = torch.cat([theta, 1.0 - theta])  # so that every pixel is 0 somewhere and 1 somewhere
+    assert (theta.mean(0) == 0.5).all()
     expected = [by_loops(target, each) for each in theta]
     torch.testing.assert_close(target.log_prob(theta).tolist(), expected, rtol=1e-12, atol=1e-10)
 
@@ -169,7 +173,7 @@ def test_bfloat16_is_for_the_convolutions_alone() -> None:
     exact = model("8 x 8", scale=1.0).float()
     target = model("8 x 8", scale=1.0, precision="bfloat16").float()
     seen: list[torch.dtype] = []
-    target.network.blocks.register_forward_hook(lambda _, __, maps: seen.append(maps.dtype))
+    target.network.blocks[1].register_forward_hook(lambda _, __, maps: seen.append(maps.dtype))
     theta = states(target, 20)
     log_prob, grad = target.log_prob_and_grad(theta)
     assert set(seen) == {torch.bfloat16}
@@ -181,8 +185,9 @@ def test_bfloat16_is_for_the_convolutions_alone() -> None:
     assert not torch.equal(log_prob, expected)
 
 
-def test_the_parameters_have_the_gradient_that_autograd_gives_a_plain_sum() -> None:
-    target = model().requires_grad_(True)
+@pytest.mark.parametrize("size", ["8 x 8", "3 x 4"])
+def test_the_parameters_have_the_gradient_of_finite_differences(size: str) -> None:
+    target = model(size).requires_grad_(True)
     theta = states(target, 6)
     target.log_prob(theta).sum().backward()
     for name, parameter in target.named_parameters():
