@@ -47,8 +47,8 @@ class ResidualNetwork(nn.Module):
 
     Args:
         width, blocks, halvings: see above.
-        precision: ``bfloat16`` computes the convolutions in it, on the CPU, too; the mean over the map and
-            the linear unit stay in the dtype of the images. Without effect on float64.
+        precision: ``bfloat16`` computes the blocks' convolutions in it, on the CPU, too; the mean over the
+            map and the linear unit stay in the dtype of the images. Without effect on float64.
         generator: of the weights and biases, uniform on +-1 / sqrt(inputs of the unit), as PyTorch does.
     """
 

@@ -17,7 +17,7 @@ MEAN_SHARE, MEAN_FLOOR = 0.98, 0.01
 
 CHUNK = 2**24
 """Numbers in the first map of the images that are evaluated at once: 334 images of 28 x 28 with 64 maps,
-which take 0.4 GB. The time of an image was the same in chunks of 128 images and more."""
+which take 0.23 GB. The time of an image was the same in chunks of 128 images and more."""
 
 
 class ResNetEBM(Target):
@@ -34,7 +34,9 @@ class ResNetEBM(Target):
         width: number of maps.
         blocks: number of residual blocks.
         halvings: how many of them, from the first, halve the map.
-        precision: ``float32``, or ``bfloat16`` for the network's convolutions alone.
+        precision: ``float32``, or ``bfloat16`` for the convolutions of the residual blocks alone, which on a
+            CPU that knows it (AVX-512 BF16) took 0.67 of the time with 64 maps and 8 blocks (206 against
+            306 ms for 100 images of 28 x 28) and 0.75 of it with 16 and 4.
         compile: compiles the network where it runs on CUDA; without effect on the CPU.
 
     Attributes:
