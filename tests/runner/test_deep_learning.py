@@ -23,6 +23,7 @@ from samplers.kernel import Kernel
 from samplers.parallel_tempering import ParallelTempering
 from targets.base_law import base_law
 from targets.resnet_ebm import ResNetEBM
+from tests.support.no_host_sync import NoHostSync
 
 PIXELS = 12
 
@@ -137,6 +138,15 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     assert cut.best == whole.best
     assert [r["values"] for r in cut.history] == [r["values"] for r in whole.history]
     assert torch.equal(cut.samples(50), whole.samples(50))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_iteration_waits_for_no_device(name: str) -> None:
+    run = training(name, settings(gradient_penalty=0.1, energy_penalty=0.1))
+    run.advance(1)
+    with NoHostSync():
+        for _ in range(3):
+            run._iterate()
 
 
 # --- warm-up --------------------------------------------------------------------------------------------
