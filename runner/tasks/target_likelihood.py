@@ -122,7 +122,8 @@ class _Annealings(Annealings):
         if not bool(weights.isfinite().all()):
             bad = int((~weights.isfinite()).sum())
             raise RunError(
-                f"AIS, {name}: {bad} of {weights.numel()} weights are not finite: its energies overflow."
+                f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
+                "since the model's energies overflow."
             )
         return weights
 
