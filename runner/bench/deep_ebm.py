@@ -29,6 +29,9 @@ LADDER, SIZES = [1.0, 0.8, 0.6], [0.05, 0.15, 0.4]
 REDUCED, PAPER = (16, 4), (64, 8)
 """Maps and blocks."""
 
+NOTHING = "nothing"
+"""In place of a sampler: a process that imports all this and ends."""
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dmala": lambda: DMALA(0.15),
     "acs": lambda: ACS(cycle_length=50, step_size=5.0, min_step_size=0.15, balancing=0.6),
@@ -157,11 +160,15 @@ def rows(add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[in
 
 
 def memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int] = REDUCED) -> None:
-    """The rows about peak memory, each of a process of its own."""
+    """The rows about peak memory, each of a process of its own, beside one that learns nothing."""
+
+    def peak(sampler: str) -> float:
+        return cost_of("runner.bench.deep_ebm", "--child", sampler, *map(str, size)).megabytes
+
+    alone = peak(NOTHING)
     for sampler in KERNELS:
-        peak = cost_of("runner.bench.deep_ebm", "--child", sampler, *map(str, size)).megabytes
         name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {sampler}: memory"
-        add(name, f"{peak:.0f} MB", "-", True)
+        add(name, f"{peak(sampler):.0f} MB, {alone:.0f} MB of it the program's", "-", True)
 
 
 def main() -> None:
@@ -174,8 +181,9 @@ def main() -> None:
     if options.child:
         sampler, maps, blocks = options.child
         begun = time.perf_counter()
-        with threads(1):
-            learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
+        if sampler != NOTHING:
+            with threads(1):
+                learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
         tell(time.perf_counter() - begun)
         return
 

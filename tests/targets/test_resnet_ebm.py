@@ -256,6 +256,18 @@ def test_compilation_is_left_alone_on_the_cpu() -> None:
     assert target.network._compiled_call_impl is None
 
 
+def test_the_network_compiles_as_one_graph_and_is_kept_as_before() -> None:
+    """What a CUDA device compiles, traced here by a backend that needs no compiler."""
+    target = model("8 x 8")
+    theta, names = states(target, 3), list(target.state_dict())
+    expected = target.log_prob_and_grad(theta)
+    target.network.compile(backend="aot_eager", fullgraph=True)
+    for one, other in zip(target.log_prob_and_grad(theta), expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+    assert list(target.state_dict()) == names
+    assert copy.deepcopy(target).network._compiled_call_impl is None
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
