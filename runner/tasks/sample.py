@@ -13,6 +13,7 @@ from torch import Tensor
 from metrics.suite import MetricSuite
 from runner.build import Problem, beta, label
 from runner.checkpoint import UnusableCheckpointError, from_plain, to_plain
+from runner.errors import warn
 from runner.results import Measured, Record
 from runner.stopwatch import Stopwatch
 from samplers.kernel import State
@@ -126,7 +127,10 @@ def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]
 
 
 def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
-    """What the run of one seed of the batch measured; the batch's time is shared evenly among its runs."""
+    """What the run of one seed of the batch measured; the batch's time is shared evenly among its runs.
+
+    Warns where simulated tempering visited its levels more unevenly than STMH, Lemma 22 has it.
+    """
     place, runs = list(run.seeds).index(seed), len(run.seeds)
     records = [
         Record(
@@ -139,6 +143,11 @@ def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
     ]
     last = records[-1]
     records[-1] = replace(last, values={**last.values, **problem.beside})
+    if last.values.get("level_occupancy_uneven") == 1.0:
+        warn(
+            f"seed {seed}: a level has more than e^2 times an even share of the steps, or less than e^-2 of "
+            "one; the partition functions are off, or the run is too short to walk the ladder."
+        )
     return Measured(
         target=problem.target_name or label(problem.config, "target"),
         sampler=label(problem.config, "sampler"),

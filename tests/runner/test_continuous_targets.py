@@ -54,6 +54,19 @@ def test_a_fine_ladder_runs(partition: str, call: Call) -> None:
     assert sum(shares) == pytest.approx(1.0)
     assert min(shares) > 0.02
     assert summary["metrics"]["level_occupancy_uneven"] == 0
+    assert ended.err == ""
+
+
+def test_levels_visited_unevenly_are_warned_of(call: Call) -> None:
+    """With log Z off by 20 nats the chains never leave the hot level; with the right ones they do."""
+    command = (
+        "target=stmh_two_modes target.distance=2 sampler=stmh sampler.ladder=[1.0,0.6] sampler.step_size=2.0"
+    )
+    short = "task.steps=300 task.chains=50 metric=[level_occupancy]"
+    for wrong, warned in ((20.0, True), (-1.0, False)):
+        ended = call(*command.split(), *short.split(), f"sampler.log_partition=[{wrong},0.0]")
+        assert ended.status == 0, ended.err
+        assert ("warning: seed 0: a level has more than e^2 times an even share" in ended.err) is warned
 
 
 @pytest.mark.parametrize(
