@@ -284,7 +284,10 @@ def options(group: str) -> list[str]:
 
 
 # Of a learned target: one that is small and needs no download. Its preflight trains nothing.
-SMALL = {"rbm": ["target.dataset=digits", "target.n_hidden=8"]}
+SMALL = {
+    "rbm": ["target.dataset=digits", "target.n_hidden=8"],
+    "resnet_ebm": ["target.dataset=digits", "target.width=2", "target.blocks=1", "target.halvings=1"],
+}
 
 # What serves some targets only, with the sentence that the others get.
 REALS = {"gaussian_mixture", "singular_mixture", "stmh_two_modes"}
