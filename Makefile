@@ -16,6 +16,7 @@ PYTHON ?= python3
 SCALES := smoke quick paper
 LAUNCHERS := basic joblib ray slurm
 EXPERIMENTS := pt-table1 pt-table4 pt-table5 pt-figure2 pt-table2-sampling pt-table2-learning pt-figure3 pt-figure4 \
+               pt-table3 pt-figure5 \
                edlp-figure2 edlp-figure3 edlp-table1 edlp-table2 edlp-table3 edlp-figure5 edlp-figure11 edlp-figure13 \
                edlp-figure14 edlp-figure15 rbm-digits stmh-figure1 stmh-table1 \
                reld-theorem1 reld-proposition1
@@ -64,6 +65,8 @@ pt-table2-sampling: ## Table 2 of the PT-DLP paper: samplers on RBMs trained on 
 pt-table2-learning: ## Table 2 of the PT-DLP paper: RBMs learned with each sampler, and their likelihood
 pt-figure3: ## Figure 3 of the PT-DLP paper: distance to the truth along the run, from one mode
 pt-figure4: ## Figure 4 of the PT-DLP paper: samples of each sampler, from one mode
+pt-table3: ## Table 3 of the PT-DLP paper: convolutional energy-based models learned with each sampler
+pt-figure5: ## Figure 5 of the PT-DLP paper: images of the data and of those models
 edlp-figure2: ## Figures 2 and 10 of the EDLP paper: how often each of 16 states is visited
 edlp-figure3: ## Figures 3 and 12 of the EDLP paper: costs and mismatches of tours
 edlp-table1: ## Table 1 of the EDLP paper: autoencoders trained on each sampler's images

@@ -7,11 +7,12 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from runner.progress import duration
 from runner.tables.results import Results, Run
 
 BUDGET = (
     *("steps", "chains", "burn_in", "start", "method", "cd_steps", "iterations", "batch", "ais"),
-    *("samples", "thinning", "autoencoder", "classifier", "grid", "box", "tau", "rho", "levels"),
+    *("buffer", "samples", "thinning", "autoencoder", "classifier", "grid", "box", "tau", "rho", "levels"),
 )
 """Keys of a task that say what a run is given."""
 
@@ -42,7 +43,22 @@ def budget_sentence(results: Results) -> str:
     parts += [_eigenvalues(gaps)] if gaps else []
     both = [*sampled, *imaged]
     models = [config.target for config in both if config.target.get("training") is not None]
-    return f"Budget ({scales}): {'; '.join(parts)}." + (f" {_training(models)}" if models else "")
+    said = [f"Budget ({scales}): {'; '.join(parts)}.", _training(models) if models else ""]
+    return " ".join(part for part in (*said, _spent(results) if learned else "") if part)
+
+
+def _spent(results: Results) -> str:
+    """What the runs that are done have cost on what device; empty while none is."""
+    done = [(run.summary, run.folder.manifest()) for run in _distinct(results) if run.summary is not None]
+    devices = {str(manifest["device"]["name"]) for _, manifest in done if manifest is not None}
+    if not devices:
+        return ""
+    training = sum(float(summary["seconds"]) for summary, _ in done)
+    annealing = sum(float(summary["metrics"].get("ais_seconds") or 0.0) for summary, _ in done)
+    return (
+        f"Measured on {' and '.join(sorted(devices))}: {duration(training)} of training and "
+        f"{duration(annealing)} of annealing, all runs together."
+    )
 
 
 def _sampling(tasks: list[DictConfig]) -> str:
@@ -77,10 +93,16 @@ def _learning(tasks: list[DictConfig]) -> str:
         f"{_one_or_span(task.chains for task in tasks)} chains, "
         f"{_one_or_span(task.iterations for task in tasks)} iterations of "
         f"{_one_or_span(task.cd_steps for task in tasks)} steps in batches of "
-        f"{_one_or_span(task.batch for task in tasks)}; AIS with "
+        f"{_one_or_span(task.batch for task in tasks)}{_buffered(tasks)}; AIS with "
         f"{_one_or_span(_temperatures(each.temperatures) for each in ais)} temperatures and "
         f"{_one_or_span(each.chains for each in ais)} chains"
     )
+
+
+def _buffered(tasks: list[DictConfig]) -> str:
+    """How many states the chains are taken from, where there is a replay buffer."""
+    sizes = [task.buffer for task in tasks if task.get("buffer") is not None]
+    return f", chains taken from a buffer of {_one_or_span(sizes)} states" if sizes else ""
 
 
 def _temperatures(given: Any) -> int:

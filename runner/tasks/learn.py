@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 
 from omegaconf import DictConfig
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 
 from runner.build import build_kernel, label
+from runner.draws import FILE, IMAGES, MOST, packed
+from runner.kept_model import KeptModel
 from runner.learned import trained
 from runner.recipe import data_of, recipe_of
 from runner.results import Measured, Record
 from runner.store import RunFolder, Store
 from runner.tasks.ais_settings import ais_settings
 from runner.tasks.likelihood import likelihood
+from targets.datasets.dataset import Dataset
 
 
 def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
@@ -51,4 +56,15 @@ def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Mea
         axes=kernel.axes,
         notes=kept.notes,
         model=str(kept.path),
+        files=_pictures(kept, data),
     )
+
+
+def _pictures(kept: KeptModel, data: Dataset) -> dict[str, bytes]:
+    """Where the chains of the training ended, and test images to be set beside them."""
+    images = data.test[:MOST].reshape(-1, *data.shape).numpy() > 0
+    try:
+        samples = load_file(kept.path.parent / "samples.safetensors")["samples"][:MOST]
+    except (OSError, KeyError, SafetensorError):
+        return {IMAGES: packed(images)}  # a model of before samples were kept
+    return {FILE: packed(samples.reshape(-1, *data.shape).numpy() > 0), IMAGES: packed(images)}
