@@ -90,8 +90,12 @@ def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
     return kept
 
 
-def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
-    """Trains from the beginning or from the checkpoint, and writes the model."""
+def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
+    """The training of `recipe` before its first iteration, and its data set.
+
+    Raises:
+        UserError: if the data set is missing, or model, kernel, data and settings do not fit together.
+    """
     data = data_of(recipe, config)
     device, dtype = torch.device(recipe.device), floating_point(recipe.dtype)
     target = untrained(recipe, data).to(device=device, dtype=dtype)
@@ -110,6 +114,12 @@ def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
         )
     except ValueError as error:
         raise UserError(f"The training cannot begin: {one_sentence(error)}.") from error
+    return training, data
+
+
+def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
+    """Trains from the beginning or from the checkpoint, and writes the model."""
+    training, data = begun(recipe, config)
     checkpoint = folder / "checkpoint.pt"
     if checkpoint.exists():
         try:

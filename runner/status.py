@@ -45,9 +45,9 @@ class Standing:
         return sum(status not in ("done", "running") for status in self.statuses.values())
 
     @property
-    def sampler(self) -> str:
-        """Name of the sampler."""
-        return str(self.job.config.sampler.get("name"))
+    def kind(self) -> str:
+        """Runs of one kind take as long by their work: the row, or else the sampler."""
+        return self.job.row or str(self.job.config.sampler.get("name"))
 
     @property
     def work(self) -> int:
@@ -70,31 +70,31 @@ def standing(job: Job) -> Standing:
 def time_left(standings: Sequence[Standing]) -> float:
     """Seconds that the runs which are left will take, one after the other, and the tuning that they wait for.
 
-    A run costs what a done run of its job costs; else what those of its sampler cost by steps and chains;
-    else a few steps of it are measured here. What the first minute of a process costs is not counted.
+    A run costs what a done run of its job costs; else what those of its row cost by steps and chains; else
+    a few steps of it are measured here. What the first minute of a process costs is not counted.
     """
     rates: dict[str, list[float]] = {}
     tuning: dict[str, list[float]] = {}
     for each in standings:
         for summary in each.summaries:
-            rates.setdefault(each.sampler, []).append(cost(summary) / each.work)
+            rates.setdefault(each.kind, []).append(cost(summary) / each.work)
             if summary.get("tuning"):
-                tuning.setdefault(each.sampler, []).append(float(summary["tuning"]["seconds"]))
+                tuning.setdefault(each.kind, []).append(float(summary["tuning"]["seconds"]))
     total, to_tune = 0.0, set()
     for each in standings:
         if not each.left:
             continue
-        if each.sampler not in rates:
+        if each.kind not in rates:
             rate, seconds = trial(each.job)
-            rates[each.sampler] = [rate]
-            tuning[each.sampler] = [seconds] if seconds else []
+            rates[each.kind] = [rate]
+            tuning[each.kind] = [seconds] if seconds else []
         own = [cost(summary) for summary in each.summaries]
-        total += each.left * (mean(own) if own else mean(rates[each.sampler]) * each.work)
+        total += each.left * (mean(own) if own else mean(rates[each.kind]) * each.work)
         name = artefact_id(each.job.config, device_type(each.job.config.device))
         absent = not Store(each.job.config.output_root).artefact(name).exists()
         if absent and name not in to_tune and "auto" in each.job.config.sampler.values():
             to_tune.add(name)
-            total += mean(tuning.get(each.sampler) or [0.0])
+            total += mean(tuning.get(each.kind) or [0.0])
     return total
 
 
@@ -113,6 +113,10 @@ def trial(job: Job) -> tuple[float, float]:
     from runner.tasks.sample import begin, sample
     from targets.randomness import Streams
 
+    if job.config.task.name == "learn":
+        from runner.learning_trial import learning_seconds
+
+        return learning_seconds(job.config, next(iter(job.run_ids))) / standing(job).work, 0.0
     if job.config.task.name == "spectral_gap":
         return 0.0, 0.0  # An eigenvalue has no steps that could be tried: its time is not foretold.
     problem, seconds = build(_to_try(job.config)), 0.0

@@ -33,7 +33,7 @@ def budget_sentence(results: Results) -> str:
     """What the runs and the models behind them are given, in a sentence or two."""
     configs = [run.config for run in results.runs]
     scales = ", ".join(sorted({str(config.scale.name) for config in configs}))
-    learned = [config.task for config in configs if config.task.name == "learn"]
+    learned = [config for config in configs if config.task.name == "learn"]
     sampled = [config for config in configs if config.task.name == "sample"]
     parts = [_learning(learned)] if learned else []
     parts += [_sampling([config.task for config in sampled])] if sampled else []
@@ -86,8 +86,11 @@ def _eigenvalues(tasks: list[DictConfig]) -> str:
     return "one eigenvalue a run" + (grids if on_grid else "")
 
 
-def _learning(tasks: list[DictConfig]) -> str:
+def _learning(learned: list[DictConfig]) -> str:
+    tasks = [config.task for config in learned]
     ais = [task.ais for task in tasks]
+    # Machines have an annealing of their own, which is not repeated.
+    again = [config.task.ais.repeats for config in learned if "n_hidden" not in config.target]
     return (
         f"{' or '.join(sorted({str(task.method).upper() for task in tasks}))} with "
         f"{_one_or_span(task.chains for task in tasks)} chains, "
@@ -96,6 +99,7 @@ def _learning(tasks: list[DictConfig]) -> str:
         f"{_one_or_span(task.batch for task in tasks)}{_buffered(tasks)}; AIS with "
         f"{_one_or_span(_temperatures(each.temperatures) for each in ais)} temperatures and "
         f"{_one_or_span(each.chains for each in ais)} chains"
+        f"{f', {_one_or_span(again)} times' if again else ''}"
     )
 
 

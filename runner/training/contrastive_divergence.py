@@ -123,6 +123,11 @@ class Training:
         return self.iteration >= self.settings.iterations and not self.validating
 
     @property
+    def scoring(self) -> Validation | None:
+        """The validation on the way; None without one."""
+        return self._scoring
+
+    @property
     def validating(self) -> bool:
         """Whether learning waits for a validation."""
         return self._scoring is not None and self._scoring.underway

@@ -69,7 +69,7 @@ def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) ->
     assert "see --help" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("experiment", ["pt_table2_sampling", "pt_table2_learning"])
+@pytest.mark.parametrize("experiment", ["pt_table2_sampling", "pt_table2_learning", "pt_table3"])
 def test_the_time_left_of_models_that_are_not_trained_yet(experiment: str, call: Call) -> None:
     # Every row of the table, the draws of the truth among them, is tried on a model that nobody has trained.
     assert main([experiment, "scale=smoke", "seed=0", "task.chains=4"]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -286,8 +287,8 @@ MODEL = {
 }
 
 
-def with_task(task: Mapping[str, Any]) -> Results:
-    config = OmegaConf.create({"task": task, "target": MODEL, "scale": {"name": "quick"}})
+def with_task(task: Mapping[str, Any], target: Mapping[str, Any] = MODEL) -> Results:
+    config = OmegaConf.create({"task": task, "target": target, "scale": {"name": "quick"}})
     return Results((Run("a", "b", 0, "c", "missing", config, None, cast(Any, None)),))
 
 
@@ -304,6 +305,25 @@ def test_the_budget_of_a_task_is_said() -> None:
     assert learned == {key: value for key, value in LEARN.items() if key not in ("name", "chains")} | {
         "chains": 100
     }
+
+
+def test_the_budget_of_a_deep_model_names_its_buffer_its_repeats_its_device_and_its_time() -> None:
+    task = {**LEARN, "buffer": 1000, "ais": {**cast(Any, LEARN["ais"]), "repeats": 3}}
+    planned = with_task(task, {"width": 8})
+    budgeted = (
+        "Budget (quick): PCD with 100 chains, 500 iterations of 10 steps in batches of 100, chains taken from a "
+        "buffer of 1,000 states; AIS with 2,000 temperatures and 100 chains, 3 times."
+    )
+    assert budget_sentence(planned) == budgeted
+    folder = SimpleNamespace(manifest=lambda: {"device": {"name": "a processor"}})
+    summary = {"seconds": 100.0, "metrics": {"ais_seconds": 20.0}}
+    done = [
+        replace(planned.runs[0], run_id=name, status="done", summary=summary, folder=cast(Any, folder))
+        for name in ("one", "two", "two")
+    ]
+    assert budget_sentence(Results(tuple(done))) == budgeted + (
+        " Measured on a processor: 3 min 20 s of training and 40 s of annealing, all runs together."
+    )
 
 
 def test_summaries_of_before_have_no_notes_and_no_tuning() -> None:
