@@ -311,8 +311,8 @@ def test_the_budget_of_a_deep_model_names_its_buffer_its_repeats_its_device_and_
     task = {**LEARN, "buffer": 1000, "ais": {**cast(Any, LEARN["ais"]), "repeats": 3}}
     planned = with_task(task, {"width": 8})
     budgeted = (
-        "Budget (quick): PCD with 100 chains, 500 iterations of 10 steps in batches of 100, chains taken from a "
-        "buffer of 1,000 states; AIS with 2,000 temperatures and 100 chains, 3 times."
+        "Budget (quick): PCD with 100 chains, 500 iterations of 10 steps in batches of 100, chains taken "
+        "from a buffer of 1,000 states; AIS with 2,000 temperatures and 100 chains, 3 times."
     )
     assert budget_sentence(planned) == budgeted
     folder = SimpleNamespace(manifest=lambda: {"device": {"name": "a processor"}})
