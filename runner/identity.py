@@ -72,7 +72,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     elif task == "learn":
         if "training" not in parts["target"]:
             raise UserError(
-                "task=learn needs a target that can be learned, such as rbm; "
+                "task=learn needs a target that can be learned, such as rbm or resnet_ebm; "
                 f"target={parts['target'].get('name')} cannot."
             )
         del parts["metric"]

@@ -164,7 +164,7 @@ def test_a_setting_of_learning_is_refused(call: Call, tmp_path: Path, given: str
 MISMATCHED = [
     (
         "task=learn target=mog",
-        "task=learn needs a target that can be learned, such as rbm; target=mog cannot.",
+        "task=learn needs a target that can be learned, such as rbm or resnet_ebm; target=mog cannot.",
     ),
     ("sampler=rbm_gibbs target=mog", "sampler: rbm_gibbs needs a restricted Boltzmann machine"),
     ("sampler=ground_truth_draws target=mog", "sampler: ground_truth_draws needs a target with held_out"),
