@@ -69,11 +69,13 @@ def load(name: Any, binarisation: Any, root: Any) -> Dataset:
     Raises:
         UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
     """
-    return _load(str(name), binarisation, None if root is None else str(root))
+    content = file_digest(str(name)) if str(name).endswith(".npz") else None
+    return _load(str(name), binarisation, None if root is None else str(root), content)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(name: str, binarisation: str | None, root: str | None) -> Dataset:
+def _load(name: str, binarisation: str | None, root: str | None, content: str | None) -> Dataset:
+    """The data set; `content` tells a user's file from what it was before."""
     from runner.construct import locate
     from targets.datasets.dataset import DataError
 

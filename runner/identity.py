@@ -15,8 +15,6 @@ from runner import tsplib
 from runner.data import file_digest
 from runner.data import identifying as identifying_data
 from runner.errors import UserError
-from runner.training.settings import essential
-from targets.rbm import RBM
 
 SCHEMA = 1
 """Raised when the meaning of a result changes, so that old and new runs are never taken for each other."""
@@ -76,6 +74,9 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
                 f"target={parts['target'].get('name')} cannot."
             )
         del parts["metric"]
+        # Here and below torch comes with the import: a typing error must not wait for it.
+        from runner.training.settings import essential
+
         rbm = parts["target"].get("_target_") == "targets.rbm.RBM"
         parts["task"] = _as_read(essential(parts["task"]), rbm)
         learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
@@ -129,6 +130,7 @@ def weights_of(path: Path) -> dict[str, str | None]:
 def _described(path: Path, content: str) -> tuple[dict[str, str | None], bool]:
     """What the model in a file is, and whether it is an RBM."""
     from runner.model_files import load_model, model_digest
+    from targets.rbm import RBM
 
     model, metadata = load_model(path)
     weights = {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
