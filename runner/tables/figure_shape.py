@@ -33,6 +33,8 @@ class PanelShape:
             `seconds` (`against_steps`).
         x_label: what stands below the horizontal axis (`intervals`, `against_columns`, `against_steps`,
             `repeats`).
+        y_label: what stands beside the vertical one in place of the metric's name (`against_columns`,
+            `against_steps`).
         floor: a metric of the runs whose mean over all of them is drawn as a line (`against_steps`,
             `repeats`).
         x_power: the horizontal axis is this power of `x` (`against_columns`).
@@ -47,6 +49,7 @@ class PanelShape:
     row: str | None = None
     x: str = "step"
     x_label: str | None = None
+    y_label: str | None = None
     log: bool = False
     log_x: bool | None = None
     limits: list[float] | None = None

@@ -55,7 +55,12 @@ figures:
     width: 9.0
     floor_label: two sets
     panels:
-      - {kind: against_steps, title: steps, metric: log_mmd, columns: [digits], floor: log_mmd_floor}
+      - kind: against_steps
+        title: steps
+        metric: log_mmd
+        columns: [digits]
+        y_label: gap
+        floor: log_mmd_floor
       - {kind: against_steps, title: time, metric: log_mmd, columns: [digits], x: seconds, log_x: false}
       - {kind: intervals, title: other, metric: log_mmd, columns: [absent], log_x: false}
 """
@@ -254,6 +259,7 @@ def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Resu
     ]
     assert [list(line.get_ydata()) for line in floors] == [pytest.approx([-6.15, -6.15])]
     assert (steps.get_xscale(), time.get_xscale()) == ("log", "linear")
+    assert (steps.get_ylabel(), time.get_ylabel()) == ("gap", "")
     seconds = time.lines[0].get_xdata()
     assert list(seconds) == pytest.approx([0.1 * step * 2.5 for step in (1, 10, 50)])
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*VALUES, "two sets"]

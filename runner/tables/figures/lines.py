@@ -105,7 +105,7 @@ def power_law(x: list[float], y: list[float], power: float) -> list[float]:
 
 def _finish(ax: Axes, data: PanelData) -> None:
     """The metric's axis."""
-    ax.set_ylabel(data.metric.name)
+    ax.set_ylabel(data.panel.y_label or data.metric.name)
     if data.panel.log:
         ax.set_yscale("log", nonpositive="clip")
     if data.panel.limits is not None:
