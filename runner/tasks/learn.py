@@ -8,6 +8,7 @@ from omegaconf import DictConfig
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from metrics.target_log_partition import evenly
 from runner.build import build_kernel, label
 from runner.draws import FILE, IMAGES, MOST, packed
 from runner.kept_model import KeptModel
@@ -62,7 +63,8 @@ def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Mea
 
 def _pictures(kept: KeptModel, data: Dataset) -> dict[str, bytes]:
     """Where the chains of the training ended, and test images to be set beside them."""
-    images = data.test[:MOST].reshape(-1, *data.shape).numpy() > 0
+    # A set may be sorted by class.
+    images = evenly(data.test, MOST).reshape(-1, *data.shape).numpy() > 0
     try:
         samples = load_file(kept.path.parent / "samples.safetensors")["samples"][:MOST]
     except (OSError, KeyError, SafetensorError):
