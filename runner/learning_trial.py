@@ -33,7 +33,8 @@ IMAGES = 10
 def learning_seconds(config: DictConfig, seed: int) -> float:
     """Seconds of training, validating, tuning and annealing that the run of `seed` will take.
 
-    Everything is tried in memory on a model that is not trained; an annealing of one that is takes as long.
+    Everything is tried on a model that is not trained, in memory but for a checkpoint in a temporary folder;
+    an annealing of a trained one takes as long.
 
     Raises:
         UserError: if the training cannot begin.

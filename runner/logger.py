@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from runner.construct import construct
 from runner.errors import UserError, one_sentence, warn
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Logger(Protocol):

@@ -107,7 +107,7 @@ def cost(summary: Mapping[str, Any]) -> float:
 
 
 def trial(job: Job) -> tuple[float, float]:
-    """Seconds of one step of one chain, and of the tuning: measured in memory, nothing is written."""
+    """Seconds of one step of one chain, and of the tuning: measured without writing to the output root."""
     from runner.artefacts import tune
     from runner.build import build
     from runner.tasks.sample import begin, sample

@@ -1,4 +1,4 @@
-"""Annealings one after the other, that can be stopped anywhere and continued."""
+"""Annealings one after the other, that can be stopped anywhere and continued, and what they say."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from omegaconf import DictConfig
 from torch import Tensor
 
+from metrics.importance_weights import Estimate
 from runner import interrupt
 from runner.atomic import set_aside
 from runner.checkpoint import UnusableCheckpointError, load, save
@@ -39,6 +40,34 @@ class Walk(Protocol):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a `state_dict`."""
         ...
+
+
+def both_ends(
+    forward: Estimate, reverse: Estimate, test: float, train: float, base: float
+) -> dict[str, float]:
+    """What is said of every model: log Z from both ends, and the likelihoods that follow from it.
+
+    Args:
+        forward, reverse: log Z.
+        test, train: mean U of the test and of the training images, in nats.
+        base: mean log-likelihood of the test images under the law that annealing starts from.
+    """
+    return {
+        "log_z": forward.value,
+        "log_z_se": forward.standard_error,
+        "log_z_low": forward.low,
+        "log_z_high": forward.high,
+        "ais_ess": forward.effective_sample_size,
+        "log_z_reverse": reverse.value,
+        "log_z_reverse_se": reverse.standard_error,
+        "log_z_reverse_low": reverse.low,
+        "log_z_reverse_high": reverse.high,
+        "ais_ess_reverse": reverse.effective_sample_size,
+        "log_likelihood": test - forward.value,
+        "log_likelihood_reverse": test - reverse.value,
+        "log_likelihood_train": train - forward.value,
+        "log_likelihood_base": base,
+    }
 
 
 class Annealings:

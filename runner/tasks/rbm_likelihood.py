@@ -14,7 +14,7 @@ from metrics.importance_weights import Estimate, log_mean_weight
 from metrics.log_partition import MAX_UNITS, base_log_likelihood, exact_log_partition, mean_log_prob
 from runner import interrupt
 from runner.tasks.ais_settings import AISSettings
-from runner.tasks.annealings import Annealings
+from runner.tasks.annealings import Annealings, both_ends
 from samplers.rbm_gibbs import RBMGibbs
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams
@@ -38,24 +38,11 @@ def rbm_likelihood(
     reverse = runs.estimate("reverse").reversed(base)
     untempered = runs.estimate("untempered")
     test = mean_log_prob(rbm, data.test)
-    values = {
-        "log_z": forward.value,
-        "log_z_se": forward.standard_error,
-        "log_z_low": forward.low,
-        "log_z_high": forward.high,
-        "ais_ess": forward.effective_sample_size,
-        "log_z_reverse": reverse.value,
-        "log_z_reverse_se": reverse.standard_error,
-        "log_z_reverse_low": reverse.low,
-        "log_z_reverse_high": reverse.high,
-        "ais_ess_reverse": reverse.effective_sample_size,
-        "log_z_untempered": untempered.value,
-        "log_likelihood": test - forward.value,
-        "log_likelihood_reverse": test - reverse.value,
-        "log_likelihood_untempered": test - untempered.value,
-        "log_likelihood_train": mean_log_prob(rbm, data.train) - forward.value,
-        "log_likelihood_base": base_log_likelihood(rbm, data.test),
-    }
+    values = both_ends(
+        forward, reverse, test, mean_log_prob(rbm, data.train), base_log_likelihood(rbm, data.test)
+    )
+    values["log_z_untempered"] = untempered.value
+    values["log_likelihood_untempered"] = test - untempered.value
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
         values["log_z_exact"] = exact_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]

@@ -20,7 +20,7 @@ from metrics.target_log_partition import (
 from runner.errors import RunError, UserError, one_sentence
 from runner.tables.statistics import interval
 from runner.tasks.ais_settings import AISSettings
-from runner.tasks.annealings import Annealings
+from runner.tasks.annealings import Annealings, both_ends
 from targets.base_law import base_law
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams, derive_seed
@@ -66,22 +66,7 @@ def target_likelihood(
     reverse = log_mean_weight(runs.weights("reverse"), seed).reversed(0.0)
     test = mean_log_prob(target, data.test)
     train = mean_log_prob(target, evenly(data.train, TRAINING_IMAGES))
-    values = {
-        "log_z": forward.value,
-        "log_z_se": forward.standard_error,
-        "log_z_low": forward.low,
-        "log_z_high": forward.high,
-        "ais_ess": forward.effective_sample_size,
-        "log_z_reverse": reverse.value,
-        "log_z_reverse_se": reverse.standard_error,
-        "log_z_reverse_low": reverse.low,
-        "log_z_reverse_high": reverse.high,
-        "ais_ess_reverse": reverse.effective_sample_size,
-        "log_likelihood": test - forward.value,
-        "log_likelihood_reverse": test - reverse.value,
-        "log_likelihood_train": train - forward.value,
-        "log_likelihood_base": base_log_likelihood(target, data.test),
-    }
+    values = both_ends(forward, reverse, test, train, base_log_likelihood(target, data.test))
     across = interval([log_mean_weight(repeat, seed).value for repeat in weights])
     if across is not None and across.lo is not None and across.hi is not None:
         values |= {"log_z_repeats_low": across.lo, "log_z_repeats_high": across.hi}

@@ -17,9 +17,9 @@ from runner.errors import one_sentence
 from runner.training.batches import Batches
 from runner.training.best_model import BestModel
 from runner.training.history import History
+from runner.training.loss import learning_loss
 from runner.training.negative_chains import NegativeChains
 from runner.training.optimiser import Optimiser
-from runner.training.penalties import energy_penalty, gradient_penalty
 from runner.training.replay_buffer import ReplayBuffer
 from runner.training.settings import TrainingSettings
 from runner.training.soundness import TrainingError, check_sound
@@ -35,28 +35,12 @@ COMPARED = 1000
 """How many images of each part the free-energy gap compares."""
 
 
-def contrastive_loss(target: Target, samples: Tensor, data: Tensor, log_prob: Tensor | None = None) -> Tensor:
-    """mean U(samples) - mean U(data), from one evaluation of both; minimised, it raises the likelihood.
-
-    With exact samples its gradient in the parameters is that of the mean negative log-likelihood.
-
-    Args:
-        samples: ``(n, *event_shape)``, held fixed.
-        data: ``(m, *event_shape)``.
-        log_prob: U of the samples and then of the data, where it is known.
-    """
-    if log_prob is None:
-        log_prob = target.log_prob(torch.cat([samples, data]))
-    return log_prob[: len(samples)].mean() - log_prob[len(samples) :].mean()
-
-
 class Training:
     """A model, its optimiser and its chains, somewhere between the first iteration and the last.
 
     An iteration takes the next batch, lets the chains make `cd_steps` steps, and moves the parameters by
-    one step of Adam down the gradient of `contrastive_loss` and of the penalties, where there are any. One
-    that was saved and loaded ends with the same bits as one that never stopped, however it was cut into
-    calls of `advance`.
+    one step of Adam down the gradient of `learning_loss`. One that was saved and loaded ends with the same
+    bits as one that never stopped, however it was cut into calls of `advance`.
 
     With `validate_every` the average of the parameters is validated on the way (`Validation`), and the best
     of those averages is the model in the end. Learning waits while a validation walks.
@@ -235,28 +219,16 @@ class Training:
         self.optimiser.forget_gradients()
         self.target.requires_grad_(True)
         with torch.enable_grad():
-            difference, loss, log_prob = self._loss(draws.flatten(0, 1), data)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss = learning_loss(self.target, draws.flatten(0, 1), data, settings)
+            loss.total.backward()  # type: ignore[no-untyped-call]
         self.target.requires_grad_(False)
         self.optimiser.step(self.iteration)
-        seen = {"loss": difference.detach(), "acceptance": acceptance}
+        seen = {"loss": loss.difference.detach(), "acceptance": acceptance}
         if self.chains.swap_rate is not None:
             seen["swap_rate"] = self.chains.swap_rate
         self._history.add(seen)
         self.iteration += 1
-        return loss.detach(), log_prob.detach().abs().mean()
-
-    def _loss(self, samples: Tensor, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The energy difference, what is minimised, and U of the samples and then of the data."""
-        settings, states = self.settings, torch.cat([samples, data])
-        log_prob = self.target.log_prob(states.requires_grad_(settings.gradient_penalty > 0))
-        loss = difference = contrastive_loss(self.target, samples, data, log_prob)
-        of_samples, of_data = log_prob[: len(samples)], log_prob[len(samples) :]
-        if settings.gradient_penalty > 0:
-            loss = loss + settings.gradient_penalty * gradient_penalty(of_data, states)
-        if settings.energy_penalty > 0:
-            loss = loss + settings.energy_penalty * energy_penalty(of_samples, of_data)
-        return difference, loss, log_prob
+        return loss.total.detach(), loss.log_prob.detach().abs().mean()
 
     def _also(self) -> dict[str, float]:
         """What a record holds beside the means: the last learning rate, the gap, a validation just done."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from metrics.ais_schedule import FEWEST_STEPS, schedule
 from metrics.importance_weights import log_mean_weight
 from metrics.target_annealing import TargetAnnealing, check_kernel, check_transition
+from metrics.target_log_partition import mean_log_prob
 from samplers.dmala import DMALA
 from samplers.hyperparameters import count
 from samplers.kernel import Kernel
@@ -22,9 +23,6 @@ from targets.target import Target
 
 IMAGES = 10_000
 """How many held-out images are scored at most: the first ones."""
-
-BLOCK = 500
-"""How many of them are scored at once, so that memory does not grow with their number."""
 
 STEP_SIZE = 0.15
 """Of DMALA, where no sampler is given (experiments D.2)."""
@@ -124,14 +122,8 @@ class Validation:
             return None
         log_z = log_mean_weight(self.walk.log_weights, self.seed)
         self.walk = None
-        return Score(self.iteration, self._mean_log_prob() - log_z.value, log_z.standard_error)
-
-    @torch.no_grad()
-    def _mean_log_prob(self) -> float:
-        total = torch.zeros((), dtype=torch.float64, device=self.images.device)
-        for block in torch.split(self.images, BLOCK):
-            total += self.model.log_prob(block.to(self.model.like())).double().sum()
-        return float(total) / len(self.images)
+        mean = mean_log_prob(self.model, self.images)
+        return Score(self.iteration, mean - log_z.value, log_z.standard_error)
 
     def state_dict(self) -> dict[str, Any]:
         """A copy of where the walk stands."""

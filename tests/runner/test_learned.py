@@ -26,7 +26,7 @@ from runner.errors import UserError
 from runner.kept_model import KeptModel
 from runner.recipe import recipe_of, untrained
 from runner.training import Training
-from runner.training import contrastive_divergence as cd
+from runner.training import loss as loss_module
 from tests.runner.conftest import Call
 
 PATIENCE = 300
@@ -336,14 +336,14 @@ def test_seeds_of_one_job_give_the_same_numbers_alone(call: Call, argv: tuple[st
 def test_learning_that_meets_nan_keeps_the_last_good_checkpoint(
     call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loss, seen = cd.contrastive_loss, []
+    loss, seen = loss_module.contrastive_loss, []
 
     def broken(*arguments: Any) -> torch.Tensor:
         seen.append(1)
         return loss(*arguments) * (float("nan") if len(seen) == 25 else 1.0)
 
     with monkeypatch.context() as patch:
-        patch.setattr(cd, "contrastive_loss", broken)
+        patch.setattr(loss_module, "contrastive_loss", broken)
         ended = call(*LEARN)
     assert ended.status == 1
     checkpoint = one("models/*/checkpoint.pt")

@@ -15,6 +15,8 @@ from safetensors.torch import load_file
 
 from runner import interrupt, model_files
 from runner.checkpoint import load as load_checkpoint
+from runner.data import load as load_data
+from runner.draws import IMAGES, MOST, kept_draws
 from runner.training import Training
 from tests.runner.conftest import Call
 
@@ -77,3 +79,16 @@ def test_stopped_within_a_validation_and_repeated(call: Call, monkeypatch: pytes
     values = [point["values"] for point in report["history"]]
     assert values == [point["values"] for point in cut[2]["history"]]
     assert values[-1]["validation_log_likelihood"] == report["validations"][-1]["log_likelihood"]
+
+
+def test_the_last_chains_and_test_images_are_kept_as_pictures(call: Call) -> None:
+    assert call(*LEARN).status == 0
+    _, samples, _ = kept("outputs")
+    (run,) = Path("outputs").glob("runs/*")
+    draws, images = kept_draws(run), kept_draws(run, IMAGES)
+    assert draws is not None
+    assert images is not None
+    assert draws.reshape(len(draws), -1).tolist() == samples["samples"].tolist()
+    test = load_data("digits", None, None).test
+    places = [place * len(test) // MOST for place in range(MOST)]
+    assert images.reshape(MOST, -1).tolist() == test[places].tolist()

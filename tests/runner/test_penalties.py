@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from runner.training import Training, TrainingSettings
-from runner.training import contrastive_divergence as cd
-from runner.training.penalties import energy_penalty, gradient_penalty
+from runner.training import loss as loss_module
+from runner.training.loss import energy_penalty, gradient_penalty
 from samplers.dmala import DMALA
 from targets.rbm import RBM
 
@@ -103,8 +103,8 @@ def test_off_they_cost_no_second_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     def called(*arguments: Any) -> Tensor:
         raise AssertionError("a penalty that is off is computed")
 
-    monkeypatch.setattr(cd, "gradient_penalty", called)
-    monkeypatch.setattr(cd, "energy_penalty", called)
+    monkeypatch.setattr(loss_module, "gradient_penalty", called)
+    monkeypatch.setattr(loss_module, "energy_penalty", called)
     training(0.0, 0.0).advance(2)
     for on in ((1.0, 0.0), (0.0, 1.0)):
         with pytest.raises(AssertionError, match="off is computed"):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from runner.checkpoint import UnusableCheckpointError, load, save
 from runner.errors import RunError
 from runner.training import Training, TrainingError, TrainingSettings
-from runner.training.contrastive_divergence import contrastive_loss
+from runner.training.loss import contrastive_loss
 from samplers.ab import AB
 from samplers.acs import ACS
 from samplers.dmala import DMALA
@@ -144,7 +144,8 @@ def test_what_does_not_fit_together_is_refused() -> None:
 def gradient(model: Target, samples: Tensor, data: Tensor) -> dict[str, Tensor]:
     model.requires_grad_(True)
     names, tensors = zip(*model.named_parameters(), strict=True)
-    return dict(zip(names, torch.autograd.grad(contrastive_loss(model, samples, data), tensors), strict=True))
+    loss = contrastive_loss(model.log_prob(samples), model.log_prob(data))
+    return dict(zip(names, torch.autograd.grad(loss, tensors), strict=True))
 
 
 def statistics(model: RBM, states: Tensor) -> dict[str, Tensor]:
@@ -174,7 +175,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
                 kept, ends = flat[i].clone(), []
                 for shift in (1e-6, -1e-6):
                     flat[i] = kept + shift
-                    ends.append(contrastive_loss(model, samples, data))
+                    ends.append(contrastive_loss(model.log_prob(samples), model.log_prob(data)))
                 flat[i] = kept
                 slope = (ends[0] - ends[1]) / 2e-6
                 assert abs(float(slope - found[name].view(-1)[i])) < 1e-8

@@ -101,11 +101,18 @@ def test_a_walk_is_the_same_however_it_is_cut_and_whenever_it_is_made() -> None:
 
 
 def test_no_more_than_the_first_images_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scored(images: Tensor) -> float:
+        walk = Validation(machine(), images, ValidationSettings(5, chains=4), seed=2)
+        walk.begin(1, list(machine().parameters()))
+        score = walk.advance(5)
+        assert score is not None
+        return score.log_likelihood
+
+    all_of_them, seven = scored(HELD_OUT), scored(HELD_OUT[:7])
     monkeypatch.setattr(validation_module, "IMAGES", 7)
-    monkeypatch.setattr(validation_module, "BLOCK", 3)
-    walk = Validation(machine(), HELD_OUT, ValidationSettings(5, chains=4), seed=2)
-    mean = machine().log_prob(HELD_OUT[:7].double()).mean()
-    assert walk._mean_log_prob() == pytest.approx(float(mean), abs=1e-12)
+    assert scored(HELD_OUT) == seven != all_of_them
+    gap = machine().log_prob(HELD_OUT.double()).mean() - machine().log_prob(HELD_OUT[:7].double()).mean()
+    assert all_of_them - seven == pytest.approx(float(gap), abs=1e-12)
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, values: dict[int, float]) -> list[Tensor]:
