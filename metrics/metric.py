@@ -100,8 +100,8 @@ class Context:
 class Metric(Statistic, ABC):
     """A measured quantity, or a few that belong together.
 
-    A subclass calls `super().__init__`, checks its needs (`metrics.needs`), and asks the context for the
-    statistics that it reads; `update` and the rest are for what it keeps besides those.
+    A subclass calls `super().__init__`, checks its needs (`metrics.requirements`), and asks the context for
+    the statistics that it reads; `update` and the rest are for what it keeps besides those.
 
     Attributes:
         name: the metric's name in configurations, and its value's name in results.

@@ -1,8 +1,108 @@
-"""``python -m runner``: one run, a sweep, or an experiment."""
+"""``python -m runner``: one run, a sweep, or an experiment.
 
+Names are checked before torch is imported; whatever is wrong is one sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from runner.command import main
+from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
+
+from runner.config.compose import CONFIG
+from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.errors import UserError
+from runner.execution.signals import listen
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command `argv` and returns its exit status."""
+    return reported(lambda: _main(argv))
+
+
+def _main(argv: Sequence[str]) -> int:
+    args = _parser().parse_args(argv)
+    lines = _with_config_dir(args)
+    if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
+        return _hydra(lines, args)
+
+    from runner.config.overrides import other_sweeper, parse
+    from runner.sweep.jobs import requested
+
+    if args.multirun and args.cfg:
+        raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
+    if args.multirun and other_sweeper(parse(lines)):
+        listen()
+        from runner.sweep.launch import leave_to_hydra
+
+        return leave_to_hydra(lines)
+    request = requested(lines, multirun=args.multirun)
+    if args.help or args.cfg:
+        return _hydra([*request.hydra, *request.plans[0].overrides], args)
+
+    listen()
+    from runner.sweep.launch import run_one, run_sweep
+
+    return run_sweep(request) if args.multirun else run_one(request)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Hydra's parser, whose complaints are one sentence."""
+    parser = get_args_parser()
+    parser.__class__ = OneSentenceParser
+    return parser
+
+
+def _with_config_dir(args: argparse.Namespace) -> list[str]:
+    """The overrides, with --config-dir as what it is: one more place on Hydra's search path.
+
+    Raises:
+        UserError: if the folder is not there, or another primary configuration is asked for.
+    """
+    if args.config_name is not None or args.config_path is not None:
+        raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
+    lines = list(args.overrides)
+    if args.config_dir is None:
+        return lines
+    folder = Path(args.config_dir).absolute()
+    if not folder.is_dir():
+        raise UserError(f"--config-dir must be a folder, '{args.config_dir}' was given.")
+    args.config_dir = None
+    key = "hydra.searchpath="
+    given = [line for line in lines if line.startswith(key)]
+    others = [line for line in lines if not line.startswith(key)]
+    paths = [line.removeprefix(key).strip("[]") for line in given]
+    return [f"{key}[{','.join([*filter(None, paths), f'file://{folder}'])}]", *others]
+
+
+def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
+    """Leaves to Hydra what Hydra does: help, the configuration, information about itself."""
+    from hydra import main as hydra_main
+
+    GlobalHydra.instance().clear()
+    flags = [sys.argv[0]]
+    for name in ("help", "hydra_help", "resolve", "shell_completion"):
+        flags += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
+    for name in ("cfg", "package", "info", "experimental_rerun"):
+        value = getattr(args, name)
+        flags += [f"--{name.replace('_', '-')}", value] if value is not None else []
+    before, sys.argv = sys.argv, [*flags, *lines]
+    try:
+        hydra_main(version_base="1.3", config_path="pkg://conf", config_name=CONFIG)(_nothing)()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+def _nothing(config: object) -> None:
+    """Hydra wants a task function, also where it calls none."""
+
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

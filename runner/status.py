@@ -18,12 +18,12 @@ from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
-from runner.command import OneSentenceParser, reported
-from runner.devices import device_type
-from runner.identity import artefact_id
-from runner.progress import duration
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs
+from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.devices import device_type
+from runner.execution.progress import duration
+from runner.models.identity import artefact_id
+from runner.store.run_store import Store
+from runner.sweep.jobs import Job, experiment_jobs
 
 STATUSES = ("done", "running", "interrupted", "failed", "missing")
 
@@ -108,13 +108,13 @@ def cost(summary: Mapping[str, Any]) -> float:
 
 def trial(job: Job) -> tuple[float, float]:
     """Seconds of one step of one chain, and of the tuning: measured without writing to the output root."""
-    from runner.artefacts import tune
-    from runner.build import build
+    from runner.problem.build import build
+    from runner.problem.tuning_cache import tune
     from runner.tasks.sample import begin, sample
     from targets.randomness import Streams
 
     if job.config.task.name == "learn":
-        from runner.learning_trial import learning_seconds
+        from runner.tasks.learning_trial import learning_seconds
 
         return learning_seconds(job.config, next(iter(job.run_ids))) / standing(job).work, 0.0
     if job.config.task.name == "spectral_gap":

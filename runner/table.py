@@ -16,9 +16,9 @@ from typing import NoReturn
 from omegaconf import DictConfig, OmegaConf
 
 import conf
-from runner.command import reported
-from runner.errors import UserError, unknown
-from runner.tables.shape import TableShape, table_shape
+from runner.execution.command_line import reported
+from runner.execution.errors import UserError, unknown
+from runner.report.table_shape import TableShape, table_shape
 
 RECORD = Path("outputs") / "record"
 
@@ -57,20 +57,20 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     """
     shape = experiment_shape(experiment)
 
-    from runner.atomic import write_text
-    from runner.logger import mirror
-    from runner.store import Store
-    from runner.sweep import experiment_jobs
-    from runner.tables.budget import budget_sentence
-    from runner.tables.figures.draw import write_figures
-    from runner.tables.latex import latex
-    from runner.tables.layout import lay_out
-    from runner.tables.markdown import markdown
-    from runner.tables.published import published_numbers
-    from runner.tables.record import record
-    from runner.tables.results import gather
-    from runner.tables.summary import summarise
-    from runner.tables.terminal import show
+    from runner.execution.atomic_files import write_text
+    from runner.report.analysis.table_entries import summarise
+    from runner.report.budget import budget_sentence
+    from runner.report.figures.draw import write_figures
+    from runner.report.page.latex import latex
+    from runner.report.page.layout import lay_out
+    from runner.report.page.markdown import markdown
+    from runner.report.page.terminal import show
+    from runner.report.published import published_numbers
+    from runner.report.record import record
+    from runner.report.stored_results import gather
+    from runner.store.logger import mirror
+    from runner.store.run_store import Store
+    from runner.sweep.jobs import experiment_jobs
 
     published = published_numbers(shape)
     jobs = experiment_jobs(experiment, list(overrides))

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.errors import UserError
+from runner.execution.errors import UserError
 
 if TYPE_CHECKING:
     from runner.loggers.wandb import WandbLogger
-    from runner.store import RunFolder
+    from runner.store.run_store import RunFolder
 
 SETTINGS = ("mode", "project", "entity", "group", "tags")
 """Keys of the logger that may be given without ``logger.``."""
@@ -41,10 +41,10 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
     """
-    from runner.construct import construct
-    from runner.node import node
-    from runner.store import Store
-    from runner.sweep import experiment_jobs
+    from runner.config.construct import construct
+    from runner.config.node import node
+    from runner.store.run_store import Store
+    from runner.sweep.jobs import experiment_jobs
 
     given = [f"logger.{one}" if one.split("=", 1)[0] in SETTINGS else one for one in overrides]
     jobs = experiment_jobs(experiment, ["logger=wandb", *given])
@@ -63,7 +63,7 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
 
 def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
     """Mirrors one run from its folder; False, and nothing mirrored, where it is not done."""
-    from runner.draws import sheets
+    from runner.store.draw_files import sheets
 
     summary, metrics = folder.summary(), folder.metrics()
     if summary is None or metrics is None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_rise
-from samplers.tabulated_langevin import tabulated
+from samplers.proposals.tabulated_langevin import tabulated
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
 from targets.target import Target

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 import yaml
 
-from runner.command import main as run
-from runner.data import BINARISATIONS
-from runner.errors import UserError
-from runner.model_files import save_model
-from runner.preflight import preflight
-from runner.sweep import jobs_of, requested
-from targets.rbm import RBM
+from runner.__main__ import main as run
+from runner.config.datasets import BINARISATIONS
+from runner.execution.errors import UserError
+from runner.models.model_files import save_model
+from runner.sweep.jobs import jobs_of, requested
+from runner.sweep.preflight import preflight
+from targets.models.rbm import RBM
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("runner", "metrics", "samplers", "targets")
@@ -296,8 +296,8 @@ ON_THE_REALS = ("mala", "ula", "stmh", "st_mala", "reld", "mreld", "pt_random_wa
 SERVES = {
     **dict.fromkeys(ON_THE_REALS, (REALS, "needs a real space, not ")),
     "random_walk": (set(options("target")), ""),
-    "rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
-    "pt_rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.rbm.RBM), {} was given."),
+    "rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given."),
+    "pt_rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given."),
     "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
     "tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),
     "pt_tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),

@@ -1,1 +1,4 @@
-"""Mirrors of the results on disk; none is imported unless `logger=` names it."""
+"""Loggers: copies of the results elsewhere, made only where `logger=` names one.
+
+Imports `report` and everything below it.
+"""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import wandb
 
-from runner.errors import one_sentence, warn
+from runner.execution.errors import one_sentence, warn
 
 MODES = ("online", "offline", "disabled")
 REACH_SECONDS = 5.0
@@ -75,7 +75,7 @@ class WandbLogger:
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
         """Writes each group of binary images as one sheet, black on white."""
-        from runner.tables.figures.samples import sheet
+        from runner.report.panels.samples import sheet
 
         pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
         self._runs[run_id].log(pictures)

@@ -7,15 +7,15 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.data import described
-from runner.data import load as load_data
-from runner.errors import UserError
-from runner.identity import model_file
-from runner.model_files import load_model
-from runner.results import Measured, Record
-from runner.store import RunFolder, Store
-from runner.tasks.ais_settings import ais_settings
-from runner.tasks.likelihood import check_likelihood, likelihood
+from runner.config.datasets import described
+from runner.config.datasets import load as load_data
+from runner.execution.errors import UserError
+from runner.models.identity import model_file
+from runner.models.model_files import load_model
+from runner.store.run_files import Measured, Record
+from runner.store.run_store import RunFolder, Store
+from runner.tasks.likelihood.ais_settings import ais_settings
+from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 

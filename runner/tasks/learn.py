@@ -8,16 +8,16 @@ from omegaconf import DictConfig
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from metrics.target_log_partition import evenly
-from runner.build import build_kernel, label
-from runner.draws import FILE, IMAGES, MOST, packed
-from runner.kept_model import KeptModel
-from runner.learned import trained
-from runner.recipe import data_of, recipe_of
-from runner.results import Measured, Record
-from runner.store import RunFolder, Store
-from runner.tasks.ais_settings import ais_settings
-from runner.tasks.likelihood import likelihood
+from metrics.likelihood.target_log_partition import evenly
+from runner.models.learned_target import trained
+from runner.models.recipe import data_of, recipe_of
+from runner.models.trained_model import KeptModel
+from runner.problem.build import build_kernel, label
+from runner.store.draw_files import FILE, IMAGES, MOST, packed
+from runner.store.run_files import Measured, Record
+from runner.store.run_store import RunFolder, Store
+from runner.tasks.likelihood.ais_settings import ais_settings
+from runner.tasks.likelihood.model_likelihood import likelihood
 from targets.datasets.dataset import Dataset
 
 

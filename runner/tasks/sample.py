@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from metrics.suite import MetricSuite
-from runner.build import Problem, beta, label
-from runner.checkpoint import UnusableCheckpointError, from_plain, to_plain
-from runner.errors import warn
-from runner.results import Measured, Record
-from runner.stopwatch import Stopwatch
+from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_plain
+from runner.execution.errors import warn
+from runner.execution.stopwatch import Stopwatch
+from runner.problem.build import Problem, beta, label
+from runner.store.run_files import Measured, Record
 from samplers.kernel import State
 from targets.randomness import Streams
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.fetch import fetch
-from targets.datasets.places import content, data_root, found_or_fetched
+from targets.datasets.files.fetch import fetch
+from targets.datasets.files.places import content, data_root, found_or_fetched
 from targets.datasets.variants import Grey, checked
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.grey_values import WHITE, as_bytes
-from targets.datasets.places import content, data_root, found_or_fetched, one_line
+from targets.datasets.files.grey_values import WHITE, as_bytes
+from targets.datasets.files.places import content, data_root, found_or_fetched, one_line
 from targets.datasets.variants import Grey, checked
 
 NAME = "omniglot_burda"

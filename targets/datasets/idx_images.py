@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.fetch import from_torchvision
-from targets.datasets.idx import read_images
-from targets.datasets.places import Place, data_root, found_or_fetched
+from targets.datasets.files.fetch import from_torchvision
+from targets.datasets.files.idx import read_images
+from targets.datasets.files.places import Place, data_root, found_or_fetched
 from targets.datasets.variants import Grey, checked
 
 SETS: dict[str, tuple[str, dict[str, object]]] = {

@@ -1,4 +1,4 @@
-"""The classes of the small digits; those of idx images lie in files that `targets.datasets.idx` reads."""
+"""The classes of the small digits; those of idx images lie in files that `files.idx` reads."""
 
 from __future__ import annotations
 

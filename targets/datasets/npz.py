@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.grey_values import WHITE, as_bytes
-from targets.datasets.places import one_line
+from targets.datasets.files.grey_values import WHITE, as_bytes
+from targets.datasets.files.places import one_line
 from targets.datasets.variants import no_images
 
 PARTS = ("train", "validation", "test")

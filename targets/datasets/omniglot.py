@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.fetch import from_torchvision
-from targets.datasets.places import Place, data_root, found_or_fetched, one_line
+from targets.datasets.files.fetch import from_torchvision
+from targets.datasets.files.places import Place, data_root, found_or_fetched, one_line
 from targets.datasets.variants import Grey, checked, no_images
 
 WHITE = 255

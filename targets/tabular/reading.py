@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from targets.datasets.dataset import DataError
-from targets.datasets.places import content, data_root, found, one_line
+from targets.datasets.files.places import content, data_root, found, one_line
 
 
 def located(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:

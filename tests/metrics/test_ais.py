@@ -7,17 +7,17 @@ import math
 import pytest
 import torch
 
-from metrics.ais import Annealing, base_draws, log_base_partition
-from metrics.ais_schedule import SCHEDULES, schedule
-from metrics.ais_untempered import UntemperedAnnealing
-from metrics.importance_weights import Estimate, log_mean_weight
-from metrics.log_partition import (
+from metrics.likelihood.ais_schedule import SCHEDULES, schedule
+from metrics.likelihood.ais_untempered import UntemperedAnnealing
+from metrics.likelihood.importance_weights import Estimate, log_mean_weight
+from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.rbm_log_partition import (
     base_log_likelihood,
     exact_log_partition,
     mean_log_prob,
 )
+from targets.models.rbm import RBM
 from targets.randomness import Streams, uniform
-from targets.rbm import RBM
 from targets.spaces import Binary
 
 

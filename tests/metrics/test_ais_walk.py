@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from metrics.ais import Annealing, base_draws, log_base_partition
-from metrics.ais_schedule import schedule
-from metrics.ais_untempered import UntemperedAnnealing
-from metrics.softplus_sum import softplus_sum
+from metrics.likelihood.ais_schedule import schedule
+from metrics.likelihood.ais_untempered import UntemperedAnnealing
+from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.softplus_sum import softplus_sum
+from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.rbm import RBM
 from tests.metrics.test_ais import machine
 from tests.support.no_host_sync import NoHostSync
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.autocorrelation_time import autocorrelation_time
-from metrics.spectrum import chain_spectrum
-from metrics.transition_matrix import tempered_probabilities, transition_matrix
-from samplers.random_walk import RandomWalk
+from metrics.enumeration.autocorrelation_time import autocorrelation_time
+from metrics.enumeration.spectrum import chain_spectrum
+from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
+from samplers.discrete.random_walk import RandomWalk
 from targets.spaces import Ordinal
 from targets.target import Target
 from tests.metrics.test_spectrum import random_chain, reversible_chain

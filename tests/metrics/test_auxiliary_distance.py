@@ -7,15 +7,15 @@ import math
 import pytest
 import torch
 
-from metrics.auxiliary_distance import AuxiliaryDistance
 from metrics.metric import Context, UnmetNeed
+from metrics.mixing.auxiliary_distance import AuxiliaryDistance
 from metrics.suite import MetricSuite
-from samplers.dmala import DMALA
-from samplers.edmala import EDMALA
-from samplers.edmala_glu import EDMALAGLU
-from samplers.entropic_langevin import THETA_A
+from samplers.discrete.dmala import DMALA
+from samplers.entropic.edmala import EDMALA
+from samplers.entropic.edmala_glu import EDMALAGLU
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
+from samplers.proposals.entropic_langevin import THETA_A
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from tests.support.small_targets import SPACES, random_target
 

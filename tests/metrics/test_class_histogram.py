@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.class_histogram import class_shares, classes_seen, entropy
-from metrics.lenet5 import LeNet5
+from metrics.applications.class_histogram import class_shares, classes_seen, entropy
+from metrics.applications.lenet5 import LeNet5
+from metrics.enumeration.transition_matrix import total_variation
 from metrics.metric import UnmetNeed
-from metrics.thinned_draws import ThinnedDraws
-from metrics.transition_matrix import total_variation
+from metrics.statistics.thinned_draws import ThinnedDraws
 from targets.datasets.dataset import DataError
-from targets.datasets.idx import read_labels
+from targets.datasets.files.idx import read_labels
 from targets.datasets.labels import digit_labels
-from targets.rbm import RBM
+from targets.models.rbm import RBM
 from tests.support.measuring import context, silent
 from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal
 from tests.support.targets import corners

@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from metrics.metric import Metric
 from metrics.suite import MetricSuite
-from targets.rbm import RBM
+from targets.models.rbm import RBM
 from tests.support.measuring import context
 from tests.support.targets import Bare, corners
 
@@ -103,6 +103,6 @@ def test_the_standard_metrics_fit_any_target_and_kernel(config_dir: Path) -> Non
 
 def test_a_metric_beside_standard_is_not_optional(config_dir: Path, tmp_path: Path) -> None:
     metric = chosen(config_dir)
-    metric["mine"] = {"_target_": "metrics.emc.EMC"}
+    metric["mine"] = {"_target_": "metrics.discrepancy.emc.EMC"}
     with pytest.raises(ValueError, match="emc needs a target with known modes; Bare has none"):
         suite_of(metric, context(Bare()))

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from metrics.diffusion_mixing import (
+from metrics.diffusion.diffusion_mixing import (
     MOST_DENSE,
     langevin_mixing,
     mixing_bound_from_heaviest,
     mixing_time_from_heaviest,
 )
-from metrics.langevin_gap import inverse_gap, langevin, reld
-from metrics.langevin_generator import Grid, Level, joined, log_density, replica
-from targets.gaussian_mixture import GaussianMixture
-from targets.paper_mixtures import singular_mixture
+from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
+from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from targets.synthetic.gaussian_mixture import GaussianMixture
+from targets.synthetic.paper_mixtures import singular_mixture
 
 
 @pytest.mark.parametrize("levels", [langevin(), reld(2.5), reld(2.5, "tempered", 0.9)])

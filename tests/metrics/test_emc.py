@@ -7,13 +7,13 @@ import math
 import pytest
 import torch
 
-from metrics.emc import EMC
-from metrics.emc_per_sample import EMCPerSample
+from metrics.discrepancy.emc import EMC
+from metrics.discrepancy.emc_per_sample import EMCPerSample
 from metrics.metric import UnmetNeed
-from metrics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
-from targets.mixture_of_gaussians import MixtureOfGaussians
-from targets.mixture_of_students import MixtureOfStudents
+from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
 from targets.spaces import Ordinal
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets.synthetic.mixture_of_students import MixtureOfStudents
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, Table, Unlisted, corners
 

@@ -6,18 +6,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumerated_chain import cycle, enumerated_chain, require_enumerable
-from metrics.tempered_transition import product_law, tempering_matrix
-from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.edmala import EDMALA
-from samplers.gibbs import Gibbs
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from samplers.simulated_tempering import SimulatedTempering
-from samplers.swaps import Swaps
+from metrics.enumeration.enumerated_chain import cycle, enumerated_chain, require_enumerable
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
+from samplers.entropic.edmala import EDMALA
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.swaps.swap_round import Swaps
 from targets.spaces import Binary, Ordinal, Real, Space
 from targets.target import Target
 

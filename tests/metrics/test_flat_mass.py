@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from metrics.flat_mass import FlatMass
-from metrics.log_mean_gap import LogMeanGap
+from metrics.discrepancy.log_mean_gap import LogMeanGap
+from metrics.landscape.flat_mass import FlatMass
 from metrics.metric import UnmetNeed
-from targets.bernoulli4 import Bernoulli4
+from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, corners
 

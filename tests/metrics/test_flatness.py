@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.flatness import Flatness, rises, rises_of_table
+from metrics.landscape.flatness import Flatness, rises, rises_of_table
 from metrics.metric import UnmetNeed
-from targets.bernoulli4 import Bernoulli4
-from targets.rbm import RBM
+from targets.models.rbm import RBM
 from targets.spaces import Binary
+from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import Bare, Table, corners
@@ -63,7 +63,7 @@ def test_the_two_ways_agree_and_parts_do_not_show(monkeypatch: pytest.MonkeyPatc
     states = target.space.states().reshape(2, 8, 4)
     table = rises_of_table(target.log_prob(target.space.states())).reshape(2, 8, 4)
     assert torch.equal(rises(target, states), table)
-    monkeypatch.setattr("metrics.flatness.STATES_AT_ONCE", 5)
+    monkeypatch.setattr("metrics.landscape.flatness.STATES_AT_ONCE", 5)
     assert torch.equal(rises(target, states), table)
 
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.ground_truth import GroundTruth, GroundTruthChains
-from targets.rbm import RBM
+from metrics.two_sample.reference_chains import GroundTruth, GroundTruthChains
+from targets.models.rbm import RBM
 from tests.metrics.test_two_sample import double_loops
 
 IMAGES = (torch.rand(30, 6, generator=torch.Generator().manual_seed(4)) < 0.4).to(torch.uint8)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.hessian_spectrum import HessianSpectrum, percentile, weighted_std
+from metrics.landscape.hessian_spectrum import HessianSpectrum, percentile, weighted_std
 from metrics.metric import UnmetNeed
-from targets.bernoulli4 import Bernoulli4
+from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, corners
 

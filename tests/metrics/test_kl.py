@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.kl import KL, KLClipped
+from metrics.discrepancy.kl import KL, KLClipped
 from metrics.metric import UnmetNeed
 from targets.spaces import Ordinal
 from tests.support.measuring import context, counted, measure, random_draws

@@ -8,17 +8,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.ess import ESS
-from metrics.kl import KL, KLClipped
-from metrics.level_occupancy import LevelOccupancy
+from metrics.discrepancy.kl import KL, KLClipped
+from metrics.discrepancy.tv import TV
 from metrics.metric import Context, Metric, UnmetNeed
+from metrics.mixing.ess import ESS
+from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.suite import MetricSuite
-from metrics.tv import TV
-from samplers.dmala import DMALA
-from samplers.gibbs import Gibbs
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.gibbs import Gibbs
 from samplers.kernel import Info
-from samplers.partition_functions import PartitionPilot
-from samplers.simulated_tempering import SimulatedTempering
+from samplers.tempering.simulated.partition_functions import PartitionPilot
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.randomness import Streams
 from targets.spaces import Binary
 from tests.support.measuring import context

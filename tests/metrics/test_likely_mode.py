@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.likely_mode import likely_mode
-from targets.rbm import RBM
+from metrics.two_sample.mode_search import likely_mode
+from targets.models.rbm import RBM
 
 
 def rugged(seed: int, dtype: torch.dtype = torch.float64) -> RBM:

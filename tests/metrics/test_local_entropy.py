@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from metrics.local_entropy import LocalEntropy, energies, local_entropies
+from metrics.landscape.local_entropy import LocalEntropy, energies, local_entropies
 from metrics.metric import UnmetNeed
-from targets.bernoulli4 import Bernoulli4
 from targets.spaces import Binary, Categorical, Ordinal
+from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, corners
 

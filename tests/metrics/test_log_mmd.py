@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.hamming_kernel import HammingKernel
-from metrics.last_draws import LastDraws
-from metrics.log_mmd import LogMMD
-from metrics.log_mmd_slice import CHOICES, LogMMDSlice, TimeSlice
+from metrics.discrepancy.log_mmd import LogMMD
+from metrics.discrepancy.log_mmd_slice import CHOICES, LogMMDSlice, TimeSlice
 from metrics.metric import UnmetNeed
-from metrics.two_sample import centred_second_moment, null_sd, samples_apart, separation
-from targets.rbm import RBM
+from metrics.statistics.last_draws import LastDraws
+from metrics.two_sample.hamming_kernel import HammingKernel
+from metrics.two_sample.mmd_statistics import centred_second_moment, null_sd, samples_apart, separation
+from targets.models.rbm import RBM
 from targets.spaces import Categorical
 from tests.metrics.test_two_sample import bits, double_loops
 from tests.support.measuring import context, measure, silent

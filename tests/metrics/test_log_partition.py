@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from metrics import log_partition
-from metrics.ais import log_base_partition
-from metrics.importance_weights import log_mean_weight
-from metrics.log_partition import base_log_likelihood, exact_log_partition, mean_log_prob
+from metrics.likelihood import rbm_log_partition
+from metrics.likelihood.importance_weights import log_mean_weight
+from metrics.likelihood.rbm_annealing import log_base_partition
+from metrics.likelihood.rbm_log_partition import base_log_likelihood, exact_log_partition, mean_log_prob
 from tests.metrics.test_ais import machine
 
 
@@ -19,7 +19,7 @@ from tests.metrics.test_ais import machine
 def test_log_z_does_not_depend_on_the_blocks(
     monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int], block_units: int
 ) -> None:
-    monkeypatch.setattr(log_partition, "BLOCK_UNITS", block_units)
+    monkeypatch.setattr(rbm_log_partition, "BLOCK_UNITS", block_units)
     rbm = machine(*shape, scale=0.8)
     if shape[0] < 20:
         wanted = float(rbm.log_prob(rbm.space.states()).logsumexp(0))
@@ -52,7 +52,7 @@ def test_likelihoods_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch
     rbm = machine(9, 5)
     data = (torch.rand((50, 9), generator=torch.Generator().manual_seed(0)) < 0.3).to(torch.uint8)
     whole = mean_log_prob(rbm, data), base_log_likelihood(rbm, data)
-    monkeypatch.setattr(log_partition, "BLOCK_IMAGES", 7)
+    monkeypatch.setattr(rbm_log_partition, "BLOCK_IMAGES", 7)
     assert (mean_log_prob(rbm, data), base_log_likelihood(rbm, data)) == pytest.approx(whole, abs=1e-10)
 
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.mean_norm import MeanNorm
 from metrics.metric import UnmetNeed
+from metrics.mixing.mean_norm import MeanNorm
 from metrics.suite import MetricSuite
 from samplers.kernel import Info
-from targets.gaussian_mixture import GaussianMixture
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.measuring import context, silent
 from tests.support.targets import corners
 

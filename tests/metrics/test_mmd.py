@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.coordinates import bandwidth, places
+from metrics.discrepancy.mmd import MMD, FeatureMap
+from metrics.discrepancy.mmd_exact import MMDExact
 from metrics.metric import UnmetNeed
-from metrics.mmd import MMD, FeatureMap
-from metrics.mmd_exact import MMDExact
-from targets.bernoulli4 import Bernoulli4
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from metrics.two_sample.coordinates import bandwidth, places
 from targets.spaces import Binary, Categorical, Ordinal
+from targets.synthetic.bernoulli4 import Bernoulli4
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.small_targets import random_target
@@ -93,7 +93,7 @@ def test_features_in_parts_equal_features_at_once(monkeypatch: pytest.MonkeyPatc
     target = TARGETS["ordinal, three coordinates"]
     draws = random_draws(target, steps=3, seeds=1, chains=5)
     whole = measure(context(target, 1, 5), [MMD], draws).result()["mmd"]
-    monkeypatch.setattr("metrics.mmd.CELLS", 16 * 7)
+    monkeypatch.setattr("metrics.discrepancy.mmd.CELLS", 16 * 7)
     parts = measure(context(target, 1, 5), [MMD], draws).result()["mmd"]
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.mmd_unshared_features import MMDUnsharedFeatures, mean_features
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures, mean_features
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import corners
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics import prediction_errors
+from metrics.applications import prediction_errors
+from metrics.applications.prediction_errors import RMSE, PredictionErrors
+from metrics.applications.predictive_log_likelihood import PredictiveLogLikelihood
+from metrics.applications.predictive_rmse import PredictiveRMSE, ValidationRMSE
 from metrics.metric import Context, UnmetNeed
-from metrics.prediction_errors import RMSE, PredictionErrors
-from metrics.predictive_log_likelihood import PredictiveLogLikelihood
-from metrics.predictive_rmse import PredictiveRMSE, ValidationRMSE
-from targets.binary_bnn import BinaryBNN
+from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part
 from tests.support.measuring import context, measure, random_draws, silent
 from tests.support.no_host_sync import NoHostSync

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from metrics.metric import UnmetNeed
-from metrics.replica_journeys import ReplicaJourneys
-from metrics.round_trips import RoundTrips
+from metrics.mixing.round_trips import RoundTrips
+from metrics.statistics.round_trip_counts import ReplicaJourneys
 from samplers.kernel import Info, SwapInfo
 from tests.support.measuring import context, measure, noisy_infos, random_draws
 from tests.support.targets import corners

@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.mixing_time import mixing_time, worst_distance
-from metrics.spectrum import chain_spectrum, restricted_gap
-from metrics.tempered_transition import product_law, tempering_matrix
-from metrics.transition_matrix import stationary, tempered_probabilities, transition_matrix
-from samplers.gibbs import Gibbs
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from samplers.swaps import Swaps
+from metrics.enumeration.mixing_time import mixing_time, worst_distance
+from metrics.enumeration.spectrum import chain_spectrum, restricted_gap
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_round import Swaps
 from targets.spaces import Ordinal
 from targets.target import Target
 

@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumerated_chain import enumerated_chain
-from metrics.langevin_gap import coarser, langevin, reld
-from metrics.langevin_generator import Grid, Level, joined, log_density, replica
-from metrics.restricted_langevin_gap import restricted_gaps
-from metrics.reversible_generator import ReversibleGenerator
-from metrics.spectrum import restricted_gap
-from metrics.subsets import subsets
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from samplers.simulated_tempering import SimulatedTempering
-from targets.bernoulli4 import Bernoulli4
-from targets.gaussian_mixture import GaussianMixture
+from metrics.diffusion.langevin_gap import coarser, langevin, reld
+from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from metrics.diffusion.restricted_langevin_gap import restricted_gaps
+from metrics.diffusion.reversible_generator import ReversibleGenerator
+from metrics.enumeration.enumerated_chain import enumerated_chain
+from metrics.enumeration.spectrum import restricted_gap
+from metrics.enumeration.subsets import subsets
+from samplers.discrete.random_walk import RandomWalk
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.spaces import Ordinal
+from targets.synthetic.bernoulli4 import Bernoulli4
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
 
 PAIR = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16)

@@ -11,25 +11,25 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from metrics.acceptance import Acceptance
-from metrics.barrier import Barrier
-from metrics.emc import EMC
-from metrics.emc_per_sample import EMCPerSample
-from metrics.ess import ESS, ESSMode
-from metrics.jump import Jump
-from metrics.kl import KL, KLClipped
+from metrics.discrepancy.emc import EMC
+from metrics.discrepancy.emc_per_sample import EMCPerSample
+from metrics.discrepancy.kl import KL, KLClipped
+from metrics.discrepancy.mmd import MMD
+from metrics.discrepancy.mmd_exact import MMDExact
+from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures
+from metrics.discrepancy.tv import TV
 from metrics.metric import Context, Metric, UnmetNeed
-from metrics.mmd import MMD
-from metrics.mmd_exact import MMDExact
-from metrics.mmd_unshared_features import MMDUnsharedFeatures
-from metrics.rhat import RHat, RHatMode
-from metrics.round_trips import RoundTrips
+from metrics.mixing.acceptance import Acceptance
+from metrics.mixing.barrier import Barrier
+from metrics.mixing.ess import ESS, ESSMode
+from metrics.mixing.jump import Jump
+from metrics.mixing.rhat import RHat, RHatMode
+from metrics.mixing.round_trips import RoundTrips
+from metrics.mixing.swap_rate import SwapRate
+from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
-from metrics.swap_rate import SwapRate
-from metrics.tv import TV
-from metrics.visit_histogram import VisitHistogram
 from samplers.kernel import Info
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, noisy_infos, random_draws, silent
 from tests.support.targets import Bare, Unlisted, corners

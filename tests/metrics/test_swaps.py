@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 import torch
 
-from metrics.barrier import Barrier
 from metrics.metric import UnmetNeed
-from metrics.swap_rate import SwapRate
+from metrics.mixing.barrier import Barrier
+from metrics.mixing.swap_rate import SwapRate
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
 from tests.support.targets import corners
 

@@ -9,28 +9,28 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.ais import Annealing, base_draws, log_base_partition
-from metrics.ais_schedule import schedule
-from metrics.annealed_target import AnnealedTarget
-from metrics.importance_weights import Estimate, log_mean_weight
-from metrics.log_partition import exact_log_partition
-from metrics.target_annealing import TargetAnnealing
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.block_gibbs import BlockGibbs
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.edmala import EDMALA
-from samplers.gibbs import Gibbs
-from samplers.gwg import GWG
-from samplers.hamming_ball import HammingBall
+from metrics.likelihood.ais_schedule import schedule
+from metrics.likelihood.annealed_target import AnnealedTarget
+from metrics.likelihood.importance_weights import Estimate, log_mean_weight
+from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.rbm_log_partition import exact_log_partition
+from metrics.likelihood.target_annealing import TargetAnnealing
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.block_gibbs import BlockGibbs
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.gwg import GWG
+from samplers.discrete.hamming_ball import HammingBall
+from samplers.discrete.rbm_gibbs import RBMGibbs
+from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
-from samplers.rbm_gibbs import RBMGibbs
-from samplers.simulated_tempering import SimulatedTempering
-from targets.base_law import base_law
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.rbm import RBM
+from targets.reference_distribution import base_law
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.target import Target
 from tests.metrics.test_ais import machine

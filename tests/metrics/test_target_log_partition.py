@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics import log_partition
-from metrics.target_log_partition import (
+from metrics.likelihood import rbm_log_partition
+from metrics.likelihood.target_log_partition import (
     base_log_likelihood,
     evenly,
     exact_log_partition,
@@ -40,10 +40,10 @@ def test_log_z_and_means_are_sums_over_states(space: Discrete) -> None:
 def test_an_rbm_as_a_black_box_has_the_values_of_its_closed_forms() -> None:
     rbm = machine(11, 8)
     target, data = BlackBox(rbm), rows(rbm.space, 600)
-    assert exact_log_partition(target) == pytest.approx(log_partition.exact_log_partition(rbm), abs=1e-10)
-    assert mean_log_prob(target, data) == pytest.approx(log_partition.mean_log_prob(rbm, data), abs=1e-10)
+    assert exact_log_partition(target) == pytest.approx(rbm_log_partition.exact_log_partition(rbm), abs=1e-10)
+    assert mean_log_prob(target, data) == pytest.approx(rbm_log_partition.mean_log_prob(rbm, data), abs=1e-10)
     assert base_log_likelihood(target, data) == pytest.approx(
-        log_partition.base_log_likelihood(rbm, data), abs=1e-10
+        rbm_log_partition.base_log_likelihood(rbm, data), abs=1e-10
     )
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context
-from metrics.thinned_series import LogProbSeries, ModeSeries, ThinnedSeries
+from metrics.statistics.thinned_series import LogProbSeries, ModeSeries, ThinnedSeries
 from tests.support.measuring import context, random_draws, silent
 from tests.support.targets import corners
 

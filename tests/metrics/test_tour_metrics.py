@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from metrics.applications.tour_cost import TourCost
+from metrics.applications.tour_mismatch import TourMismatch, best_of, nearest_rotation
+from metrics.applications.tour_visits import TourVisits
 from metrics.metric import UnmetNeed
 from metrics.suite import MetricSuite
-from metrics.tour_cost import TourCost
-from metrics.tour_mismatch import TourMismatch, best_of, nearest_rotation
-from metrics.tour_visits import TourVisits
+from samplers.discrete.tour_swap import TourSwap
 from samplers.kernel import Info
-from samplers.tour_swap import TourSwap
-from targets.tours import Tours
-from targets.tsp import ENCODINGS, TSP
+from targets.tours.tour_space import Tours
+from targets.tours.tsp import ENCODINGS, TSP
 from tests.support.measuring import context, measure, silent
 from tests.support.no_host_sync import NoHostSync
 from tests.support.targets import Bare

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.tv import TV
-from targets.bernoulli4 import Bernoulli4
+from metrics.discrepancy.tv import TV
 from targets.spaces import Ordinal
+from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Table, corners
 

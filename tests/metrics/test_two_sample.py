@@ -8,10 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.hamming_kernel import HammingKernel
-from metrics.packed_draws import PackedDraws
-from metrics.truth import Truth
-from metrics.two_sample import (
+from metrics.two_sample.hamming_kernel import HammingKernel
+from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
     null_sd,
     permutation_p_value,
@@ -20,6 +18,8 @@ from metrics.two_sample import (
     u_statistic,
     v_statistic,
 )
+from metrics.two_sample.packed_draws import PackedDraws
+from metrics.two_sample.reference_sample import Truth
 
 D = 20
 P = torch.linspace(0.1, 0.6, D, dtype=torch.float64)
@@ -92,8 +92,8 @@ def test_a_total_owes_nothing_to_blocks_batch_or_order(monkeypatch: pytest.Monke
     shared = kernel.total(x, y.expand(3, 50, D))
     alone = torch.stack([kernel.total(part, y) for part in x])
     shuffled = kernel.total(x[:, torch.randperm(40)], y.flip(0))
-    monkeypatch.setattr("metrics.hamming_kernel.ROWS", 7)
-    monkeypatch.setattr("metrics.hamming_kernel.COLUMNS", 11)
+    monkeypatch.setattr("metrics.two_sample.hamming_kernel.ROWS", 7)
+    monkeypatch.setattr("metrics.two_sample.hamming_kernel.COLUMNS", 11)
     for other in (shared, alone, shuffled, kernel.total(x, y)):
         assert torch.equal(other, whole)
     torch.testing.assert_close(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from runner import interrupt
-from runner.command import main
+from runner.__main__ import main
+from runner.execution import signals
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ Call = Callable[..., Ended]
 @pytest.fixture(autouse=True)
 def _no_traces() -> Iterator[None]:
     """Every test starts with Hydra unset and leaves signals as they were."""
-    before = {number: signal.getsignal(number) for number in interrupt.SIGNALS}
+    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
     GlobalHydra.instance().clear()
     yield
     GlobalHydra.instance().clear()
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     for number, handler in before.items():
         signal.signal(number, handler)
 

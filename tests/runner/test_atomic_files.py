@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from runner.atomic import DiskFullError, remove_partial, set_aside, write_bytes, write_json
-from runner.checkpoint import UnusableCheckpointError, load, save
-from runner.store import Store
+from runner.execution.atomic_files import DiskFullError, remove_partial, set_aside, write_bytes, write_json
+from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.store.run_store import Store
 from tests.runner.conftest import Call
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")

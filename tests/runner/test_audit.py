@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from runner.audit.__main__ import main
-from runner.audit.finding import Basis, Figure, Finding, Outcome, at_least, at_most, near
-from runner.audit.findings import FINDINGS
-from runner.audit.report import as_csv, as_markdown, summary
-from runner.command import reported
+from runner.execution.command_line import reported
+from runner.tools.audit.audit_page import as_csv, as_markdown, summary
+from runner.tools.audit.command import main
+from runner.tools.audit.finding import Basis, Figure, Finding, Outcome, at_least, at_most, near
+from runner.tools.audit.findings import FINDINGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,7 +99,7 @@ def test_reports_hold_every_figure() -> None:
 def test_the_command_writes_a_table_a_page_and_a_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from runner.audit import findings
+    from runner.tools.audit import findings
 
     def of(key: str) -> Finding:
         return next(finding for finding in FINDINGS if finding.key == key)

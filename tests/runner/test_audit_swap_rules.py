@@ -5,22 +5,27 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.transition_matrix import stationary, tempered_probabilities, total_variation, transition_matrix
-from runner.audit.bimodal_chain import BETAS, STEP_SIZE, bimodal_chain
-from runner.audit.printed_rules import released_cold_law, swaps_with
-from runner.audit.released_acceptance import AcceptanceWithoutBeta, ReleasedAcceptance
-from runner.audit.released_run import released_step_size
-from runner.audit.swap_rules import (
+from metrics.enumeration.transition_matrix import (
+    stationary,
+    tempered_probabilities,
+    total_variation,
+    transition_matrix,
+)
+from runner.tools.audit.defects.bimodal_chain import BETAS, STEP_SIZE, bimodal_chain
+from runner.tools.audit.defects.printed_rules import released_cold_law, swaps_with
+from runner.tools.audit.defects.released_acceptance import AcceptanceWithoutBeta, ReleasedAcceptance
+from runner.tools.audit.defects.released_run import released_step_size
+from runner.tools.audit.defects.swap_rules import (
     acceptance_without_beta,
     local_moves,
     printed_rules,
     released_rule,
     reverse_scaled_twice,
 )
-from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.parallel_tempering import ParallelTempering
-from samplers.swap_rules import Released
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_rules import Released
 
 ONE = torch.ones((), dtype=torch.float64)
 

@@ -19,20 +19,20 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 from torch import nn
 
-from metrics.lenet5 import LeNet5
-from runner import interrupt
-from runner.data import load as load_data
-from runner.draws import kept_draws
-from runner.generated import images as images_module
-from runner.generated.fitting import Fit, FitSettings, built
-from runner.job import compute
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs, jobs_of, requested
+from metrics.applications.lenet5 import LeNet5
+from runner.config.datasets import load as load_data
+from runner.execution import signals
+from runner.report.figures.draw import draw_figure
+from runner.report.published import published_numbers
+from runner.report.stored_results import Results, Run, gather
+from runner.report.table_shape import table_shape
+from runner.store.draw_files import kept_draws
+from runner.store.run_store import Store
+from runner.sweep.job_runner import compute
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
 from runner.table import experiment_shape
-from runner.tables.figures.draw import draw_figure
-from runner.tables.published import published_numbers
-from runner.tables.results import Results, Run, gather
-from runner.tables.shape import table_shape
+from runner.tasks.images import sampled_images as images_module
+from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
 from tests.runner.conftest import Call
 from tests.runner.test_bad_input import refused
@@ -165,10 +165,10 @@ def test_stopped_anywhere_and_repeated(
     monkeypatch.setattr(Fit, "advance", stopped_fit)
     assert call(*fine).status == 75
     assert one("images/*/checkpoint.pt")
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     assert call(*fine).status == 75
     assert saved_at == [7, 14, 21, 28], "the sampling did not go on from where it was"
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     assert len(list(Path("outputs").glob("*/**/*.pt"))) == 1, "the fit left no checkpoint"
     assert call(*fine).status == 0
     assert epochs[:2] == [1, 2], "the fit did not go on from where it was"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.command import main
-from runner.errors import UserError
+from runner.__main__ import main
+from runner.execution.errors import UserError
 from tests.runner.conftest import Call
 
 NAMES = [
@@ -107,9 +107,9 @@ VALUES = [
     ("target._target_=targets.target.Tarrget", "did you mean 'Target'?"),
     ("target._target_=Mine", "must be a class as package.module.Class, 'Mine' was given"),
     ("target._target_=targets.spaces.Binary +target.d=3", "is no targets.target.Target"),
-    ("sampler._target_=targets.bernoulli4.Bernoulli4", "is no samplers.kernel.Kernel"),
+    ("sampler._target_=targets.synthetic.bernoulli4.Bernoulli4", "is no samplers.kernel.Kernel"),
     (
-        "target._target_=targets.mixture_of_gaussians.MixtureOfGaussians +target.modes=3",
+        "target._target_=targets.synthetic.mixture_of_gaussians.MixtureOfGaussians +target.modes=3",
         "takes: components, energy",
     ),
     (

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runner.model_files import save_model
-from targets.rbm import RBM
-from targets.resnet_ebm import ResNetEBM
+from runner.models.model_files import save_model
+from targets.models.rbm import RBM
+from targets.models.resnet_ebm import ResNetEBM
 from tests.runner.conftest import Call
 from tests.runner.test_bad_input_rbm import _nothing_begins, refused_and_nothing_lost
 
@@ -80,11 +80,12 @@ REFUSED = [
     # A model of another architecture.
     (
         "scale=smoke target=resnet_ebm sampler=dmala target.model=rbm.safetensors",
-        "target.model=rbm.safetensors must be a model of targets.resnet_ebm.ResNetEBM, a RBM was given.",
+        "target.model=rbm.safetensors must be a model of targets.models.resnet_ebm.ResNetEBM, "
+        "a RBM was given.",
     ),
     (
         "scale=smoke target=rbm sampler=dmala target.model=deep.safetensors",
-        "target.model=deep.safetensors must be a model of targets.rbm.RBM, a ResNetEBM was given.",
+        "target.model=deep.safetensors must be a model of targets.models.rbm.RBM, a ResNetEBM was given.",
     ),
 ]
 

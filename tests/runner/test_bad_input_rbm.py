@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 import torch
 
-from runner import kept_truth, learned
-from runner.model_files import save_model
-from targets.rbm import RBM
+from runner.models import learned_target
+from runner.models.model_files import save_model
+from runner.problem import cached_reference_sample
+from targets.models.rbm import RBM
 from tests.runner.conftest import Call
 from tests.runner.test_bad_input import refused
 
@@ -37,8 +38,8 @@ def _nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket, "getaddrinfo", no_network)
     monkeypatch.delenv("DATA_ROOT", raising=False)
-    monkeypatch.setattr(learned, "_train", begun)
-    monkeypatch.setattr(kept_truth, "_make", begun)
+    monkeypatch.setattr(learned_target, "_train", begun)
+    monkeypatch.setattr(cached_reference_sample, "_make", begun)
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -81,7 +82,7 @@ SETTINGS = [
     ("target.training.method=cdd", "target.training.method must be one of cd, pcd, 'cdd' was given"),
     ("target.training.cd_step=1", "did you mean 'target.training.cd_steps'?"),
     ("target.training.sampler=null", "target.training.sampler has no _target_"),
-    ("target.training.sampler._target_=targets.rbm.RBM", "target.training.sampler"),
+    ("target.training.sampler._target_=targets.models.rbm.RBM", "target.training.sampler"),
     ("target.model_seed=-1", "target.model_seed must be a whole number of at least 0, -1 was given."),
     ("target.model_seed=[0,1]", "target.model_seed must be a whole number of at least 0, [0, 1] was given."),
     ("target.model_seed=true", "target.model_seed must be"),
@@ -146,7 +147,7 @@ LEARNING = [
     ("task.ais.sampler.step_size=auto", "hyperparameters, DMALA has step_size left to tuning."),
     ("task.ais.sampler.step_size=0", "task.ais.sampler.step_size must be"),
     (
-        "task.ais.sampler._target_=samplers.dula.DULA ++task.ais.sampler.step_size=0.1",
+        "task.ais.sampler._target_=samplers.discrete.dula.DULA ++task.ais.sampler.step_size=0.1",
         "so that the estimate would be biased.",
     ),
 ]

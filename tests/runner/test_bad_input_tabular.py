@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runner import tabular
+from runner.config import tabular
 from tests.runner.conftest import Call
 from tests.runner.test_bad_input import refused
 from tests.support.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write

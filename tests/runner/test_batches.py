@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from runner.training.batches import Batches
+from runner.models.training.batches import Batches
 from targets.randomness import Streams
 from tests.support.no_host_sync import NoHostSync
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from runner.store import Store
+from runner.store.run_store import Store
 from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ class Refuse:
         if name.split(".")[0] == "torch":
             raise AssertionError("torch was imported")
 sys.meta_path.insert(0, Refuse())
-from runner.command import main
+from runner.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 import torch
 
-from runner import data
-from runner.errors import UserError
-from runner.generated.labels import labels_of
+from runner.config import datasets
+from runner.execution.errors import UserError
+from runner.tasks.images.labels import labels_of
 from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import Dataset
 
 
 def test_the_floors_know_the_same_binarisations() -> None:
-    assert data.BINARISATIONS == BINARISATIONS
+    assert datasets.BINARISATIONS == BINARISATIONS
 
 
 def test_the_sets_are_listed() -> None:
     assert {"digits", "mnist", "mnist_dynamic", "mnist_static", "omniglot_burda", "caltech"} <= set(
-        data.names()
+        datasets.names()
     )
 
 
@@ -63,38 +63,42 @@ def test_the_sets_are_listed() -> None:
 def test_what_decides_the_images_identifies_them(
     name: str, binarisation: str | None, content: dict[str, Any]
 ) -> None:
-    assert data.identifying(name, binarisation) == content
+    assert datasets.identifying(name, binarisation) == content
 
 
 def test_an_own_file_is_its_content_and_its_binarisation(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     np.savez(path, train=np.full((3, 4), 7, np.uint8), test=np.full((2, 4), 9, np.uint8))
-    digest = data.file_digest(path)
-    assert data.identifying(str(path)) == {"binarisation": "binary", "sha256": digest}
-    assert data.identifying(str(path), "dynamic") == {"binarisation": "dynamic", "seed": 0, "sha256": digest}
-    dataset = data.load(str(path), "dynamic", None)
+    digest = datasets.file_digest(path)
+    assert datasets.identifying(str(path)) == {"binarisation": "binary", "sha256": digest}
+    assert datasets.identifying(str(path), "dynamic") == {
+        "binarisation": "dynamic",
+        "seed": 0,
+        "sha256": digest,
+    }
+    dataset = datasets.load(str(path), "dynamic", None)
     assert dataset.grey is not None
     assert dataset.grey.unique().tolist() == [7]
     with pytest.raises(
         UserError, match="for grey ones binarisation must be threshold, stochastic or dynamic"
     ):
-        data.load(str(path), None, None)
+        datasets.load(str(path), None, None)
 
 
 def test_any_grey_set_can_be_dynamic() -> None:
-    dataset = data.load("digits", "dynamic", None)
+    dataset = datasets.load("digits", "dynamic", None)
     assert dataset.grey is not None
-    assert torch.equal(dataset.train, data.load("digits", "stochastic", None).train)
-    assert dataset.fingerprint() != data.load("digits", "stochastic", None).fingerprint()
+    assert torch.equal(dataset.train, datasets.load("digits", "stochastic", None).train)
+    assert dataset.fingerprint() != datasets.load("digits", "stochastic", None).fingerprint()
 
 
 @pytest.mark.parametrize("name", ["mnist_dynamic", "omniglot_burda"])
 def test_a_dynamic_set_that_is_not_there_is_refused_in_one_sentence(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"{name} needs a folder of data sets, say where with DATA_ROOT"):
-        data.load(name, None, None)
+        datasets.load(name, None, None)
     if name == "omniglot_burda":  # never asks the network
         with pytest.raises(UserError, match=r"github\.com/yburda.*put OMNIGLOT/chardata\.mat") as refusal:
-            data.load(name, None, str(tmp_path))
+            datasets.load(name, None, str(tmp_path))
         assert "\n" not in str(refusal.value)
 
 

@@ -12,17 +12,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from runner.checkpoint import load, save
-from runner.errors import RunError
-from runner.training import Training, TrainingError, TrainingSettings, ValidationSettings
-from runner.training.soundness import ENERGY_LIMIT
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.gibbs import Gibbs
+from runner.execution.checkpoint import load, save
+from runner.execution.errors import RunError
+from runner.models.training import Training, TrainingError, TrainingSettings, ValidationSettings
+from runner.models.training.divergence_check import ENERGY_LIMIT
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.gibbs import Gibbs
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
-from targets.base_law import base_law
-from targets.resnet_ebm import ResNetEBM
+from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.models.resnet_ebm import ResNetEBM
+from targets.reference_distribution import base_law
 from tests.support.no_host_sync import NoHostSync
 
 PIXELS = 12

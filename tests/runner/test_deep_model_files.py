@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from runner.errors import UserError
-from runner.model_files import load_model, model_digest, save_model
-from targets.bernoulli4 import Bernoulli4
-from targets.rbm import RBM
-from targets.resnet_ebm import ResNetEBM
+from runner.execution.errors import UserError
+from runner.models.model_files import load_model, model_digest, save_model
+from targets.models.rbm import RBM
+from targets.models.resnet_ebm import ResNetEBM
+from targets.synthetic.bernoulli4 import Bernoulli4
 
 FORMATS = pytest.mark.parametrize("name", ["model.safetensors", "model.pt"])
 ARGUMENTS: dict[str, Any] = {

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from runner.bench.plain_deep import PlainNetwork
-from runner.model_files import load_model, save_model
-from runner.training import Training, TrainingSettings
-from samplers.dmala import DMALA
-from samplers.parallel_tempering import ParallelTempering
-from targets.rbm import RBM
-from targets.resnet_ebm import ResNetEBM
+from runner.models.model_files import load_model, save_model
+from runner.models.training import Training, TrainingSettings
+from runner.tools.bench.baselines.plain_deep import PlainNetwork
+from samplers.discrete.dmala import DMALA
+from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.models.rbm import RBM
+from targets.models.resnet_ebm import ResNetEBM
 from tests.runner.conftest import Call
 
 MODEL = (
@@ -89,7 +89,7 @@ def test_a_model_of_another_architecture_is_refused(call: Call, group: str) -> N
     save_model(Path("model.safetensors"), made, {"dataset": "digits"})
     ended = call("scale=smoke", f"target={group}", "sampler=dula", "target.model=model.safetensors")
     assert ended.status == 2
-    own = {"rbm": "targets.rbm.RBM", "resnet_ebm": "targets.resnet_ebm.ResNetEBM"}[group]
+    own = {"rbm": "targets.models.rbm.RBM", "resnet_ebm": "targets.models.resnet_ebm.ResNetEBM"}[group]
     said = f"target.model=model.safetensors must be a model of {own}, a {type(made).__name__} was given."
     assert said in ended.err
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runner.store import Store
+from runner.store.run_store import Store
 from tests.runner.conftest import Call
 from tests.runner.test_resume import results
 

@@ -9,12 +9,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from runner import data, interrupt, model_files
-from runner.training import Training, TrainingSettings
-from runner.training.batches import Batches
-from samplers.rbm_gibbs import RBMGibbs
+from runner.config import datasets
+from runner.execution import signals
+from runner.models import model_files
+from runner.models.training import Training, TrainingSettings
+from runner.models.training.batches import Batches
+from samplers.discrete.rbm_gibbs import RBMGibbs
 from targets.datasets.dataset import Dataset
-from targets.rbm import RBM
+from targets.models.rbm import RBM
 from tests.runner.conftest import Call
 from tests.runner.test_learned import LEARN, one, stop_after
 
@@ -81,7 +83,7 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     # The commit is in every model file, and may change while tests run in a working tree.
     monkeypatch.setattr(model_files, "git", lambda: {"commit": "c0ffee", "dirty": False})
     command = (*LEARN, "target.binarisation=dynamic")
-    digits, at, seen = data.load("digits", "dynamic", None), Batches.at, []
+    digits, at, seen = datasets.load("digits", "dynamic", None), Batches.at, []
 
     def noted(self: Batches, iteration: int) -> torch.Tensor:
         seen.append(self.grey is not None and torch.equal(self.grey, digits.grey) and self.white == 16)
@@ -95,7 +97,7 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     with monkeypatch.context() as patch:
         stop_after(patch, Training, 2)
         assert call(*command, "output_root=cut").status == 75
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     assert one("models/*/checkpoint.pt", "cut").is_file()
     assert call(*command, "output_root=cut").status == 0
     weights = [load_file(one("models/*/model.safetensors", root)) for root in ("whole", "cut")]

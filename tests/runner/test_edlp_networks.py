@@ -6,9 +6,9 @@ import functools
 
 import pytest
 
-from runner.sweep import Job, experiment_jobs
+from runner.report.published import published_numbers
+from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from runner.tables.published import published_numbers
 
 SETS = ["compas", "news", "adult", "blog"]
 HIDDEN = {"compas": 500, "news": 100, "adult": 100, "blog": 100, "breast_cancer": 10}

@@ -13,18 +13,18 @@ import torch
 from matplotlib.figure import Figure
 from omegaconf import DictConfig, OmegaConf
 
-from runner.compose import compose
-from runner.errors import UserError
-from runner.preflight import preflight
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs, jobs_of, requested
-from runner.tables.figures.draw import draw_figure, write_figures
-from runner.tables.figures.tour_marginals import mismatch_law
-from runner.tables.figures.tour_runs import law_of_tours, quantiles, visits_of
-from runner.tables.results import Results, Run, gather
-from runner.tables.shape import TableShape, table_shape
-from runner.visits import FILE
-from targets.tsp import TSP
+from runner.config.compose import compose
+from runner.execution.errors import UserError
+from runner.report.figures.draw import draw_figure, write_figures
+from runner.report.figures.tour_runs import law_of_tours, quantiles, visits_of
+from runner.report.panels.tour_marginals import mismatch_law
+from runner.report.stored_results import Results, Run, gather
+from runner.report.table_shape import TableShape, table_shape
+from runner.store.run_store import Store
+from runner.store.visit_files import FILE
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
+from runner.sweep.preflight import preflight
+from targets.tours.tsp import TSP
 
 EXPERIMENTS = ("edlp_figure3", "edlp_figure13")
 
@@ -137,7 +137,7 @@ figures:
       - {kind: tour_marginals, title: A, row: A, columns: [six]}
       - {kind: tour_marginals, title: B, row: B, columns: [six]}
 """
-CONFIG = {"target": {"name": "tsp", "_target_": "targets.tsp.TSP", "cities": 6}, "data": {"root": None}}
+CONFIG = {"target": {"name": "tsp", "_target_": "targets.tours.tsp.TSP", "cities": 6}, "data": {"root": None}}
 
 
 def counts_of(seed: int) -> np.ndarray[Any, Any]:

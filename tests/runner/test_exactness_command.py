@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from metrics.transition_matrix import stationary, total_variation, transition_matrix
-from runner.command import reported
-from runner.exactness.__main__ import main
-from runner.exactness.measure import LIMIT, distance
-from runner.exactness.report import unproved, verdict
-from runner.exactness.small_targets import SPACES, log_quadratic, small_rbm
-from runner.exactness.variants import Variant, variants
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
-from samplers.simulated_tempering import SimulatedTempering
-from samplers.swap_pairings import PAIRINGS
+from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
+from runner.execution.command_line import reported
+from runner.tools.exactness.command import main
+from runner.tools.exactness.distances import LIMIT, distance
+from runner.tools.exactness.exactness_page import unproved, verdict
+from runner.tools.exactness.kernel_variants import Variant, variants
+from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from targets.spaces import Binary
 from targets.target import Target
 from tests.support.mutants import KERNEL_MUTANTS
@@ -30,9 +30,9 @@ TARGET = log_quadratic(Binary(3))
 
 OWN = """
 import torch
-from samplers.dula import DULA
+from samplers.discrete.dula import DULA
 from samplers.kernel import Info, Kernel, evaluate
-from samplers.mala import MALA
+from samplers.continuous.mala import MALA
 from targets.randomness import uniform
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.compose import compose
-from runner.identity import artefact_id, canonical, digest, run_ids
-from runner.model_files import save_model
-from runner.seeds import seeds_of
-from targets.rbm import RBM
-from targets.resnet_ebm import ResNetEBM
+from runner.config.compose import compose
+from runner.config.digest import canonical, digest
+from runner.config.seeds import seeds_of
+from runner.models.identity import artefact_id, run_ids
+from runner.models.model_files import save_model
+from targets.models.rbm import RBM
+from targets.models.resnet_ebm import ResNetEBM
 
 
 def ids(*overrides: str, device: str = "cpu") -> dict[int, str]:

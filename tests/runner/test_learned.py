@@ -17,16 +17,19 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metrics.ground_truth import GroundTruthChains
-from runner import data, interrupt, kept_truth, learned, model_files
-from runner.checkpoint import load as load_checkpoint
-from runner.command import main
-from runner.compose import compose
-from runner.errors import UserError
-from runner.kept_model import KeptModel
-from runner.recipe import recipe_of, untrained
-from runner.training import Training
-from runner.training import loss as loss_module
+from metrics.two_sample.reference_chains import GroundTruthChains
+from runner.__main__ import main
+from runner.config import datasets
+from runner.config.compose import compose
+from runner.execution import signals
+from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.errors import UserError
+from runner.models import learned_target, model_files
+from runner.models.recipe import recipe_of, untrained
+from runner.models.trained_model import KeptModel
+from runner.models.training import Training
+from runner.models.training import loss as loss_module
+from runner.problem import cached_reference_sample
 from tests.runner.conftest import Call
 
 PATIENCE = 300
@@ -96,7 +99,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[s
     """What was made, by any process: a line for each training and for each ground truth."""
     book = tmp_path / "made"
     book.touch()
-    for module, name in ((learned, "_train"), (kept_truth, "_make")):
+    for module, name in ((learned_target, "_train"), (cached_reference_sample, "_make")):
         make = getattr(module, name)
 
         def noted(*arguments: Any, make: Any = make, what: str = name) -> None:
@@ -267,7 +270,7 @@ def test_stopped_in_the_middle_and_repeated(
     assert not values()
     saved = load_checkpoint(one("models/*/*.pt"))
     assert saved["training"]["iteration"] == 20 if cls is Training else saved["chains"]["step"] == 40
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     begun: list[int] = []
     advance = cls.advance  # type: ignore[attr-defined]
 
@@ -311,7 +314,7 @@ def test_a_checkpoint_that_is_garbage_is_set_aside(
     with monkeypatch.context() as patch:
         stop_after(patch, cls, 2)
         assert call(*RUN).status == 75
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     checkpoint = one("models/*/*.pt")
     checkpoint.write_bytes(checkpoint.read_bytes()[:-50])
     ended = call(*RUN)
@@ -377,7 +380,7 @@ CHANGES = [
     "target.training.iterations=41",
     "target.training.batch=50",
     "target.training.learning_rate=0.002",
-    "target.training.sampler._target_=samplers.dula.DULA",
+    "target.training.sampler._target_=samplers.discrete.dula.DULA",
     "target.n_hidden=5",
     "target.model_seed=1",
     "target.dataset=mnist",
@@ -394,7 +397,7 @@ def test_every_ingredient_of_a_recipe_changes_the_model() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "data.root=elsewhere",
+        "datasets.root=elsewhere",
         "output_root=elsewhere",
         "target.ground_truth.steps=100",
         "target.ground_truth.chains=7",
@@ -412,20 +415,20 @@ def test_what_is_no_part_of_a_recipe_changes_no_model(change: str) -> None:
 
 
 def test_of_a_data_set_only_what_decides_its_images_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, spec = model_id(), dict(data._option("digits", ""))
+    plain, spec = model_id(), dict(datasets._option("digits", ""))
     noted = [{**variant, "note": "another"} for variant in spec["variants"]]
     for same in ({"variants": noted}, {"seed": 5}, {"shape": [4, 16]}):
-        monkeypatch.setattr(data, "_option", lambda name, key, same=same: spec | same)
+        monkeypatch.setattr(datasets, "_option", lambda name, key, same=same: spec | same)
         assert model_id() == plain
-    monkeypatch.setattr(data, "_option", lambda name, key: spec | {"threshold": 0.4})
+    monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"threshold": 0.4})
     assert model_id() != plain
-    monkeypatch.setattr(data, "_option", lambda name, key: spec | {"seed": 5})
+    monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"seed": 5})
     assert model_id("target.binarisation=stochastic") != model_id()
 
 
 def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
-    digits = data.load("digits", None, None)
-    other = data.load("digits", "stochastic", None)
+    digits = datasets.load("digits", None, None)
+    other = datasets.load("digits", "stochastic", None)
     metadata = {"data_fingerprint": digits.fingerprint()}
     kept = KeptModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
     kept.check_data(digits)
@@ -437,4 +440,4 @@ def test_a_class_whose_models_cannot_be_kept_is_refused() -> None:
     recipe = recipe_of(compose(RUN))
     other = replace(recipe, target={**recipe.target, "_target_": "torch.nn.Identity"})
     with pytest.raises(UserError, match=r"target\._target_=torch\.nn\.Identity cannot be learned"):
-        untrained(other, data.load("digits", None, None))
+        untrained(other, datasets.load("digits", None, None))

@@ -13,11 +13,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from runner import interrupt, model_files
-from runner.checkpoint import load as load_checkpoint
-from runner.data import load as load_data
-from runner.draws import IMAGES, MOST, kept_draws
-from runner.training import Training
+from runner.config.datasets import load as load_data
+from runner.execution import signals
+from runner.execution.checkpoint import load as load_checkpoint
+from runner.models import model_files
+from runner.models.training import Training
+from runner.store.draw_files import IMAGES, MOST, kept_draws
 from tests.runner.conftest import Call
 
 LEARN = (
@@ -61,7 +62,7 @@ def test_stopped_within_a_validation_and_repeated(call: Call, monkeypatch: pytes
         saved = load_checkpoint(checkpoint)["training"]
         assert saved["iteration"] == moment
         assert 0 < saved["validation"]["walk"]["step"] < 30
-        interrupt._stop.signal = None
+        signals._stop.signal = None
     assert call(*LEARN, "output_root=cut").status == 0
     assert not list(Path("cut").glob("models/*/checkpoint.pt"))
     straight, cut = kept("straight"), kept("cut")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import learning_trial
-from runner.sweep import jobs_of, requested
+from runner.sweep.jobs import jobs_of, requested
+from runner.tasks import learning_trial
 
 LINES = (
     *("scale=smoke", "task=learn", "target=resnet_ebm", "target.dataset=digits", "target.width=2"),

@@ -15,9 +15,9 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from runner.errors import UserError
-from runner.model_files import load_model, model_digest, save_model
-from targets.rbm import RBM
+from runner.execution.errors import UserError
+from runner.models.model_files import load_model, model_digest, save_model
+from targets.models.rbm import RBM
 
 METADATA: dict[str, Any] = {
     "dataset": {"name": "digits", "note": "a split of our own", "fingerprint": "0123", "shape": [8, 8]},

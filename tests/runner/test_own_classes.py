@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runner.overrides import Names, with_own_classes
+from runner.config.overrides import Names, with_own_classes
 from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from runner.training import Training, TrainingSettings
-from runner.training import loss as loss_module
-from runner.training.loss import energy_penalty, gradient_penalty
-from samplers.dmala import DMALA
-from targets.rbm import RBM
+from runner.models.training import Training, TrainingSettings
+from runner.models.training import loss as loss_module
+from runner.models.training.loss import energy_penalty, gradient_penalty
+from samplers.discrete.dmala import DMALA
+from targets.models.rbm import RBM
 
 BATCH, CHAINS = 10, 7
 

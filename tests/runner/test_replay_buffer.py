@@ -11,17 +11,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from runner.checkpoint import UnusableCheckpointError, load, save
-from runner.training import Training, TrainingSettings
-from runner.training.replay_buffer import ReplayBuffer
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.edula import EDULA
-from samplers.gibbs import Gibbs
+from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.models.training import Training, TrainingSettings
+from runner.models.training.replay_buffer import ReplayBuffer
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.gibbs import Gibbs
+from samplers.entropic.edula import EDULA
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
+from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.rbm import RBM
 from targets.spaces import Ordinal
 from tests.support.no_host_sync import NoHostSync
 

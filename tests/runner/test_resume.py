@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 import torch
 
-from runner import job
-from runner.command import main
-from runner.store import Store
+from runner.__main__ import main
+from runner.store.run_store import Store
+from runner.sweep.jobs import job_runner
 from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]
@@ -244,13 +244,13 @@ def test_a_run_that_ends_between_the_look_and_the_lock(
     """Another process ends the run after this one has found it missing: it is not done again."""
     argv = (*SMALL, "task.steps=20")
     call(*argv, "output_root=theirs")
-    locked = job._lock
+    locked = job_runner._lock
 
     def late(*arguments: Any) -> Any:
         shutil.copytree("theirs/runs", "outputs/runs", dirs_exist_ok=True)
         return locked(*arguments)
 
-    monkeypatch.setattr(job, "_lock", late)
+    monkeypatch.setattr(job_runner, "_lock", late)
     ended = call(*argv)
     assert "done before" in ended.out
     (manifest,) = tmp_path.glob("outputs/runs/*/manifest.json")

@@ -13,17 +13,17 @@ import torch
 from matplotlib.figure import Figure
 from omegaconf import DictConfig, OmegaConf
 
-from metrics.last_draws import LastDraws
 from metrics.metric import Context
+from metrics.statistics.last_draws import LastDraws
 from metrics.suite import MetricSuite
-from runner.draws import FILE, IMAGES, MOST, draws_of, kept_draws, packed, sheets
-from runner.store import Store
-from runner.tables.figures.draw import draw_figure, write_figures
-from runner.tables.figures.samples import FRAME, sheet
-from runner.tables.results import Results, Run, gather
-from runner.tables.shape import TableShape, table_shape
-from samplers.random_walk import RandomWalk
-from targets.rbm import RBM
+from runner.report.figures.draw import draw_figure, write_figures
+from runner.report.panels.samples import FRAME, sheet
+from runner.report.stored_results import Results, Run, gather
+from runner.report.table_shape import TableShape, table_shape
+from runner.store.draw_files import FILE, IMAGES, MOST, draws_of, kept_draws, packed, sheets
+from runner.store.run_store import Store
+from samplers.discrete.random_walk import RandomWalk
+from targets.models.rbm import RBM
 from targets.spaces import Binary
 
 BLOCK = """

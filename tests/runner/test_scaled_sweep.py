@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import UserError
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs, jobs_of, requested
+from runner.execution.errors import UserError
+from runner.store.run_store import Store
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
 from tests.runner.conftest import Call
 
 EXPERIMENT = """# @package _global_

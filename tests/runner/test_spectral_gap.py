@@ -13,16 +13,16 @@ import pytest
 from matplotlib import pyplot
 from omegaconf import OmegaConf
 
-from runner.compose import power
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs
+from runner.config.compose import power
+from runner.report.analysis.growth import growing
+from runner.report.analysis.table_entries import Summary
+from runner.report.figures.draw import draw_figure
+from runner.report.page.legend import legend
+from runner.report.stored_results import Results, Run, gather
+from runner.report.table_shape import table_shape
+from runner.store.run_store import Store
+from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from runner.tables.figures.draw import draw_figure
-from runner.tables.growth import growing
-from runner.tables.legend import legend
-from runner.tables.results import Results, Run, gather
-from runner.tables.shape import table_shape
-from runner.tables.summary import Summary
 from tests.runner.conftest import Call
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.status import main, standing, time_left
-from runner.sweep import experiment_jobs
+from runner.sweep.jobs import experiment_jobs
 from tests.runner.conftest import Call
 from tests.runner.test_sweep import tiny
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import UserError
-from runner.outcome import command, digest
-from runner.store import Store
-from runner.sweep import LARGEST_BATCH, experiment_jobs, jobs_of, requested
+from runner.execution.errors import UserError
+from runner.store.run_store import Store
+from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
+from runner.sweep.outcome import command, digest
 from tests.runner.conftest import Call
 
 EXPERIMENT = """# @package _global_

@@ -17,25 +17,25 @@ from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from metrics.statistics.inference import holm, interval, paired_p_value
 from runner import table as command
-from runner.errors import UserError
-from runner.store import COLUMNS, Store
-from runner.tables.budget import budget_sentence, cost
-from runner.tables.figure_shape import PanelShape
-from runner.tables.figures.draw import write_figures
-from runner.tables.figures.lines import against_columns
-from runner.tables.figures.panels import PanelData
-from runner.tables.figures.style import row_styles
-from runner.tables.latex import latex
-from runner.tables.layout import Page, lay_out
-from runner.tables.markdown import markdown
-from runner.tables.published import published_numbers
-from runner.tables.record import record
-from runner.tables.results import Results, gather
-from runner.tables.shape import TableShape, table_shape
-from runner.tables.statistics import holm, interval, paired_p_value
-from runner.tables.summary import Summary, summarise
-from runner.tables.terminal import show
+from runner.execution.errors import UserError
+from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.budget import budget_sentence, cost
+from runner.report.figure_shape import PanelShape
+from runner.report.figures.draw import write_figures
+from runner.report.figures.panel import PanelData
+from runner.report.figures.style import row_styles
+from runner.report.page.latex import latex
+from runner.report.page.layout import Page, lay_out
+from runner.report.page.markdown import markdown
+from runner.report.page.terminal import show
+from runner.report.panels.lines import against_columns
+from runner.report.published import published_numbers
+from runner.report.record import record
+from runner.report.stored_results import Results, gather
+from runner.report.table_shape import TableShape, table_shape
+from runner.store.run_store import COLUMNS, Store
 
 EXPERIMENTS = ("pt_table1", "pt_table4", "pt_table5", "pt_figure2")
 
@@ -100,7 +100,7 @@ def job(row: str, components: int, seeds: int = 3) -> Job:
         {
             "target": {
                 "name": "mog",
-                "_target_": "targets.mixture_of_gaussians.MixtureOfGaussians",
+                "_target_": "targets.synthetic.mixture_of_gaussians.MixtureOfGaussians",
                 "components": components,
             },
             "sampler": {"name": row},

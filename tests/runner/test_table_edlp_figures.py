@@ -17,19 +17,19 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from omegaconf import OmegaConf
 
-from runner.errors import UserError
-from runner.store import COLUMNS, Store
-from runner.sweep import Job, experiment_jobs
+from runner.execution.errors import UserError
+from runner.report.figure_shape import PanelShape
+from runner.report.figures.draw import write_figures
+from runner.report.figures.panel import Draw, PanelData
+from runner.report.figures.style import row_styles
+from runner.report.panels import repeats, spectrum, states
+from runner.report.published import published_numbers
+from runner.report.stored_results import gather
+from runner.report.table_shape import TableShape
+from runner.store.run_store import COLUMNS, Store
+from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from runner.tables.figure_shape import PanelShape
-from runner.tables.figures import repeats, spectrum, states
-from runner.tables.figures.draw import write_figures
-from runner.tables.figures.panels import Draw, PanelData
-from runner.tables.figures.style import row_styles
-from runner.tables.published import published_numbers
-from runner.tables.results import gather
-from runner.tables.shape import TableShape
-from targets.bernoulli4 import Bernoulli4
+from targets.synthetic.bernoulli4 import Bernoulli4
 
 FIGURES = ("edlp_figure2", "edlp_figure11")
 SEEDS = {"smoke": 2, "quick": 32, "paper": 50}
@@ -252,7 +252,11 @@ def test_panels_without_runs_say_so(ax: Axes, shape, jobs, tmp_path: Path) -> No
 
 
 def test_states_that_cannot_be_drawn_one_by_one_are_refused(ax: Axes, shape, jobs, store) -> None:
-    grid = {"name": "mog", "_target_": "targets.mixture_of_gaussians.MixtureOfGaussians", "components": 8}
+    grid = {
+        "name": "mog",
+        "_target_": "targets.synthetic.mixture_of_gaussians.MixtureOfGaussians",
+        "components": 8,
+    }
     others = []
     for job in jobs:
         content = {str(key): value for key, value in job.config.items_ex(resolve=False)}

@@ -14,23 +14,23 @@ import pytest
 from matplotlib.figure import Figure
 from omegaconf import DictConfig, OmegaConf
 
-from runner.errors import UserError
-from runner.tables.budget import budget, budget_sentence
-from runner.tables.comparison import compared
-from runner.tables.figures.draw import draw_figure
-from runner.tables.figures.style import FLOOR
-from runner.tables.floor import within_floor
-from runner.tables.footnotes import LETTERS, Footnotes, mark
-from runner.tables.latex import latex
-from runner.tables.layout import Page, lay_out
-from runner.tables.legend import REDUCED
-from runner.tables.markdown import SUPERSCRIPT, markdown
-from runner.tables.published import PublishedNumbers
-from runner.tables.results import Results, Run
-from runner.tables.shape import TableShape, table_shape
-from runner.tables.statistics import paired_p_value
-from runner.tables.summary import Summary, summarise
-from runner.tables.terminal import show
+from metrics.statistics.inference import paired_p_value
+from runner.execution.errors import UserError
+from runner.report.analysis.comparison import compared
+from runner.report.analysis.floor import within_floor
+from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.budget import budget, budget_sentence
+from runner.report.figures.draw import draw_figure
+from runner.report.figures.style import FLOOR
+from runner.report.page.footnotes import LETTERS, Footnotes, mark
+from runner.report.page.latex import latex
+from runner.report.page.layout import Page, lay_out
+from runner.report.page.legend import REDUCED
+from runner.report.page.markdown import SUPERSCRIPT, markdown
+from runner.report.page.terminal import show
+from runner.report.published import PublishedNumbers
+from runner.report.stored_results import Results, Run
+from runner.report.table_shape import TableShape, table_shape
 
 BLOCK = """
 title: Floors

@@ -12,17 +12,17 @@ import pytest
 from matplotlib import pyplot
 from omegaconf import OmegaConf
 
-from runner.errors import UserError
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs
+from runner.execution.errors import UserError
+from runner.report.analysis.growth import growing, points
+from runner.report.figure_shape import PanelShape
+from runner.report.figures.panel import PanelData
+from runner.report.figures.style import row_styles
+from runner.report.panels.lines import against_columns
+from runner.report.stored_results import Results, Run, gather
+from runner.report.table_shape import TableShape, table_shape
+from runner.store.run_store import Store
+from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from runner.tables.figure_shape import PanelShape
-from runner.tables.figures.lines import against_columns
-from runner.tables.figures.panels import PanelData
-from runner.tables.figures.style import row_styles
-from runner.tables.growth import growing, points
-from runner.tables.results import Results, Run, gather
-from runner.tables.shape import TableShape, table_shape
 
 BLOCK = OmegaConf.create(
     {

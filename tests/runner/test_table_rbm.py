@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.store import Store
-from runner.sweep import Job, experiment_jobs
+from runner.report.published import published_numbers
+from runner.report.stored_results import gather
+from runner.store.run_store import Store
+from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from runner.tables.published import published_numbers
-from runner.tables.results import gather
 
 EXPERIMENTS = ("pt_table2_sampling", "pt_table2_learning", "pt_figure3", "pt_figure4")
 REAL = ["MNIST", "EMNIST", "KMNIST", "Omniglot", "Caltech"]

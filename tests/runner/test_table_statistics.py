@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from runner.tables.statistics import holm, interval, paired_p_value
+from metrics.statistics.inference import holm, interval, paired_p_value
 
 
 def student_density(t: np.ndarray, freedom: int) -> np.ndarray:

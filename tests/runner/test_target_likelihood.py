@@ -15,22 +15,22 @@ import torch
 from omegaconf import OmegaConf
 from torch import Tensor
 
-from metrics.ais_schedule import schedule
-from metrics.importance_weights import log_mean_weight
-from metrics.target_annealing import TargetAnnealing
-from metrics.target_log_partition import exact_log_partition
-from runner import interrupt
-from runner.checkpoint import load as load_checkpoint
-from runner.errors import RunError
-from runner.model_files import save_model
-from runner.tasks.ais_settings import AISSettings
-from runner.tasks.target_likelihood import target_likelihood
-from samplers.dmala import DMALA
+from metrics.likelihood.ais_schedule import schedule
+from metrics.likelihood.importance_weights import log_mean_weight
+from metrics.likelihood.target_annealing import TargetAnnealing
+from metrics.likelihood.target_log_partition import exact_log_partition
+from runner.execution import signals
+from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.errors import RunError
+from runner.models.model_files import save_model
+from runner.tasks.likelihood.ais_settings import AISSettings
+from runner.tasks.likelihood.target_likelihood import target_likelihood
+from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
-from targets.base_law import base_law
 from targets.datasets.dataset import Dataset
+from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams, derive_seed
-from targets.resnet_ebm import ResNetEBM
+from targets.reference_distribution import base_law
 from targets.spaces import Ordinal
 from targets.target import Target
 from tests.runner.conftest import Call
@@ -184,7 +184,7 @@ def test_a_saved_network_is_evaluated(call: Call, model: Path) -> None:
     assert abs(found["log_z"] - found["log_z_exact"]) < 5 * found["log_z_se"]
     assert summary("first")["target"] == "resnet_ebm/halves"
     assert summary("first")["steps"] == STEPS
-    gwg = "task.ais.sampler._target_=samplers.gwg.GWG"
+    gwg = "task.ais.sampler._target_=samplers.discrete.gwg.GWG"
     assert call(*EVALUATE[:-1], gwg, f"model={model}", "output_root=gwg").status == 0
     other = values("gwg")
     assert other["log_z"] != found["log_z"]
@@ -210,7 +210,7 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     (checkpoint,) = Path("outputs").glob("runs/*/checkpoint.pt")
     begun = {"forward", "reverse"} & set(load_checkpoint(checkpoint)["annealings"])
     assert len(begun) == 1 + calls // 7
-    interrupt._stop.signal = None
+    signals._stop.signal = None
     assert call(*EVALUATE, f"model={model}").status == 0
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert values() == values("whole")
@@ -236,11 +236,11 @@ REFUSED = [
     ("task.dataset=wide.npz", "task.dataset=wide.npz has 13 pixels an image, the model "),
     ("task.ais.temperatures=1", "task.ais.temperatures must be a whole number of at least 2 or a schedule"),
     (
-        "task.ais.sampler._target_=samplers.rbm_gibbs.RBMGibbs ~task.ais.sampler.step_size",
+        "task.ais.sampler._target_=samplers.discrete.rbm_gibbs.RBMGibbs ~task.ais.sampler.step_size",
         "task.ais.sampler: rbm_gibbs needs a restricted Boltzmann machine",
     ),
     (
-        "task.ais.sampler._target_=samplers.mala.MALA",
+        "task.ais.sampler._target_=samplers.continuous.mala.MALA",
         "task.ais.sampler: mala needs a real space",
     ),
 ]

@@ -13,21 +13,21 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from runner.checkpoint import UnusableCheckpointError, load, save
-from runner.errors import RunError
-from runner.training import Training, TrainingError, TrainingSettings
-from runner.training.loss import contrastive_loss
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
+from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.errors import RunError
+from runner.models.training import Training, TrainingError, TrainingSettings
+from runner.models.training.loss import contrastive_loss
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.rbm_gibbs import RBMGibbs
 from samplers.kernel import Info, Kernel, State
-from samplers.parallel_tempering import ParallelTempering
-from samplers.rbm_gibbs import RBMGibbs
-from samplers.swaps import Swaps
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_round import Swaps
+from targets.models.rbm import RBM
 from targets.randomness import Generator
-from targets.rbm import RBM
 from targets.spaces import Ordinal
 from targets.target import Target
 

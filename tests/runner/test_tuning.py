@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from runner.progress import duration
+from runner.execution.progress import duration
 from tests.runner.conftest import Call
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")

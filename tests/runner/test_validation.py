@@ -11,21 +11,21 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.log_partition import exact_log_partition
-from runner.compose import compose
-from runner.errors import UserError
-from runner.identity import run_ids
-from runner.recipe import data_of, recipe_of
-from runner.training import Training, TrainingError, TrainingSettings, ValidationSettings
-from runner.training import validation as validation_module
-from runner.training.settings import LATER, essential
-from runner.training.validation import Score, Validation
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
-from samplers.parallel_tempering import ParallelTempering
-from targets.rbm import RBM
+from metrics.likelihood.rbm_log_partition import exact_log_partition
+from runner.config.compose import compose
+from runner.execution.errors import UserError
+from runner.models.identity import run_ids
+from runner.models.recipe import data_of, recipe_of
+from runner.models.training import Training, TrainingError, TrainingSettings, ValidationSettings
+from runner.models.training import validation as validation_module
+from runner.models.training.training_settings import LATER, essential
+from runner.models.training.validation import Score, Validation
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.models.rbm import RBM
 from targets.spaces import Real
 
 PIXELS = 8
@@ -282,7 +282,7 @@ SAMPLER = "task.validation.sampler"
         ("task.validation.sampler=null", "task.validation.sampler must be a group of keys, None was given."),
         (f"{SAMPLER}.step_size=-1", "task.validation.sampler.step_size must be a positive number or 'auto'"),
         (f"{SAMPLER}.step_size=auto", "task.validation: annealing needs an exact kernel"),
-        (f"{SAMPLER}._target_=targets.rbm.RBM", "task.validation.sampler"),
+        (f"{SAMPLER}._target_=targets.models.rbm.RBM", "task.validation.sampler"),
     ],
 )
 def test_a_key_is_refused_in_one_sentence(given: str, said: str) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from metrics.discrepancy.tv import TV
 from metrics.metric import Context
 from metrics.suite import MetricSuite
-from metrics.tv import TV
-from runner.visits import FILE, LARGEST_SPACE, kept_visits, visits_of
+from runner.store.visit_files import FILE, LARGEST_SPACE, kept_visits, visits_of
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Info
-from samplers.random_walk import RandomWalk
-from targets.bernoulli4 import Bernoulli4
+from targets.synthetic.bernoulli4 import Bernoulli4
 
 
 def suite_of(draws: torch.Tensor) -> MetricSuite:

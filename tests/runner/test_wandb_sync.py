@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("wandb", reason="the extra wandb is not installed")
 
 from runner import wandb_sync
-from runner.command import main as run
-from runner.store import Store
+from runner.__main__ import main as run
+from runner.store.run_store import Store
 from tests.runner.test_wandb_mirror import mirrors, own_wandb, read_back
 
 SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]

@@ -8,13 +8,13 @@ import re
 import pytest
 import torch
 
-from metrics.transition_matrix import transition_matrix
-from samplers.ab import AB, BALANCING_CANDIDATES, mean_squared_jump
-from samplers.dmala import DMALA
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers.discrete.ab import AB, BALANCING_CANDIDATES, mean_squared_jump
+from samplers.discrete.dmala import DMALA
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.parallel_tempering import ParallelTempering
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.spaces import Binary, Discrete, Real
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
 

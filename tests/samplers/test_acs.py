@@ -9,19 +9,19 @@ from collections.abc import Callable, Sequence
 import pytest
 import torch
 
-from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
-from samplers import acs_tuning
-from samplers.ab import mean_squared_jump
-from samplers.acs import ACS
-from samplers.acs_tuning import Aims
-from samplers.cyclical_langevin import cosine_steps
-from samplers.dmala import DMALA
+from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from samplers.discrete.ab import mean_squared_jump
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel, State
-from samplers.parallel_tempering import ParallelTempering
-from targets.mixture_of_gaussians import MixtureOfGaussians
-from targets.mixture_of_students import MixtureOfStudents
+from samplers.proposals.cyclical_langevin import cosine_steps
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tuning import acs_cycle
+from samplers.tuning.acs_cycle import Aims
 from targets.randomness import Generator, Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets.synthetic.mixture_of_students import MixtureOfStudents
 from targets.target import Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
@@ -173,7 +173,7 @@ def script(monkeypatch: pytest.MonkeyPatch, accept: Callable[[float, float], flo
         same = State(*(x.expand(len(sizes), *x.shape) for x in (state.theta, state.log_prob, state.theta)))
         return [accept(a, b) for a, b in zip(sizes, balancings, strict=True)], same
 
-    monkeypatch.setattr(acs_tuning, "try_steps", try_steps)
+    monkeypatch.setattr(acs_cycle, "try_steps", try_steps)
     return tried
 
 
@@ -186,7 +186,7 @@ def test_the_floor_is_the_best_tried_not_the_last(monkeypatch: pytest.MonkeyPatc
     """The acceptance is nearest to 0.5 at the largest candidate of the tenth round, and 0.9 in all others."""
     target, count = random_target(Binary(3)), iter(range(1, 101))
     tried = script(monkeypatch, lambda a, b: 0.49 if next(count) == 40 else 0.9)
-    found = acs_tuning.find_floor(target, Binary(3), somewhere(target), AIMS, torch.Generator())
+    found = acs_cycle.find_floor(target, Binary(3), somewhere(target), AIMS, torch.Generator())
     assert found.step_size == tried[9][3] < tried[-1][0]
     assert found.acceptance == 0.49
     assert found.evaluations == 4 * len(tried) == 100
@@ -205,7 +205,7 @@ def test_the_floor_is_searched_for_where_nothing_moves_at_first() -> None:
 def test_the_maximum_is_the_first_from_above(monkeypatch: pytest.MonkeyPatch) -> None:
     target = random_target(Ordinal(2, 11))
     tried = script(monkeypatch, lambda a, b: 0.495 if a < 60 else 0.1)
-    found = acs_tuning.find_maximum(target, Ordinal(2, 11), somewhere(target), AIMS, torch.Generator())
+    found = acs_cycle.find_maximum(target, Ordinal(2, 11), somewhere(target), AIMS, torch.Generator())
     assert tried[0] == [375.0, 500.0]
     assert 48 <= found.step_size < 60
     assert found.acceptance == 0.495
@@ -217,7 +217,7 @@ def test_balancing_constants_climb_with_the_step_size(monkeypatch: pytest.Monkey
     target = random_target(Binary(3))
     tried = script(monkeypatch, lambda a, b: -abs(b - 0.5 - 0.05 * a))
     sizes = [12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 1.0]
-    found, spent = acs_tuning.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
+    found, spent = acs_cycle.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
     assert tried[0] == [0.5, 0.55, 0.6]
     assert len(tried[1]) == 10
     assert spent == sum(map(len, tried))
@@ -229,20 +229,20 @@ def test_long_cycles_are_tuned_at_twenty_positions(monkeypatch: pytest.MonkeyPat
     target = random_target(Binary(3))
     tried = script(monkeypatch, lambda a, b: -abs(b - 0.5 - 0.0003 * a))
     sizes = [float(size) for size in range(1000, 0, -1)]
-    found, _ = acs_tuning.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
+    found, _ = acs_cycle.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
     assert len(tried) == 20
     assert found == pytest.approx([0.5 + 0.0003 * size for size in sizes], abs=0.02)
-    assert acs_tuning.find_balancings(target, somewhere(target), [], AIMS, torch.Generator()) == ([], 0)
+    assert acs_cycle.find_balancings(target, somewhere(target), [], AIMS, torch.Generator()) == ([], 0)
 
 
 def test_each_candidate_starts_from_the_same_state() -> None:
     """A step of (nearly) nothing stays, a large one moves; the states come back in the candidates' order."""
     target, generator = random_target(Ordinal(2, 5)), torch.Generator().manual_seed(0)
     state = DMALA(1.0).init(target, target.initial((1, 500), generator), BETA)
-    seen, states = acs_tuning.try_steps(target, state, [1e-3, 9.0], [0.5, 0.5], generator)
+    seen, states = acs_cycle.try_steps(target, state, [1e-3, 9.0], [0.5, 0.5], generator)
     assert seen[0] == pytest.approx(1.0)
-    assert torch.equal(acs_tuning.take(states, 0).theta, state.theta)
-    assert not torch.equal(acs_tuning.take(states, 1).theta, state.theta)
+    assert torch.equal(acs_cycle.take(states, 0).theta, state.theta)
+    assert not torch.equal(acs_cycle.take(states, 1).theta, state.theta)
 
 
 def test_works_on_the_rungs_of_a_ladder() -> None:

@@ -13,22 +13,22 @@ import torch
 from scipy.stats import multivariate_normal, norm
 from torch import Tensor
 
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gaussian_walk import GaussianWalk
+from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers.continuous.mala import MALA
+from samplers.continuous.ula import ULA
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Kernel, State, evaluate
-from samplers.langevin_diffusion import LangevinDiffusionProposal
-from samplers.mala import MALA
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from samplers.step_size import Pilot, Steppable, Unrejecting, tune_step_size
-from samplers.ula import ULA
-from targets.gaussian_mixture import GaussianMixture
+from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tuning.step_size import Pilot, Steppable, Unrejecting, tune_step_size
 from targets.randomness import Streams
 from targets.spaces import Binary, Real
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
 

@@ -16,19 +16,19 @@ import torch
 from scipy.stats import kstest
 from torch import Tensor
 
-from metrics.transition_matrix import tempered_probabilities, total_variation
-from samplers.dmala import DMALA
-from samplers.edmala import EDMALA
-from samplers.edmala_glu import EDMALAGLU
-from samplers.edula import EDULA
-from samplers.edula_glu import EDULAGLU
-from samplers.entropic_kernel import EntropicKernel
-from samplers.entropic_langevin import THETA_A, EntropicLangevin
+from metrics.enumeration.transition_matrix import tempered_probabilities, total_variation
+from samplers.discrete.dmala import DMALA
+from samplers.entropic.edmala import EDMALA
+from samplers.entropic.edmala_glu import EDMALAGLU
+from samplers.entropic.edula import EDULA
+from samplers.entropic.edula_glu import EDULAGLU
+from samplers.entropic.entropic_kernel import EntropicKernel
 from samplers.kernel import State, evaluate
-from samplers.parallel_tempering import ParallelTempering
-from targets.bernoulli4 import Bernoulli4
+from samplers.proposals.entropic_langevin import THETA_A, EntropicLangevin
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from targets.spaces import Binary, Categorical, Discrete, Real
+from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
 from tests.support.checks import FALSE_ALARM, cache_error
 from tests.support.no_host_sync import NoHostSync

@@ -7,17 +7,17 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from metrics.transition_matrix import stationary, total_variation, transition_matrix
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.block_gibbs import BlockGibbs
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
-from samplers.gwg import GWG
-from samplers.hamming_ball import HammingBall
+from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.block_gibbs import BlockGibbs
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.gwg import GWG
+from samplers.discrete.hamming_ball import HammingBall
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Kernel
-from samplers.random_walk import RandomWalk
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target

@@ -6,12 +6,12 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from samplers.gaussian_walk import GaussianStep, GaussianWalk
+from samplers.continuous.gaussian_random_walk import GaussianStep, GaussianWalk
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
-from samplers.random_walk import RandomWalk
-from targets.gaussian_mixture import GaussianMixture
 from targets.randomness import Streams
 from targets.spaces import Binary, Real
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
 

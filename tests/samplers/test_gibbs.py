@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
-from samplers.gibbs import Gibbs
-from samplers.parallel_tempering import ParallelTempering
+from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from samplers.discrete.gibbs import Gibbs
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from targets.spaces import Discrete, Ordinal, Real
 from targets.target import Target

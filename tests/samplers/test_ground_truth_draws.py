@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from samplers.ground_truth_draws import GroundTruthDraws
+from samplers.reference.held_out_draws import GroundTruthDraws
+from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.rbm import RBM
 from targets.spaces import Binary
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.transition_matrix import transition_matrix
-from samplers.block_gibbs import BlockGibbs
-from samplers.gibbs import Gibbs
-from samplers.hamming_ball import MOST_CANDIDATES, HammingBall
-from targets.bernoulli4 import Bernoulli4
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers.discrete.block_gibbs import BlockGibbs
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.hamming_ball import MOST_CANDIDATES, HammingBall
 from targets.spaces import Binary, Real
+from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.checks import invariance
 from tests.support.small_targets import SPACES, random_target
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.transition_matrix import transition_matrix
-from samplers.dmala import DMALA
-from samplers.dula import DULA
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
 from samplers.kernel import State
-from samplers.langevin import LangevinProposal, draw_level
-from samplers.tabulated_langevin import TabulatedLangevin, tabulated
+from samplers.proposals.discrete_langevin import LangevinProposal, draw_level
+from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from targets.spaces import Discrete, Space
 from targets.target import Target
 from tests.support.checks import dkw_band, largest_gap, sampled_rows

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.emc import EMC
+from metrics.discrepancy.emc import EMC
+from metrics.discrepancy.tv import TV
 from metrics.metric import Context
 from metrics.suite import MetricSuite
-from metrics.tv import TV
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.gibbs import Gibbs
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from targets.bernoulli4 import Bernoulli4
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
+from targets.synthetic.bernoulli4 import Bernoulli4
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 
 ONE = torch.ones(())

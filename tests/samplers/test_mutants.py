@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from metrics.tempered_transition import product_law, tempering_matrix
-from metrics.transition_matrix import invariance_error, transition_matrix
-from samplers.dmala import DMALA
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
+from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
-from samplers.swaps import Swaps
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_round import Swaps
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
 from tests.support.small_targets import SPACES, random_target

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.tempered_transition import (
+from metrics.enumeration.tempered_transition import (
     ladder_of,
     local_matrices,
     product_law,
     round_matrix,
     tempering_matrix,
 )
-from metrics.transition_matrix import invariance_error, stationary, total_variation
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
+from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
 from samplers.kernel import Kernel
-from samplers.parallel_tempering import ParallelTempering
-from samplers.swap_pairings import PAIRINGS
-from samplers.swaps import Swaps
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_pairings import PAIRINGS
+from samplers.tempering.swaps.swap_round import Swaps
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from tests.support.checks import dkw_band, largest_gap

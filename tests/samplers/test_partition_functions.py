@@ -9,19 +9,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.simulated_transition import exact_log_partition
-from samplers.dmala import DMALA
-from samplers.gaussian_walk import GaussianWalk
-from samplers.level_tuning import PARTITIONS, mixture_of
-from samplers.partition_functions import PartitionPilot, log_mean_weight
-from samplers.simulated_tempering import SimulatedTempering
-from samplers.stmh_ladder import Mixture, largest_ratio, radius, stmh_ladder
-from samplers.stochastic_approximation import difference_error, gain
-from samplers.tempered_chain import TemperedChain
-from targets.gaussian_mixture import GaussianMixture
-from targets.paper_mixtures import two_modes
+from metrics.enumeration.simulated_transition import exact_log_partition
+from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers.discrete.dmala import DMALA
+from samplers.tempering.simulated.level_tuning import PARTITIONS, mixture_of
+from samplers.tempering.simulated.partition_functions import PartitionPilot, log_mean_weight
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, radius, stmh_ladder
+from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
+from samplers.tempering.simulated.tempered_chain import TemperedChain
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
+from targets.synthetic.gaussian_mixture import GaussianMixture
+from targets.synthetic.paper_mixtures import two_modes
 from tests.support.small_targets import random_target
 
 METHODS = list(PARTITIONS)

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.transition_matrix import transition_matrix
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers.discrete.random_walk import RandomWalk, RandomWalkProposal
 from samplers.kernel import State
-from samplers.random_walk import RandomWalk, RandomWalkProposal
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.target import Target
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows

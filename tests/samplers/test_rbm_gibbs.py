@@ -7,29 +7,29 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from metrics.tempered_transition import product_law, tempering_matrix
-from metrics.transition_matrix import (
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import (
     invariance_error,
     stationary,
     tempered_probabilities,
     total_variation,
     transition_matrix,
 )
-from samplers.ab import AB
-from samplers.acs import ACS
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
+from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS, RBMGibbs
 from samplers.kernel import Kernel, State
-from samplers.ladder import _by_place
-from samplers.langevin import LangevinProposal
-from samplers.parallel_tempering import ParallelTempering
-from samplers.random_walk import RandomWalk
-from samplers.rbm_gibbs import HIDDEN_LOGITS, RBMGibbs
-from samplers.swap_pairings import PAIRINGS
-from samplers.swaps import Swaps
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.ladder import _by_place
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_pairings import PAIRINGS
+from samplers.tempering.swaps.swap_round import Swaps
+from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.rbm import RBM
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
-from samplers.reference_draws import ExactDraws, UniformDraws
-from targets.bernoulli4 import Bernoulli4
+from samplers.reference.reference_draws import ExactDraws, UniformDraws
 from targets.randomness import Streams
 from targets.spaces import Binary, Discrete, Real
+from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target

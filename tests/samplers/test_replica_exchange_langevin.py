@@ -10,18 +10,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.exponential_clock import ExponentialClock
+from samplers.continuous.mala import MALA
+from samplers.continuous.ula import ULA
+from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
-from samplers.mala import MALA
-from samplers.parallel_tempering import REPLICA
-from samplers.random_walk import RandomWalk
-from samplers.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempered_levels import TemperedLevels
-from samplers.ula import ULA
-from targets.gaussian_mixture import GaussianMixture
-from targets.paper_mixtures import two_modes
+from samplers.tempering.parallel_tempering import REPLICA
+from samplers.tempering.poisson_swaps import ExponentialClock
+from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
+from samplers.tempering.tempered_levels import TemperedLevels
 from targets.randomness import Streams
 from targets.spaces import Binary
+from targets.synthetic.gaussian_mixture import GaussianMixture
+from targets.synthetic.paper_mixtures import two_modes
 from targets.target import Target
 from tests.support.checks import dkw_band
 from tests.support.no_host_sync import NoHostSync

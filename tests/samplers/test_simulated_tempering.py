@@ -8,23 +8,23 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.simulated_transition import exact_log_partition, joint_law, simulated_matrix
-from metrics.transition_matrix import invariance_error, stationary, total_variation
-from runner.checkpoint import from_plain, to_plain
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.edmala import EDMALA
-from samplers.gaussian_walk import GaussianWalk
-from samplers.gibbs import Gibbs
+from metrics.enumeration.simulated_transition import exact_log_partition, joint_law, simulated_matrix
+from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
+from runner.execution.checkpoint import from_plain, to_plain
+from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
+from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel, State
-from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.random_walk import RandomWalk
-from samplers.simulated_tempering import SimulatedTempering
-from samplers.tempered_chain import LEVEL, TemperedChain
-from targets.gaussian_mixture import GaussianMixture
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target

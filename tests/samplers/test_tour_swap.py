@@ -9,16 +9,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.tempered_transition import product_law, tempering_matrix
-from metrics.transition_matrix import invariance_error, transition_matrix
-from runner.exactness.small_tours import SmallTours
-from samplers.gibbs import Gibbs
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
+from runner.tools.exactness.small_tours import SmallTours
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.tour_swap import MOVES, TourSwap
 from samplers.kernel import State
-from samplers.parallel_tempering import ParallelTempering
-from samplers.tour_swap import MOVES, TourSwap
+from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
-from targets.tours import Tours
-from targets.tsp import ENCODINGS, TSP
+from targets.tours.tour_space import Tours
+from targets.tours.tsp import ENCODINGS, TSP
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target

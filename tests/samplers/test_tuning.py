@@ -9,23 +9,23 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
-from metrics.transition_matrix import tempered_probabilities
-from samplers.dmala import DMALA
-from samplers.dula import DULA
-from samplers.gibbs import Gibbs
-from samplers.ladder import equal_rejection_ladder, geometric_ladder, tune_ladder
-from samplers.parallel_tempering import ParallelTempering
-from samplers.replica_count import (
+from metrics.enumeration.transition_matrix import tempered_probabilities
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder, tune_ladder
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.replica_count import (
     optimal_constrained,
     optimal_replicas,
     optimal_v1,
     optimal_v2,
     round_trip_time,
 )
-from samplers.step_size import first_crossing
-from targets.mixture_of_gaussians import MixtureOfGaussians
+from samplers.tuning.step_size import first_crossing
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.small_targets import Quadratic, random_target
 

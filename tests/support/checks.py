@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from metrics.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers.kernel import Kernel
 from targets.spaces import Discrete
 from targets.target import Target

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric
+from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
-from metrics.visit_histogram import VisitHistogram
 from samplers.kernel import Info, Kernel, State, SwapInfo
 from targets.randomness import Generator
 from targets.target import Target

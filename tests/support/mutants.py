@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, choose, evaluate
-from samplers.langevin import LangevinProposal
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
-from samplers.swap_rules import SwapRule
-from samplers.swaps import Swaps
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_rules import SwapRule
 from targets.randomness import Generator, uniform
 from targets.spaces import Space
 from targets.target import Target

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from targets.datasets import fetch
 from targets.datasets.dataset import DataError
+from targets.datasets.files import fetch
 
 H, W = 3, 4
 

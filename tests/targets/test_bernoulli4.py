@@ -6,8 +6,8 @@ import math
 import torch
 from torch import Tensor
 
-from targets.bernoulli4 import Bernoulli4, multilinear_gradient
 from targets.spaces import Binary
+from targets.synthetic.bernoulli4 import Bernoulli4, multilinear_gradient
 
 CORNERS = list(itertools.product((0, 1), repeat=4))
 PRINTED = [

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.dmala import DMALA
-from targets import binary_bnn
-from targets.binary_bnn import BinaryBNN
+from samplers.discrete.dmala import DMALA
 from targets.distinct_rows import DistinctRows
+from targets.models import binary_bnn
+from targets.models.binary_bnn import BinaryBNN
 from targets.predictive import Predictive
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_tables import made_up, squares

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from targets.centres import COMPONENTS, inside_the_box, lattice, released, ring, two_rings
+from targets.synthetic.centres import COMPONENTS, inside_the_box, lattice, released, ring, two_rings
 
 RINGS = pytest.mark.parametrize("components", [10, 12, 14])
 

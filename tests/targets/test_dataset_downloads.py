@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from targets.datasets import caltech, fetch, idx_images, mnist_static
+from targets.datasets import caltech, idx_images, mnist_static
 from targets.datasets.dataset import DataError
+from targets.datasets.files import fetch
 
 TEXT = {"train": b"1 0 1 1\n0 0 0 0\n", "validation": b"1 1 1 1\n", "test": b"0 1 0 1\n"}
 ROWS = {"train": [[1, 0, 1, 1], [0, 0, 0, 0]], "validation": [[1, 1, 1, 1]], "test": [[0, 1, 0, 1]]}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import conf
 from targets.datasets import digits, idx_images, npz
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.idx import read_images
+from targets.datasets.files.idx import read_images
 from tests.support.small_images import H, W, cut_network, grey, known, write
 from tests.targets.test_dataset_idx import PLACES, idx_bytes
 from tests.targets.test_datasets import ROOT, real

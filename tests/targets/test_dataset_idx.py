@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from targets.datasets import idx, idx_images
+from targets.datasets import idx_images
 from targets.datasets.dataset import DataError
+from targets.datasets.files import idx
 from tests.support.small_images import (
     H,
     W,

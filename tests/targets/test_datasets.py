@@ -17,7 +17,7 @@ import yaml
 import conf
 from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.places import content
+from targets.datasets.files.places import content
 from tests.support.small_images import cut_network
 
 FOLDER = Path(conf.__path__[0]) / "dataset"

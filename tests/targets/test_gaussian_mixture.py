@@ -13,9 +13,9 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from torch import Tensor
 
-from targets.gaussian_mixture import GaussianMixture
-from targets.paper_mixtures import singular_mixture, two_modes
 from targets.spaces import Real
+from targets.synthetic.gaussian_mixture import GaussianMixture
+from targets.synthetic.paper_mixtures import singular_mixture, two_modes
 from targets.target import ExactlySampled, HasModeWeights, Target
 
 MEANS = [[-1.0, 0.5], [1.5, 0.0], [0.0, -2.0]]

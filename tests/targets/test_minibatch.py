@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.minibatch import MinibatchLogistic, signed_covariates
 from targets.randomness import Streams
 from targets.spaces import Binary
+from targets.synthetic.minibatch import MinibatchLogistic, signed_covariates
 
 TINY = {"d": 3, "data": 6, "minibatch": 3, "scale": 1.5, "data_seed": 1}
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from targets.centres import COMPONENTS, inside_the_box, lattice, released, ring
-from targets.grid_mixture import ENERGIES, GridMixture
-from targets.mixture_of_gaussians import MixtureOfGaussians
-from targets.mixture_of_students import MixtureOfStudents
 from targets.spaces import Ordinal
+from targets.synthetic.centres import COMPONENTS, inside_the_box, lattice, released, ring
+from targets.synthetic.grid_mixture import ENERGIES, GridMixture
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets.synthetic.mixture_of_students import MixtureOfStudents
 
 Array = NDArray[np.float64]
 FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudents}

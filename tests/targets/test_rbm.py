@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.rbm import RBM
+from targets.models.rbm import RBM
 from targets.sum_log import sum_log
 
 

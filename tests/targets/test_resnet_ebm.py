@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets import resnet_ebm
+from targets.models import resnet_ebm
+from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams
-from targets.resnet_ebm import ResNetEBM
 from tests.support.no_host_sync import NoHostSync
 
 SIZES: dict[str, dict[str, Any]] = {

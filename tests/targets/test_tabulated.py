@@ -7,10 +7,10 @@ import pickle
 import pytest
 import torch
 
-from targets.mixture_of_gaussians import MixtureOfGaussians
 from targets.randomness import Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.tabulated import Tabulated
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets.synthetic.tabulated import Tabulated
 
 SPACES = [Binary(3), Ordinal(2, 4), Categorical(2, 3)]
 spaces = pytest.mark.parametrize("space", SPACES, ids=repr)
@@ -96,7 +96,7 @@ def test_impossible_states_are_never_drawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert target.probabilities()[[0, 2, 4]].tolist() == [0.0, 0.0, 0.0]
     # The least draw, the one where the two possible states meet, and the greatest.
     edges = torch.tensor([0.0, target.probabilities()[1], 1 - 2**-53], dtype=torch.float64)
-    monkeypatch.setattr("targets.tabulated.uniform", lambda *_, **__: edges)
+    monkeypatch.setattr("targets.synthetic.tabulated.uniform", lambda *_, **__: edges)
     assert target.sample((3,), torch.Generator()).flatten().tolist() == [1.0, 3.0, 3.0]
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.bernoulli4 import Bernoulli4
-from targets.minibatch import MinibatchLogistic
-from targets.mixture_of_gaussians import MixtureOfGaussians
 from targets.randomness import Streams
 from targets.spaces import Ordinal
+from targets.synthetic.bernoulli4 import Bernoulli4
+from targets.synthetic.minibatch import MinibatchLogistic
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Enumerable, ExactlySampled, HasModes, HasModeWeights, Minibatched, Target
 
 

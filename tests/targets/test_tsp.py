@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.random_cities import random_cities
 from targets.randomness import Streams
 from targets.target import ExactlySampled
-from targets.tours import HasTours, Tours, is_tour, rotations
-from targets.tsp import ENCODINGS, TSP
+from targets.tours.random_cities import random_cities
+from targets.tours.tour_space import HasTours, Tours, is_tour, rotations
+from targets.tours.tsp import ENCODINGS, TSP
 from tests.support.no_host_sync import NoHostSync
 
 FILE = """NAME: own

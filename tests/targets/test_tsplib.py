@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
+from targets.tours.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
 HEAD = "NAME: own\nTYPE: TSP\nDIMENSION: 4\n"

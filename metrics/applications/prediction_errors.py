@@ -1,0 +1,125 @@
+"""How far the predictions of the chains' states are from the outcomes, every few steps along the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from metrics.metric import Context, Statistic, UnmetNeed, by_seed
+from metrics.statistics.sums import restore
+from samplers.kernel import Info
+from targets.predictive import Predictive
+
+MOST = 1024
+RMSE, SQUARED, LOG_LIKELIHOOD = range(3)
+"""The three measures of an evaluation, in the order in which they are kept."""
+
+
+class PredictionErrors(Statistic):
+    """Three measures of the networks at steps 1, 1 + every, 1 + 2 every, ..., as the released code does it.
+
+    When 1,024 evaluations are kept, every other one is dropped and `every` doubles. An evaluation predicts
+    all rows of the part by all chains once.
+
+    With p the prediction of a chain for a row and y the row's outcome, the measures of a seed are:
+        RMSE: root of the mean over rows of (mean of p over chains - y)^2.
+        SQUARED: mean over chains and rows of (p - y)^2.
+        LOG_LIKELIHOOD: mean over chains and rows of y log p + (1 - y) log(1 - p), in nats.
+
+    Args:
+        part: ``train``, ``validation`` or ``test``.
+        every: steps between evaluations.
+
+    Attributes:
+        steps: the kept steps, ascending.
+    """
+
+    def __init__(self, context: Context, part: str, every: int) -> None:
+        super().__init__(context)
+        self.part, self.stride = part, every
+        self.steps: list[int] = []
+        empty = torch.full((MOST, context.seeds, 3), torch.nan, dtype=torch.float64)
+        self._kept = empty.to(context.device)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if self._has_room(step):
+            self._keep(step, by_seed(self._measures, theta))
+
+    def over(self, measure: int, *, last_half: bool) -> Tensor:
+        """The kept values of one measure, ``(evaluations, seeds)``; of the last half of the steps or all."""
+        from_step = self.steps[-1] / 2 if self.steps and last_half else 0
+        first = sum(step <= from_step for step in self.steps)
+        return self._kept[first : len(self.steps), :, measure]
+
+    def merge(self, other: Self) -> None:
+        while self.stride < other.stride:
+            self._thin()
+        for place, step in enumerate(other.steps):
+            if self._has_room(step):
+                self._keep(step, other._kept[place])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"stride": self.stride, "steps": list(self.steps), "kept": self._kept.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`.
+
+        Raises:
+            ValueError: if it is of another number of seeds.
+        """
+        restore("kept", self._kept, state["kept"])
+        self.steps, self.stride = [int(step) for step in state["steps"]], int(state["stride"])
+
+    def _measures(self, theta: Tensor) -> Tensor:
+        """The three measures of one seed's chains ``(chains, d)``."""
+        target = self.context.target
+        assert isinstance(target, Predictive)
+        rows, logits = target.rows(self.part), target.logits(theta, self.part)
+        error = logits.sigmoid() - rows.outcome
+        log_likelihood = (logsigmoid(logits) - (1.0 - rows.outcome) * logits) @ rows.share
+        together = error.mean(0).square() @ rows.share + rows.spread
+        alone = error.square() @ rows.share + rows.spread
+        return torch.stack([together.sqrt(), alone.mean(), log_likelihood.mean()]).double()
+
+    def _has_room(self, step: int) -> bool:
+        """Whether the values of `step` are to be kept, once there is a place for them."""
+        while (step - 1) % self.stride == 0 and len(self.steps) == MOST:
+            self._thin()
+        return (step - 1) % self.stride == 0
+
+    def _keep(self, step: int, values: Tensor) -> None:
+        self._kept[len(self.steps)] = values
+        self.steps.append(step)
+
+    def _thin(self) -> None:
+        self.stride *= 2
+        kept = [place for place, step in enumerate(self.steps) if (step - 1) % self.stride == 0]
+        for new, old in enumerate(kept):
+            self._kept[new] = self._kept[old]
+        self.steps = [self.steps[place] for place in kept]
+
+
+def prediction_errors(metric: str, context: Context, part: str, every: int) -> PredictionErrors:
+    """The statistic that the metrics of predictions read.
+
+    Raises:
+        UnmetNeed: if the target's states predict nothing.
+    """
+    if not isinstance(context.target, Predictive):
+        name = type(context.target).__name__
+        raise UnmetNeed(f"{metric} needs a target that predicts the rows of a table; {name} does not")
+    return context.statistic(PredictionErrors, part=part, every=every)
+
+
+def mean(values: Tensor) -> Tensor:
+    """Mean over evaluations of ``(evaluations, seeds)``, ``(seeds,)``; NaN where there are none."""
+    return by_seed(lambda row: row.mean(), values.T)
+
+
+def deviation(values: Tensor) -> Tensor:
+    """Standard deviation over evaluations of ``(evaluations, seeds)``, about their mean, ``(seeds,)``."""
+    return by_seed(lambda row: row.std(correction=0), values.T)

@@ -1,0 +1,90 @@
+"""How long the visited tours are: all draws, the distinct tours among them, and the best (EDLP, Figure 3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from metrics.applications.tour_sums import BestTour, TourSums
+from metrics.applications.tour_visits import TourVisits, need_tours
+from metrics.metric import Context, Metric, by_seed
+from targets.tours.tour_space import MOST_LISTED
+
+
+class TourCost(Metric):
+    """Cost, which is minus U over its scale, of the draws behind the burn-in.
+
+    Values, one per seed:
+        tour_cost, tour_cost_sd: mean and population standard deviation over all draws.
+        tour_cost_best: the shortest tour visited.
+        tour_cost_excess: how much longer that is than the optimum, as a share of the optimum, where that is
+            known; 0 where it was found, to a rounding of 1e-6.
+
+    For at most 8 cities, whose tours are counted one by one in bounded memory:
+        tours_visited: number of distinct tours, rotations apart.
+        tour_cost_distinct, tour_cost_distinct_sd: mean and population standard deviation over these, each
+            once however often it was visited, as EDLP has it.
+        tour_cost_exact, tour_cost_exact_sd: mean and standard deviation under the target.
+
+    Raises:
+        UnmetNeed: if the target's states are no tours.
+    """
+
+    name = "tour_cost"
+    unit = "length"
+    direction = "min"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.target = need_tours(self.name, context)
+        self.visits: TourVisits | None = None
+        if self.target.cities <= MOST_LISTED:
+            self.visits = context.statistic(TourVisits)
+        else:
+            self.sums, self.best = context.statistic(TourSums), context.statistic(BestTour)
+
+    def result(self) -> dict[str, Tensor]:
+        values = self._of_sums() if self.visits is None else self._of_visits(self.visits)
+        optimum = self.target.optimum()
+        if optimum is not None:
+            excess = values["tour_cost_best"] / optimum - 1.0
+            values["tour_cost_excess"] = excess.where(excess.abs() > 1e-6, 0.0)
+        return values
+
+    def _of_visits(self, visits: TourVisits) -> dict[str, Tensor]:
+        costs, counts = visits.costs, visits.counts
+        seen = (counts > 0).double()
+        mean, sd = weighted(costs, counts.double())
+        distinct, distinct_sd = weighted(costs, seen)
+        exact, exact_sd = weighted(costs, (-self.target.scale * costs).softmax(0).unsqueeze(0))
+        return {
+            self.name: mean,
+            "tour_cost_sd": sd,
+            "tour_cost_best": by_seed(lambda row: costs[row > 0].min(), seen),
+            "tours_visited": by_seed(lambda row: row.sum(), seen),
+            "tour_cost_distinct": distinct,
+            "tour_cost_distinct_sd": distinct_sd,
+            "tour_cost_exact": exact.expand(self.context.seeds),
+            "tour_cost_exact_sd": exact_sd.expand(self.context.seeds),
+        }
+
+    def _of_sums(self) -> dict[str, Tensor]:
+        mean = by_seed(lambda row: row.mean(), self.sums.cost / self.sums.steps)
+        square = by_seed(lambda row: row.mean(), self.sums.square / self.sums.steps)
+        return {
+            self.name: mean,
+            "tour_cost_sd": (square - mean.square()).clamp_(min=0.0).sqrt(),
+            "tour_cost_best": self.best.of_seed()[0],
+        }
+
+
+def weighted(values: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and population standard deviation of `values` ``(size,)`` by `weights` ``(seeds, size)``."""
+
+    def both(row: Tensor) -> Tensor:
+        share = row / row.sum()
+        mean = (share * values).sum()
+        return torch.stack([mean, (share * (values - mean).square()).sum().sqrt()])
+
+    found = by_seed(both, weights)
+    return found[:, 0], found[:, 1]

@@ -1,0 +1,121 @@
+"""The inverse spectral gap of a sparse reversible generator: one eigenvalue, by two methods."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
+
+from metrics.diffusion.reversible_generator import ReversibleGenerator
+
+Array = NDArray[np.float64]
+
+BLOCK = 4
+"""Vectors that LOBPCG turns at once: the slowest modes of symmetric targets come in close pairs."""
+
+ROUNDING = 1e-2
+"""Largest relative error from rounding with which an inverse gap is still given."""
+
+ITERATIONS = 600
+RESIDUAL = 1e-5
+
+
+def factorised_inverse_gap(generator: ReversibleGenerator) -> float:
+    """kappa = 1 / gap of `generator`, by Lanczos on its pseudo-inverse from a sparse factorisation.
+
+    This is shift-invert without a shift: the heaviest state is grounded, which makes the symmetric matrix
+    definite, and the constant is projected out. For chains whose graph is planar or nearly so.
+
+    Raises:
+        ValueError: if the chain falls apart, or kappa is too large for float64.
+    """
+    require_connected(generator)
+    root, matrix = generator.root(), generator.symmetric().tocsc()
+    others = np.delete(np.arange(generator.size), int(np.argmax(root)))
+    factor = splu(
+        matrix[others][:, others].tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def apply(vector: Array) -> Array:
+        flat = vector.ravel()
+        flat = flat - root * (root @ flat)
+        solved = np.zeros_like(flat)
+        solved[others] = factor.solve(flat[others])
+        return np.asarray(solved - root * (root @ solved))
+
+    operator = LinearOperator(matrix.shape, matvec=apply, dtype=np.float64)
+    start = apply(np.random.default_rng(0).standard_normal(generator.size) * root)
+    # Of largest modulus: where rounding has made the slowest mode's value negative, it must be seen.
+    kappa = float(eigsh(operator, k=1, which="LM", v0=start, tol=1e-10, return_eigenvectors=False)[0])
+    _require_precise(generator, kappa)
+    return kappa
+
+
+def preconditioned_inverse_gap(
+    generator: ReversibleGenerator, precondition: Callable[[Array], Array]
+) -> float:
+    """kappa = 1 / gap of `generator`, by LOBPCG; nothing is factorised, so memory is a few dozen vectors.
+
+    Args:
+        generator: a chain in any number of dimensions.
+        precondition: an approximate inverse of its symmetric matrix, symmetric and positive definite,
+            ``(states, block)`` to the like.
+
+    Raises:
+        ValueError: if the chain falls apart, the iteration does not converge, or kappa is too large.
+    """
+    require_connected(generator)
+    root, matrix = generator.root(), generator.symmetric()
+    block = min(BLOCK, generator.size // 5)
+    start = precondition(np.random.default_rng(0).standard_normal((generator.size, block)) * root[:, None])
+    operator = LinearOperator(matrix.shape, matvec=precondition, matmat=precondition, dtype=np.float64)
+    # The scale of the residual is that of the eigenvalue; a first rough run finds it.
+    value, vectors = 1.0, start
+    for tolerance, iterations in ((1e-2, 40), (None, ITERATIONS)):
+        wanted = tolerance if tolerance is not None else 0.1 * RESIDUAL * value
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            values, vectors = lobpcg(
+                matrix, vectors, M=operator, Y=root[:, None], tol=wanted, maxiter=iterations, largest=False
+            )
+        value = float(np.min(values))
+    slowest = vectors[:, int(np.argmin(values))]
+    residual = float(np.linalg.norm(matrix @ slowest - value * slowest) / np.linalg.norm(slowest))
+    if not 0.0 < value < np.inf or residual > 100 * RESIDUAL * value:
+        raise ValueError(
+            f"the slowest mode was not found in {ITERATIONS} iterations: residual {residual:.1e} at "
+            f"eigenvalue {value:.1e}"
+        )
+    _require_precise(generator, 1.0 / value)
+    return 1.0 / value
+
+
+def rounding_error(generator: ReversibleGenerator, kappa: float) -> float:
+    """Relative error of `kappa` from the rounding of the matrix's entries, in order of magnitude."""
+    mean_rate = float(np.exp(generator.log_law) @ generator.leaving())
+    return float(np.finfo(np.float64).eps * mean_rate * kappa)
+
+
+def require_connected(generator: ReversibleGenerator) -> None:
+    """Raises ValueError if some states cannot be reached from others."""
+    pieces, _ = connected_components(generator.edges, directed=False)
+    if pieces > 1:
+        raise ValueError(
+            f"the states fall into {pieces} pieces that nothing joins, so the gap is zero; cells of lower "
+            "mass must be kept (negligible)"
+        )
+
+
+def _require_precise(generator: ReversibleGenerator, kappa: float) -> None:
+    if not 0.0 < rounding_error(generator, kappa) <= ROUNDING:
+        raise ValueError(
+            f"an inverse gap of {abs(kappa):.0e} or more is beyond float64 on {generator.size} states: "
+            f"rounding alone makes an error above {ROUNDING:.0%}"
+        )

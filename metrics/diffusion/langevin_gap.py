@@ -1,0 +1,170 @@
+"""Inverse spectral gaps of LD, ReLD and mReLD on two grids, so that each has an estimate of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from metrics.diffusion.generator_gap import factorised_inverse_gap, preconditioned_inverse_gap, rounding_error
+from metrics.diffusion.grid_memory import grid_bytes, require_grid_fits
+from metrics.diffusion.langevin_generator import (
+    NEGLIGIBLE,
+    Grid,
+    Level,
+    Replica,
+    joined,
+    log_density,
+    replica,
+)
+from metrics.diffusion.line_gap import line_inverse_gap
+from metrics.diffusion.reversible_generator import ReversibleGenerator
+from metrics.diffusion.separable_solver import SeparableSolver
+from samplers.hyperparameters import count, is_number, one_of, positive
+from targets.target import Target
+
+REFERENCES = ("phi", "tempered")
+
+
+@dataclass(frozen=True)
+class InverseGap:
+    """kappa of a diffusion.
+
+    Attributes:
+        kappa: extrapolated to spacing 0 from the two grids, whose error falls with the spacing squared.
+        error: how far that is from the finer grid's value, and what rounding adds. It says nothing of the
+            box, outside which the target's mass is ignored.
+        fine: kappa on the finer grid.
+        coarse: on the coarser one.
+        states: of the finer grid.
+    """
+
+    kappa: float
+    error: float
+    fine: float
+    coarse: float
+    states: int
+
+
+def langevin() -> tuple[Level, ...]:
+    """Langevin diffusion (ReLD, Eq. 1): the target alone."""
+    return (Level(),)
+
+
+def reld(tau: float, reference: str = "phi", scale: float = 1.0) -> tuple[Level, ...]:
+    """The two replicas of ReLD.
+
+    Args:
+        tau: temperature and speed of the second one.
+        reference: what it is drawn to, ``phi``: phi(y / M) alone, or ``tempered``: pi^(1/tau) phi(y / M) as
+            in Eq. 3.
+        scale: M.
+
+    Raises:
+        ValueError: if one of them is not allowed.
+    """
+    one_of("reference", reference, REFERENCES)
+    positive("tau", tau)
+    positive("scale", scale)
+    return Level(), Level(0.0 if reference == "phi" else 1.0 / tau, float(tau), float(scale))
+
+
+def inverse_gap(
+    target: Target,
+    levels: Sequence[Level],
+    rho: float,
+    points: int,
+    box: float,
+    *,
+    memory: float = 8.0,
+    negligible: float = NEGLIGIBLE,
+) -> InverseGap:
+    """kappa = sup Var / Dirichlet form (ReLD, Eq. 2), in units of time, of the diffusion on `levels`.
+
+    Args:
+        target: on Real(1) or Real(2).
+        levels: from the target to the hottest.
+        rho: intensity of the swaps; not read where there is one level.
+        points: of the finer grid along an axis; the coarser one has two thirds of its intervals.
+        box: half the width of the grid, centred at 0.
+        memory: GiB that may be used.
+
+    Raises:
+        ValueError: if a setting is not allowed, the grid does not fit the memory, or kappa is out of reach.
+    """
+    check_grid(target, levels, rho, points, box, memory, negligible)
+    fine = Grid(points, box, target.space.d)
+    coarse = coarser(fine)
+    (on_fine, rounding, states), (on_coarse, _, _) = (
+        _on(target, levels, rho, grid, negligible) for grid in (fine, coarse)
+    )
+    ratio = (coarse.spacing / fine.spacing) ** 2
+    kappa = (ratio * on_fine - on_coarse) / (ratio - 1.0)
+    return InverseGap(kappa, abs(kappa - on_fine) + rounding * kappa, on_fine, on_coarse, states)
+
+
+def coarser(grid: Grid) -> Grid:
+    """The second grid, on the same box with two thirds of the intervals."""
+    return Grid(2 * (grid.points - 1) // 3 + 1, grid.box, grid.d)
+
+
+def check_grid(
+    target: Target,
+    levels: Sequence[Level],
+    rho: float,
+    points: int,
+    box: float,
+    memory: float,
+    negligible: float = NEGLIGIBLE,
+) -> None:
+    """Refuses what `inverse_gap` would refuse, at the cost of the target's density on one replica's grid.
+
+    Raises:
+        ValueError: naming what is refused, and the grid that would fit.
+    """
+    count("grid", points, 9)
+    positive("box", box)
+    positive("memory", memory)
+    if len(levels) > 1:
+        positive("rho", rho)
+    if not is_number(negligible) or not 0.0 < negligible < 1e-6:
+        raise ValueError(f"negligible must be a number between 0 and 1e-06, {negligible!r} was given")
+    d = target.space.d
+    if d > 2:
+        raise ValueError(f"a grid needs a target in one or two dimensions, this one has {d}")
+    # One replica's grid must fit before it can be asked where its mass is.
+    require_grid_fits(points, lambda n: 64.0 * n**d, memory)
+    if d == 1 and len(levels) == 1:
+        return
+    grid = Grid(points, box, d)
+    U = log_density(target, grid)
+    shares = [len(replica(U, level, grid, negligible).cells) / points**d for level in levels]
+    require_grid_fits(points, lambda n: grid_bytes([int(share * n**d) for share in shares], d), memory)
+
+
+def _on(
+    target: Target, levels: Sequence[Level], rho: float, grid: Grid, negligible: float
+) -> tuple[float, float, int]:
+    """kappa on one grid, its relative rounding error, and the number of states."""
+    U = log_density(target, grid)
+    if grid.d == 1 and len(levels) == 1:
+        level = levels[0]
+        log_law = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
+        log_edges = np.full(grid.points - 1, np.log(level.tau / grid.spacing**2))
+        return line_inverse_gap(log_law, log_edges), 1e-12, grid.points
+    kappa, generator = replicated_inverse_gap([replica(U, level, grid, negligible) for level in levels], rho)
+    return kappa, rounding_error(generator, kappa), generator.size
+
+
+def replicated_inverse_gap(replicas: Sequence[Replica], rho: float) -> tuple[float, ReversibleGenerator]:
+    """kappa of replicas that swap with their neighbours, or of one alone, and the generator that has it.
+
+    Raises:
+        ValueError: if the chain falls apart, or kappa is too large for float64.
+    """
+    generator = joined(replicas, rho)
+    if len(replicas) == 1:
+        return factorised_inverse_gap(generator), generator
+    axes = [one.chain.symmetric().toarray() for one in replicas]
+    return preconditioned_inverse_gap(generator, SeparableSolver(axes, shift=rho)), generator

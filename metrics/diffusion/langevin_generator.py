@@ -1,0 +1,143 @@
+"""Langevin diffusion, ReLD and mReLD on a grid: reversible chains with exactly the right stationary law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logsumexp
+
+from metrics.diffusion.reversible_generator import ReversibleGenerator
+from targets.spaces import Real
+from targets.target import Target
+
+Array = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-40
+"""Mass of a cell below which it is left out of a level."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One replica: it moves at speed `tau` under pi_k proportional to pi^beta phi(x / scale).
+
+    ReLD, Eq. 3 and 9, and Corollary 2; `scale` is the paper's M, infinite where there is no Gaussian term.
+    """
+
+    beta: float = 1.0
+    tau: float = 1.0
+    scale: float = math.inf
+
+
+@dataclass(frozen=True)
+class Grid:
+    """`points` to an axis, evenly from -`box` to `box`, `d` axes; the last coordinate runs fastest."""
+
+    points: int
+    box: float
+    d: int
+
+    @property
+    def spacing(self) -> float:
+        """Distance h of neighbours."""
+        return 2.0 * self.box / (self.points - 1)
+
+    def cells(self) -> Array:
+        """All grid points, ``(points ** d, d)``."""
+        axis = np.linspace(-self.box, self.box, self.points)
+        return np.stack(np.meshgrid(*[axis] * self.d, indexing="ij"), axis=-1).reshape(-1, self.d)
+
+    def neighbours(self) -> sparse.csr_matrix:
+        """1 between neighbours, 0 elsewhere, ``(points ** d, points ** d)``."""
+        one, eye = np.ones(self.points - 1), sparse.identity(self.points)
+        path = sparse.diags([one, one], [-1, 1])
+        terms = [_kron([path if axis == k else eye for axis in range(self.d)]) for k in range(self.d)]
+        return sum(terms[1:], terms[0]).tocsr()
+
+
+@dataclass(frozen=True, eq=False)
+class Replica:
+    """One level on the grid.
+
+    Attributes:
+        cells: indices of the grid cells that hold mass, increasing, ``(m,)``.
+        chain: its own chain on them.
+    """
+
+    cells: NDArray[np.int64]
+    chain: ReversibleGenerator
+
+
+def log_density(target: Target, grid: Grid) -> Array:
+    """U at the grid's cells, float64.
+
+    Raises:
+        ValueError: if the target is not on the reals in the grid's dimension, or U is NaN somewhere.
+    """
+    if not isinstance(target.space, Real) or target.space.d != grid.d:
+        raise ValueError(
+            f"a grid in {grid.d} dimensions needs a target on Real({grid.d}), not {target.space}"
+        )
+    with torch.no_grad():
+        values = target.log_prob(torch.from_numpy(grid.cells()).to(target.like().device, torch.float64))
+    found: Array = values.double().cpu().numpy()
+    if np.isnan(found).any() or not np.isfinite(found).any():
+        raise ValueError("the target's log density is NaN, or nowhere finite, on the grid")
+    return found
+
+
+def replica(U: Array, level: Level, grid: Grid, negligible: float = NEGLIGIBLE) -> Replica:
+    """The chain of one level, with nearest-neighbour rates (tau / h^2) sqrt(pi(x +- h) / pi(x)).
+
+    Cells with less mass than `negligible` are left out and the rows closed again; the box reflects.
+    """
+    log_law = level.beta * U - 0.5 * (grid.cells() ** 2).sum(-1) / level.scale**2
+    log_law = log_law - logsumexp(log_law)
+    cells = np.flatnonzero(log_law > math.log(negligible))
+    edges = (grid.neighbours()[cells][:, cells] * (level.tau / grid.spacing**2)).tocsr()
+    kept = log_law[cells]
+    return Replica(cells, ReversibleGenerator(kept - logsumexp(kept), edges))
+
+
+def joined(replicas: Sequence[Replica], rho: float) -> ReversibleGenerator:
+    """All replicas side by side, neighbours swapping at rate rho (1 ^ ratio) (ReLD, Eq. 4 and 5).
+
+    States are the products of the replicas' cells, the last replica running fastest. A swap into a cell that
+    a level leaves out has no more than its negligible mass and is left out too.
+    """
+    shape = tuple(len(one.cells) for one in replicas)
+    log_law = reduce(lambda law, one: np.add.outer(law, one.chain.log_law).ravel(), replicas, np.zeros(1))
+    eyes = [sparse.identity(size) for size in shape]
+    edges = sum(
+        _kron([one.chain.edges if at == k else eye for at, eye in enumerate(eyes)])
+        for k, one in enumerate(replicas)
+    ).tocsr()
+    for k in range(len(replicas) - 1):
+        edges = edges + _swaps(replicas, k, log_law, rho)
+    return ReversibleGenerator(log_law, edges.tocsr())
+
+
+def _swaps(replicas: Sequence[Replica], k: int, log_law: Array, rho: float) -> sparse.csr_matrix:
+    """Edges between the states in which the replicas k and k + 1 have changed places."""
+    shape = [len(one.cells) for one in replicas]
+    _, at_cold, at_hot = np.intersect1d(replicas[k].cells, replicas[k + 1].cells, return_indices=True)
+    chosen: list[NDArray[np.int64]] = [np.arange(size) for size in shape]
+    chosen[k], chosen[k + 1] = at_cold, at_hot
+    source = np.arange(math.prod(shape)).reshape(shape)[np.ix_(*chosen)]
+    arrival = source.swapaxes(k, k + 1).ravel()
+    source = source.ravel()
+    moved = source != arrival
+    source, arrival = source[moved], arrival[moved]
+    # min(1, r) = sqrt(r) exp(-|log r| / 2), and the generator supplies the sqrt(r).
+    weight = rho * np.exp(-0.5 * np.abs(log_law[arrival] - log_law[source]))
+    return sparse.csr_matrix((weight, (source, arrival)), shape=(len(log_law), len(log_law)))
+
+
+def _kron(factors: Sequence[sparse.spmatrix]) -> sparse.csr_matrix:
+    return reduce(lambda left, right: sparse.kron(left, right, format="csr"), factors)

@@ -1,0 +1,72 @@
+"""The printed MMD of PT-DLP v1: random features of histogram rows, drawn anew for each of the two inputs.
+
+It is about 2 whatever the inputs (`experiments.md` A.3). The rows of a normalised 101 x 101 histogram have
+entries near 1e-4, so W h is near 0 and phi(h) near sqrt(2 / D) cos b. With independent b and b',
+E |phi - phi'|^2 = 2 E (cos b - cos b')^2 = 2, with standard deviation 2 sqrt(1.25 / D). It is here so that
+the published table can be read; `mmd` and `mmd_exact` measure the discrepancy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric
+from metrics.requirements import need_enumeration
+from metrics.statistics.visit_histogram import VisitHistogram
+from samplers.hyperparameters import count, positive
+
+ROWS_AT_ONCE = 1024
+
+
+class MMDUnsharedFeatures(Metric):
+    """|mean phi(rows of the draws' histogram) - mean phi'(rows of the target's)|^2 with unrelated phi, phi'.
+
+    Each row of the histogram (all coordinates but the last held fixed) counts as one point in R^levels. The
+    feature maps are drawn for each run from its seed. No direction: the value tells nothing of the draws.
+
+    Args:
+        features: D.
+        bandwidth: sigma of W_ij ~ N(0, 1 / sigma^2).
+    """
+
+    name = "mmd_unshared_features"
+    unit = "squared distance"
+    direction = None
+
+    def __init__(self, context: Context, features: int = 1000, bandwidth: float = 1.0) -> None:
+        super().__init__(context)
+        space, probabilities = need_enumeration(self.name, context)
+        sigma = positive("metric.mmd_unshared_features.bandwidth", bandwidth)
+        assert sigma is not None
+        self.sigma = float(sigma)
+        self.features = count("metric.mmd_unshared_features.features", features)
+        self.rows = probabilities.reshape(-1, space.levels)
+        self.visits = context.statistic(VisitHistogram)
+
+    def result(self) -> dict[str, Tensor]:
+        draws_map, target_map = self._feature_maps("draws"), self._feature_maps("target")
+        values = []
+        for seed, frequencies in enumerate(self.visits.frequencies()):
+            draws = mean_features(frequencies.reshape(self.rows.shape), *(part[seed] for part in draws_map))
+            target = mean_features(self.rows, *(part[seed] for part in target_map))
+            values.append((draws - target).square().sum())
+        return {self.name: torch.stack(values)}
+
+    def _feature_maps(self, side: str) -> tuple[Tensor, Tensor]:
+        """W ``(seeds, D, levels)`` and b ``(seeds, D)``: the same at every call."""
+        streams = self.context.streams(f"{self.name}/{side}")
+        batch = (self.context.seeds, self.features)
+        frequency = streams.normal(batch, self.rows.shape[-1:], torch.float64) / self.sigma
+        phase = 2 * math.pi * streams.uniform(batch, (), torch.float64)
+        return frequency.to(self.rows.device), phase.to(self.rows.device)
+
+
+def mean_features(rows: Tensor, frequency: Tensor, phase: Tensor) -> Tensor:
+    """Mean of sqrt(2 / D) cos(W r + b) over the `rows` r: ``(rows, levels)`` to ``(D,)``."""
+    total = torch.zeros_like(phase)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        total += torch.cos(rows[start : start + ROWS_AT_ONCE] @ frequency.T + phase).sum(0)
+    return math.sqrt(2 / len(phase)) * total / len(rows)

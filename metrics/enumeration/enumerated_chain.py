@@ -1,0 +1,162 @@
+"""A kernel on a small target as one transition matrix: over a whole cycle where it goes round in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+from torch import Tensor
+
+from metrics.enumeration.simulated_transition import joint_law, simulated_matrix
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
+from samplers.kernel import Kernel
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from targets.spaces import Discrete
+from targets.target import Target
+
+LONGEST_CYCLE = 64
+"""Steps in which what a kernel carries besides theta must recur."""
+
+MOST_STATES = 5_000
+"""States beyond which the eigenvalues of a dense matrix take hours."""
+
+COPIES = 12
+"""Matrices of the result's size that are held at once, besides the coordinates of all pairs of states."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnumeratedChain:
+    """The matrix of one cycle of a kernel.
+
+    Attributes:
+        matrix: ``(states, states)``, float64; states without mass are left out.
+        law: stationary, ``(states,)``: for an exact kernel the target's, the product of the tempered ones,
+            or that on levels and states; for another the kernel's own.
+        steps: of the kernel in a cycle.
+        place: where the chain stands in each state, ``(states,)``: the index of a state of the target, of the
+            first replica where there are several.
+        level: of simulated tempering, ``(states,)``; None for other kernels.
+    """
+
+    matrix: Tensor
+    law: Tensor
+    steps: int
+    place: Tensor
+    level: Tensor | None = None
+
+
+def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> EnumeratedChain:
+    """One cycle of a tuned `kernel` on `target`, which must be in float64.
+
+    Of a ladder, on its product space; of simulated tempering, on the pairs of a level and a state.
+
+    Raises:
+        ValueError: if the space cannot be listed or does not fit `memory` GiB, or the kernel gives no
+            transition probabilities.
+    """
+    require_enumerable(kernel, target, memory)
+    assert isinstance(target.space, Discrete)
+    place, level = torch.arange(target.space.size), None
+    if kernel.carried:
+        raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
+    if isinstance(kernel, ParallelTempering):
+        if len(cycle(kernel.kernel, target)) > 1:
+            raise ValueError("a ladder around a kernel that goes round in a cycle is not enumerated")
+        assert kernel.betas is not None
+        matrices = [tempering_matrix(kernel, target, turn) for turn in (0, 1)]
+        if torch.equal(*matrices):
+            matrices = matrices[:1]
+        law = product_law(target, kernel.betas.flatten().tolist())
+        place = place.repeat_interleave(len(law) // len(place))
+    elif isinstance(kernel, SimulatedTempering):
+        assert kernel.chain is not None
+        if len(cycle(kernel.chain.at(torch.tensor(0)), target)) > 1:
+            raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
+        matrices = [simulated_matrix(kernel.chain, target)]
+        law = joint_law(kernel.chain, target)
+        level = torch.arange(kernel.levels).repeat_interleave(len(place))
+        place = place.repeat(kernel.levels)
+    else:
+        matrices = [transition_matrix(kernel, target, aux=aux) for aux in cycle(kernel, target)]
+        law = tempered_probabilities(target)
+    matrix: Tensor = reduce(torch.matmul, matrices)
+    if not kernel.exact:
+        law = stationary(matrix).clamp(min=0.0)
+    kept = law > 0.0
+    return EnumeratedChain(
+        matrix[kept][:, kept],
+        law[kept] / law[kept].sum(),
+        len(matrices),
+        place[kept],
+        None if level is None else level[kept],
+    )
+
+
+def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str, Tensor]]:
+    """What `kernel` carries besides theta at each step of its cycle, found by stepping until it recurs.
+
+    What `init` gives for the states at which the chains have arrived is kept with theta, and is no position.
+
+    Raises:
+        ValueError: if it carries what does not recur in `LONGEST_CYCLE` steps.
+    """
+    assert isinstance(target.space, Discrete)
+    tempered = torch.tensor(beta, dtype=torch.float64)
+    state = kernel.init(target, target.space.states(), tempered)
+    seen: list[Mapping[str, Tensor]] = [state.aux]
+    if not state.aux:
+        return seen
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(LONGEST_CYCLE):
+        state, _ = kernel.step(target, state, tempered, generator)
+        anew = kernel.init(target, state.theta, tempered).aux
+        position = {
+            name: seen[0][name] if _same(value, anew[name]) else value for name, value in state.aux.items()
+        }
+        if all(torch.equal(value, seen[0][name]) for name, value in position.items()):
+            return seen
+        seen.append(position)
+    raise ValueError(
+        f"what {type(kernel).__name__} carries besides theta did not recur in {LONGEST_CYCLE} steps"
+    )
+
+
+def _same(value: Tensor, other: Tensor) -> bool:
+    """Whether two tensors agree to rounding."""
+    return value.shape == other.shape and torch.allclose(
+        value.double(), other.double(), rtol=1e-12, atol=1e-12
+    )
+
+
+def require_enumerable(kernel: Kernel, target: Target, memory: float) -> None:
+    """Refuses, at no cost, a space that cannot be listed in `memory` GiB.
+
+    Raises:
+        ValueError: naming the number of states that would fit.
+    """
+    space = target.space
+    if not isinstance(space, Discrete):
+        raise ValueError(f"only discrete spaces can be enumerated, not {space}")
+    rungs, states, product = 1, space.size, ""
+    if isinstance(kernel, ParallelTempering):
+        if kernel.betas is None:
+            raise ValueError("the ladder is not tuned yet")
+        rungs = len(kernel.betas)
+        states = space.size**rungs
+        product = f" ({space.size} of the target for each of {rungs} replicas)"
+    elif isinstance(kernel, SimulatedTempering):
+        if kernel.chain is None:
+            raise ValueError("the levels are not tuned yet")
+        states = space.size * kernel.levels
+        product = f" ({space.size} of the target at each of {kernel.levels} levels)"
+    event = 2 * torch.Size(space.event_shape).numel() if rungs == 1 else 0
+    fits = int((memory * 2**30 / (8 * (COPIES + event))) ** 0.5)
+    most = min(fits, MOST_STATES)
+    if states > most:
+        raise ValueError(
+            f"{states} states{product} are too many to enumerate with memory={memory:g} GiB: {most} fit"
+        )

@@ -1,0 +1,68 @@
+"""The transition matrix of simulated tempering on levels and states, by enumeration.
+
+Pairs (level, state) are listed with the state running fastest. The moves between levels are judged by
+`TemperedChain.log_acceptance`, which is what `step` runs; those within a level by the kernel's own matrix.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers.tempering.simulated.tempered_chain import TemperedChain
+from targets.spaces import Discrete
+from targets.target import Target
+
+
+def joint_law(chain: TemperedChain, target: Target) -> Tensor:
+    """p(i, theta) ~ exp(beta_i U(theta)) / Z_i with the chain's Z_i, normalised, float64 ``(L * size,)``.
+
+    Raises:
+        ValueError: for a space that cannot be enumerated.
+    """
+    energy = target.log_prob(_space(target).states()).double()
+    joint = chain.betas.double().unsqueeze(-1) * energy - chain.log_partition.double().unsqueeze(-1)
+    return joint.flatten().softmax(0)
+
+
+def exact_log_partition(target: Target, betas: Tensor) -> Tensor:
+    """log Z_i = log sum_theta exp(beta_i U(theta)) for `betas` ``(L,)``, float64.
+
+    Raises:
+        ValueError: for a space that cannot be enumerated.
+    """
+    energy = target.log_prob(_space(target).states()).double()
+    return (betas.double().unsqueeze(-1) * energy).logsumexp(-1)
+
+
+def simulated_matrix(chain: TemperedChain, target: Target) -> Tensor:
+    """P ``(L * size, L * size)``, float64: one step of simulated tempering at beta = 1.
+
+    Raises:
+        ValueError: for a space or a kernel that cannot be enumerated.
+    """
+    space, levels = _space(target), chain.levels
+    states = space.states()
+    size, one = len(states), torch.ones((), dtype=torch.float64)
+    matrix = torch.zeros((levels, size, levels, size), dtype=torch.float64)
+    energy = target.log_prob(states)
+    for level, beta in enumerate(chain.betas.tolist()):
+        here = torch.full((size,), level)
+        within = transition_matrix(chain.at(torch.tensor(level)), target, beta)
+        matrix[level, :, level] += (1.0 - chain.rate) * within
+        stay = torch.full((size,), chain.rate, dtype=torch.float64)
+        for other in (level - 1, level + 1):
+            moved = chain.log_acceptance(energy, here, torch.full((size,), other), one).exp()
+            moved = 0.5 * chain.rate * moved
+            if 0 <= other < levels:
+                matrix[level, :, other] += torch.diag(moved)
+            stay -= moved
+        matrix[level, :, level] += torch.diag(stay)
+    return matrix.reshape(levels * size, levels * size)
+
+
+def _space(target: Target) -> Discrete:
+    if not isinstance(target.space, Discrete):
+        raise ValueError(f"only discrete spaces can be enumerated, not {target.space}")
+    return target.space

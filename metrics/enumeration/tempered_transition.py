@@ -1,0 +1,183 @@
+"""The transition matrix of parallel tempering on the product space of its replicas, by enumeration.
+
+One round is a product of local moves followed by swaps. Swaps may look at where a replica came from, so
+every branch of "this pair swapped, that one did not" is followed with its probability mass.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
+from samplers.kernel import Kernel, evaluate
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_rules import Occupants, log_ratio
+from samplers.tuning.step_size import Steppable
+from targets.spaces import Discrete
+from targets.target import Target
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What a ladder consists of: `betas` and `step_sizes` as plain numbers, and the kernel of each rung."""
+
+    betas: list[float]
+    step_sizes: list[float] | None
+    kernels: list[Kernel]
+
+
+def ladder_of(tempering: ParallelTempering) -> Ladder:
+    """The rungs of a tuned `ParallelTempering`, one kernel each."""
+    betas = tempering.betas
+    assert betas is not None
+    values = betas.flatten().tolist()
+    if tempering.step_sizes is None or not isinstance(tempering.base, Steppable):
+        return Ladder(values, None, [tempering.base] * len(values))
+    sizes = tempering.step_sizes.double().flatten()
+    base = tempering.base
+    return Ladder(values, sizes.tolist(), [base.with_step_size(size) for size in sizes])
+
+
+def product_law(target: Target, betas: list[float]) -> Tensor:
+    """The product of pi^beta_k, shape ``(size ** K,)``, the last replica running fastest."""
+    law = torch.ones(1, dtype=torch.float64)
+    for beta in betas:
+        law = torch.outer(law, tempered_probabilities(target, beta)).flatten()
+    return law
+
+
+def local_matrices(target: Target, ladder: Ladder) -> list[Tensor]:
+    """The transition matrix of each rung's local move."""
+    return [
+        transition_matrix(kernel, target, beta)
+        for kernel, beta in zip(ladder.kernels, ladder.betas, strict=True)
+    ]
+
+
+def tempering_matrix(tempering: ParallelTempering, target: Target, turn: int = 0) -> Tensor:
+    """P ``(size ** K, size ** K)`` of round number `turn`: local moves, then swaps.
+
+    Rules that remember earlier sweeps (`released`) are not Markov on this space and are refused.
+
+    Raises:
+        ValueError: for such a rule.
+    """
+    ladder = ladder_of(tempering)
+    return round_matrix(target, local_matrices(target, ladder), ladder, tempering.swaps, turn)
+
+
+def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swaps, turn: int = 0) -> Tensor:
+    """Like `tempering_matrix`, from given `local` matrices ``(size, size)``, one a rung."""
+    if swaps.rule.remembers or swaps.shared_uniform:
+        raise ValueError(
+            "this swap rule depends on more than the round's own states and is not enumerated here"
+        )
+    rungs, size = len(local), len(local[0])
+    table = _occupant_table(target, swaps)
+    flow = _flow(local)
+    branches = (
+        [(1.0, _meetings(swaps, rungs, turn))]
+        if swaps.pairing.sequential
+        else [(weight, pairs) for weight, pairs in _alternatives(swaps, rungs, turn)]
+    )
+    total = torch.zeros((size**rungs, size**rungs), dtype=torch.float64)
+    for weight, pairs in branches:
+        total += _after_swaps(weight * flow, table, ladder, swaps, pairs, size)
+    return total
+
+
+def _flow(local: list[Tensor]) -> Tensor:
+    """P_1(x_1, y_1) .. P_K(x_K, y_K) with axes x_1 .. x_K, y_1 .. y_K."""
+    rungs = len(local)
+    x, y = string.ascii_lowercase[:rungs], string.ascii_uppercase[:rungs]
+    terms = ",".join(a + b for a, b in zip(x, y, strict=True))
+    return torch.einsum(f"{terms}->{x}{y}", *local)
+
+
+def _occupant_table(target: Target, swaps: Swaps) -> Occupants:
+    """What the rule says of a replica that moved from x to y, every tensor ``(size, size)``."""
+    assert isinstance(target.space, Discrete)
+    states = target.space.states()
+    size = len(states)
+    start = evaluate(target, states, gradient=True)
+    assert start.grad is not None
+
+    def pair(tensor: Tensor, axis: int) -> Tensor:
+        return tensor.unsqueeze(1 - axis).expand(size, size, *tensor.shape[1:])
+
+    before, after = (
+        type(start)(pair(start.theta, axis), pair(start.log_prob, axis), pair(start.grad, axis))
+        for axis in (0, 1)
+    )
+    return swaps.rule.occupants(target, before, after, torch.ones(1), torch.Generator())
+
+
+def _meetings(swaps: Swaps, rungs: int, turn: int) -> list[int]:
+    mask = swaps.pairing.meeting(rungs, (), torch.tensor(turn), torch.Generator())
+    return [k for k in range(rungs - 1) if bool(mask.reshape(-1)[k])]
+
+
+def _alternatives(swaps: Swaps, rungs: int, turn: int) -> list[tuple[float, list[int]]]:
+    """The sets of pairs that may meet in a round, each with its probability."""
+    by_parity = [[k for k in range(rungs - 1) if k % 2 == parity] for parity in (0, 1)]
+    seen: dict[tuple[int, ...], float] = {}
+    generator = torch.Generator().manual_seed(0)
+    mask = swaps.pairing.meeting(rungs, (64,), torch.tensor(turn), generator).expand(rungs - 1, 64)
+    for chain in range(64):
+        seen.setdefault(tuple(k for k in range(rungs - 1) if bool(mask[k, chain])), 0.0)
+    # A pairing either fixes the parity or tosses a fair coin for it; which, is read off its own draws.
+    return [(1.0 / len(seen), pairs) for pairs in by_parity if tuple(pairs) in seen]
+
+
+def _after_swaps(
+    flow: Tensor, table: Occupants, ladder: Ladder, swaps: Swaps, pairs: list[int], size: int
+) -> Tensor:
+    """Sums `flow` over x -> y -> z, where `pairs` have swapped or not on the way from y to z."""
+    rungs = len(ladder.betas)
+    betas = torch.tensor(ladder.betas, dtype=torch.float64).reshape(-1, *(1,) * (2 * rungs))
+    inverse = None
+    if ladder.step_sizes is not None:
+        inverse = torch.tensor(ladder.step_sizes, dtype=torch.float64).reciprocal().reshape_as(betas)
+
+    def of_replica(values: Tensor | None, replica: int) -> Tensor | None:
+        if values is None:
+            return None
+        shape = [1] * (2 * rungs)
+        shape[replica] = shape[rungs + replica] = size
+        return values.reshape(shape).unsqueeze(0)
+
+    def swap_probability(order: tuple[int, ...], k: int) -> Tensor:
+        pair = order[k], order[k + 1]
+
+        def both(values: Tensor | None) -> Tensor | None:
+            first, second = (of_replica(values, replica) for replica in pair)
+            if first is None or second is None:
+                return None
+            return torch.cat([first + torch.zeros_like(second), second + torch.zeros_like(first)])
+
+        energy = both(table.energy)
+        assert energy is not None
+        occupants = Occupants(energy, both(table.length), both(table.variance))
+        tension = None if inverse is None else inverse[k : k + 2]
+        ratio = log_ratio(swaps.rule, occupants, slice(0, 1), slice(1, 2), betas[k : k + 2], tension)
+        return swaps.intensity * ratio[0].exp()
+
+    branches = {tuple(range(rungs)): flow}
+    for k in pairs:
+        split: dict[tuple[int, ...], Tensor] = {}
+        for order, mass in branches.items():
+            probability = swap_probability(order, k)
+            swapped = list(order)
+            swapped[k], swapped[k + 1] = swapped[k + 1], swapped[k]
+            split[order] = split.get(order, 0.0) + mass * (1.0 - probability)
+            split[tuple(swapped)] = split.get(tuple(swapped), 0.0) + mass * probability
+        branches = split
+    total = torch.zeros_like(flow)
+    for order, mass in branches.items():
+        total += mass.permute(*range(rungs), *(rungs + replica for replica in order))
+    return total.reshape(size**rungs, size**rungs)

@@ -1,0 +1,60 @@
+"""How much of the draws lies on the flat modes that a target names, and how much on the sharp ones."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from torch import Tensor
+
+from metrics.metric import Context, Metric, UnmetNeed, by_seed
+from metrics.requirements import need_enumeration
+from metrics.statistics.visit_histogram import VisitHistogram
+from targets.flat_modes import HasFlatStates
+
+
+class FlatMass(Metric):
+    """Share of the draws on the named flat states, and on the named sharp ones (EDLP, section 6.1).
+
+    Values, one per seed:
+        flat_mass, sharp_mass: visits to these states over all draws.
+        flat_mass_exact, sharp_mass_exact: their probabilities under the target.
+
+    Raises:
+        UnmetNeed: if the target's states cannot be listed, or it names no flat and sharp ones.
+    """
+
+    name = "flat_mass"
+    unit = "probability"
+    direction = None
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        space, self.probabilities = need_enumeration(self.name, context)
+        named = need_flat_states(self.name, context)
+        self.places = {
+            self.name: space.index(named.flat_states).to(context.device),
+            "sharp_mass": space.index(named.sharp_states).to(context.device),
+        }
+        self.visits = context.statistic(VisitHistogram)
+
+    def result(self) -> dict[str, Tensor]:
+        frequencies = self.visits.frequencies()
+        values = {}
+        for key, places in self.places.items():
+            values[key] = by_seed(lambda row: row.sum(), frequencies[:, places])
+            values[f"{key}_exact"] = self.probabilities[places].sum().repeat(self.context.seeds)
+        return values
+
+
+def need_flat_states(metric: str, context: Context) -> HasFlatStates:
+    """The target as one that names flat and sharp states.
+
+    Raises:
+        UnmetNeed: if it does not.
+    """
+    target = context.target
+    if any(getattr(target, name, None) is None for name in ("flat_states", "sharp_states")):
+        raise UnmetNeed(
+            f"{metric} needs a target that names flat and sharp states; {type(target).__name__} names none"
+        )
+    return cast(HasFlatStates, target)

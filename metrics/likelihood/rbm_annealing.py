@@ -1,0 +1,148 @@
+"""Annealed importance sampling of a restricted Boltzmann machine: from its base to it, or back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from metrics.likelihood.softplus_sum import softplus_sum
+from metrics.statistics.sums import restore
+from targets.models.rbm import RBM
+from targets.randomness import Generator, Streams, uniform
+
+
+class Annealing:
+    """Chains that walk along inverse temperatures and gather log weights.
+
+    The law at inverse temperature beta is that of a machine with the weights beta W, the hidden biases
+    beta c and the visible biases (1 - beta) logit(data mean) + beta b: independent pixels with the data
+    mean at 0, the machine itself at 1 (Salakhutdinov and Murray 2008, section 4.1). A step adds
+    log p*_after(v) - log p*_before(v), then moves v by block Gibbs at the temperature that it reached.
+
+    Forward, along a `metrics.likelihood.ais_schedule` from `base_draws`: E w = Z / Z_0, so log Z_0 + log mean
+    w is too low on average. Reverse, along the flipped schedule from draws of the machine: E w = Z_0 / Z, so
+    log Z_0 - log mean w is too high on average, as far as they are draws of the machine (Burda, Grosse and
+    Salakhutdinov 2015; Grosse, Ghahramani and Adams 2015). log Z_0 is `log_base_partition`.
+
+    A step costs two matrix products: the hidden logits c + Wv of the new states serve both the next weight
+    and the next transition, at any temperature. Memory does not grow with the number of temperatures, and
+    no step waits for the device. A seed's numbers are the same bits alone and beside other seeds.
+
+    Args:
+        rbm: the machine; its parameters must not change while chains walk.
+        betas: inverse temperatures in the order in which they are walked, ``(steps + 1,)``.
+        visible: where the chains start, ``(*seeds, chains, n_visible)``.
+        generator: streams with one entry per seed, or one generator.
+
+    Attributes:
+        step: how many steps are done, out of `steps`.
+        log_weights: log weight of each chain so far, ``(*seeds, chains)``, float64.
+        visible: where the chains stand.
+    """
+
+    def __init__(self, rbm: RBM, betas: Tensor, visible: Tensor, generator: Generator) -> None:
+        self.weight, self.hidden_bias = rbm.weight.detach(), rbm.hidden_bias.detach()
+        self.visible_bias = rbm.visible_bias.detach()
+        base = rbm.data_mean.double().logit()
+        self.base_bias = base.to(self.visible_bias)
+        self.tilt = (self.visible_bias.double() - base).to(self.visible_bias)
+        self.betas: list[float] = betas.tolist()
+        self.generator = generator
+        self.step = 0
+        self.visible = visible.to(self.weight, copy=True)
+        self.log_weights = self.visible.new_zeros(self.visible.shape[:-1], dtype=torch.float64)
+        self.logits, self.tilted = self._read(self.visible)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole walk: one less than there are inverse temperatures."""
+        return len(self.betas) - 1
+
+    @torch.no_grad()
+    def advance(self, steps: int) -> None:
+        """Walks so many steps further, or to the end if that comes first."""
+        for _ in range(min(steps, self.steps - self.step)):
+            before, after = self.betas[self.step : self.step + 2]
+            self._weigh(before, after)
+            self.visible = self._transition(self.logits, self._kernel_beta(after))
+            self.logits, self.tilted = self._read(self.visible)
+            self.step += 1
+
+    def _kernel_beta(self, beta: float) -> float:
+        """Inverse temperature of the transition at `beta`."""
+        return beta
+
+    def _weigh(self, before: float, after: float) -> None:
+        """Adds log p*_after - log p*_before of where the chains stand."""
+        self.log_weights += softplus_sum(self.logits, after) - softplus_sum(self.logits, before)
+        self.log_weights.add_(self.tilted, alpha=after - before)
+
+    def _transition(self, logits: Tensor, beta: float) -> Tensor:
+        """New states by block Gibbs at `beta`, from the hidden logits of the old ones; keeps their law."""
+        batch = logits.shape[:-1]
+        hidden = uniform(self.generator, batch, self.hidden_bias.shape, like=logits)
+        # In place, a comparison keeps the dtype: no boolean tensor and no conversion.
+        hidden.lt_(torch.mul(logits, beta).sigmoid_())
+        bias = torch.lerp(self.base_bias, self.visible_bias, beta)
+        odds = hidden.new_empty((*batch, len(bias)))
+        for rows, drawn in zip(_by_seed(odds), _by_seed(hidden), strict=True):
+            torch.addmm(bias, drawn, self.weight, alpha=beta, out=rows)
+        visible = uniform(self.generator, batch, bias.shape, like=logits)
+        return visible.lt_(odds.sigmoid_())
+
+    def _read(self, visible: Tensor) -> tuple[Tensor, Tensor]:
+        """The hidden logits c + Wv and the visible part (b - logit(data mean))'v of the states."""
+        logits = visible.new_empty((*visible.shape[:-1], len(self.hidden_bias)))
+        tilted = visible.new_empty((*visible.shape[:-1], 1))
+        # One product a seed: with more rows at once its rounding would depend on the company.
+        for states, rows, sums in zip(_by_seed(visible), _by_seed(logits), _by_seed(tilted), strict=True):
+            torch.addmm(self.hidden_bias, states, self.weight.T, out=rows)
+            torch.mv(states, self.tilt, out=sums[:, 0])
+        return logits, tilted.squeeze(-1)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Copies of all that the rest of the walk needs, random numbers included."""
+        generator = self.generator
+        return {
+            "betas": torch.tensor(self.betas, dtype=torch.float64),
+            "step": self.step,
+            "visible": self.visible.clone(),
+            "log_weights": self.log_weights.clone(),
+            "generator": generator.state_dict() if isinstance(generator, Streams) else generator.get_state(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict` of the same walk, bit for bit.
+
+        Raises:
+            ValueError: if it comes from other temperatures, seeds or chains.
+        """
+        if state["betas"].tolist() != self.betas:
+            raise ValueError("the saved annealing has other temperatures than this one")
+        restore("visible", self.visible, state["visible"])
+        restore("log_weights", self.log_weights, state["log_weights"])
+        if isinstance(self.generator, Streams):
+            self.generator.load_state_dict(state["generator"])
+        else:
+            self.generator.set_state(state["generator"])
+        self.step = int(state["step"])
+        self.logits, self.tilted = self._read(self.visible)
+
+
+def base_draws(rbm: RBM, chains: int, streams: Streams) -> Tensor:
+    """Exact draws of the base, where forward annealing starts: ``(seeds, chains, n_visible)``."""
+    return rbm.initial((len(streams.generators), chains), streams)
+
+
+def log_base_partition(rbm: RBM) -> float:
+    """log Z_0 of the law at inverse temperature 0: sum_i log(1 + exp(logit(mean_i))) + n_hidden log 2."""
+    base = rbm.data_mean.double().logit()
+    return float(softplus_sum(base) + softplus_sum(base.new_zeros(rbm.n_hidden)))
+
+
+def _by_seed(values: Tensor) -> Tensor:
+    """`values` ``(*seeds, chains, event)`` with one leading axis for the seeds, sharing its memory."""
+    return values.view(-1, *values.shape[-2:])

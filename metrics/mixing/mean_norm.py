@@ -1,0 +1,152 @@
+"""How far the chains' mean is from the origin, and after how many steps it is near (STMH, Figure 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric, UnmetNeed, by_seed
+from metrics.statistics.sums import restore
+from samplers.hyperparameters import count, positive
+from samplers.kernel import Info
+from targets.spaces import Real
+
+KEPT = ("totals", "present", "first", "since")
+"""The tensors that a checkpoint holds."""
+
+
+class MeanNorm(Metric):
+    """The norm of the mean of the draws, for targets whose mean is 0, along the run.
+
+    STMH prints |mu_hat| and leaves open which mean it is (`experiments.md` F), so there are two: the mean
+    over the chains of each chain's own mean of its draws so far ("average the empirical means over all
+    runs", section 4), and the mean over the chains of where they stand at one step. Where chains move
+    between temperatures only states at the cold level count (`Info.level`), and chains that have none yet
+    are left out.
+
+    Values, one per seed; NaN where no state counts yet:
+        mean_norm: norm of the mean of the chains' means.
+        mean_norm_log2: ln(1 / mean_norm) squared, the axis of Figure 1, right; NaN where mean_norm is above
+            1, where the square rises the wrong way.
+        mean_norm_noise: root mean square of mean_norm if the true mean were 0: the scatter of the chains'
+            means, over the root of their number. A mean_norm of this size says nothing.
+        mean_norm_now: norm of the mean of the chains' present states.
+        steps_per_draw: steps so far, times the variance of the chains' means, over the variance of their
+            states: what an effective draw costs (steps over the effective sample size), once the chains have
+            forgotten their start. No threshold and little noise, unlike the steps below.
+        steps_to_threshold: first step at which mean_norm was below `threshold` and from which on it stayed
+            there; NaN if it is not there now.
+        steps_to_threshold_first: first step at which it was below, whether or not it stayed; NaN if none.
+        steps_to_threshold_now: as steps_to_threshold, of mean_norm_now.
+
+    Args:
+        threshold: what |mu_hat| must fall below, in state units; 0.1 in the paper.
+        every: steps between the looks at the threshold.
+
+    Raises:
+        UnmetNeed: if the target is not on the reals.
+    """
+
+    name = "mean_norm"
+    unit = "state units"
+    direction = "min"
+    heeds_level = True
+
+    def __init__(self, context: Context, threshold: float = 0.1, every: int = 10) -> None:
+        super().__init__(context)
+        if not isinstance(context.target.space, Real):
+            raise UnmetNeed(f"{self.name} needs a target on the reals; {context.target.space} is not")
+        positive("metric.mean_norm.threshold", threshold)
+        self.threshold, self.every = threshold, count("metric.mean_norm.every", every)
+        shape = (context.seeds, context.chains, context.target.space.d + 2)
+        # A chain's sum of states and of their squared lengths, and in the last column how many they are.
+        self.totals = torch.zeros(shape, dtype=torch.float64, device=context.device)
+        self.present = torch.zeros_like(self.totals)
+        unset = torch.full((2, context.seeds), torch.nan, dtype=torch.float64, device=context.device)
+        self.first, self.since = unset, unset.clone()
+        self.steps = 0
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        exact = theta.double()
+        length = exact.square().sum(-1, keepdim=True)
+        states = torch.cat([exact, length, torch.ones_like(length)], -1)
+        if info.level is not None:
+            states = states.masked_fill((info.level != 0).unsqueeze(-1), 0.0)
+        self.totals.add_(states)
+        self.present = states
+        self.steps += 1
+        if step % self.every:
+            return
+        below = torch.stack([_norm(self.totals), _norm(self.present)]) < self.threshold
+        self.first = torch.where(below & self.first.isnan(), float(step), self.first)
+        self.since = torch.where(below & self.since.isnan(), float(step), self.since)
+        self.since = self.since.masked_fill(~below, torch.nan)
+
+    def result(self) -> dict[str, Tensor]:
+        norm = _norm(self.totals)
+        return {
+            self.name: norm,
+            "mean_norm_log2": norm.log().square().masked_fill(norm > 1.0, torch.nan),
+            "mean_norm_noise": by_seed(lambda part: _scatter(part).sqrt(), self.totals),
+            "mean_norm_now": _norm(self.present),
+            "steps_per_draw": by_seed(lambda part: self.steps * _inefficiency(part), self.totals),
+            "steps_to_threshold": self.since[0].clone(),
+            "steps_to_threshold_first": self.first[0].clone(),
+            "steps_to_threshold_now": self.since[1].clone(),
+        }
+
+    def merge(self, other: Self) -> None:
+        """Not possible.
+
+        Raises:
+            ValueError: always; when a running mean crosses cannot be told from a later stretch alone.
+        """
+        raise ValueError(f"{self.name} follows a running mean and cannot be merged from parts of a run")
+
+    def state_dict(self) -> dict[str, Any]:
+        tensors = {name: getattr(self, name).clone() for name in KEPT}
+        return {"steps": self.steps, **tensors}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`.
+
+        Raises:
+            ValueError: if it is of other numbers of seeds or chains.
+        """
+        for name in KEPT:
+            restore(name, getattr(self, name), state[name])
+        self.steps = int(state["steps"])
+
+
+def _means(part: Tensor) -> tuple[Tensor, Tensor]:
+    """Each chain's mean ``(chains, d)``, 0 where it has none, and whether it has one, ``(chains, 1)``."""
+    counts = part[:, -1:]
+    return part[:, :-2] / counts.clamp(min=1.0), (counts > 0).double()
+
+
+def _norm(rows: Tensor) -> Tensor:
+    """Norm of the mean of the chains' means, ``(seeds,)``, of the totals ``(seeds, chains, d + 2)``."""
+
+    def norm(part: Tensor) -> Tensor:
+        means, seen = _means(part)
+        return (means.sum(0) / seen.sum()).square().sum().sqrt()
+
+    return by_seed(norm, rows)
+
+
+def _scatter(part: Tensor) -> Tensor:
+    """Variance, all coordinates together, of the mean of the chains' means; NaN for fewer than two chains."""
+    means, seen = _means(part)
+    number = seen.sum()
+    centred = (means - means.sum(0) / number) * seen
+    return centred.square().sum() / (number - 1.0) / number
+
+
+def _inefficiency(part: Tensor) -> Tensor:
+    """Variance of a chain's mean over that of a state, all coordinates together."""
+    states = part.sum(0) / part[:, -1].sum()
+    variance = states[-2] - states[:-2].square().sum()
+    return _scatter(part) * (part[:, -1] > 0).sum() / variance

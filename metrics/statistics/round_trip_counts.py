@@ -1,0 +1,69 @@
+"""Round trips of replicas between the two ends of a ladder.
+
+Each replica of each chain is a machine of three states, moved on at the ends of the ladder only:
+
+    NEW --cold--> LEFT_COLD --hot--> REACHED_HOT --cold--> LEFT_COLD, and one round trip is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context
+from metrics.requirements import need_replicas
+from metrics.statistics.sums import Sums, restore
+from samplers.kernel import Info
+
+NEW, LEFT_COLD, REACHED_HOT = 0, 1, 2
+
+
+class ReplicaJourneys(Sums):
+    """Complete trips cold, hot, cold, from the replica labels after each round.
+
+    Attributes:
+        trips: trips done in each chain, all replicas counted, ``(seeds, chains)``, int64.
+        state: state of each replica's machine, ``(replicas, seeds, chains)``, int64.
+        hot_first: whether the replica was at the hot end before it was first at the cold one, like `state`;
+            it decides what a stretch is worth when it follows another (`merge`).
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        shape = (need_replicas("round trips", context), context.seeds, context.chains)
+        self.trips = self.zeros("trips", *shape[1:], dtype=torch.int64)
+        self.state = torch.full(shape, NEW, device=context.device)
+        self.hot_first = torch.zeros(shape, dtype=torch.bool, device=context.device)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if info.swap is None:
+            return
+        cold, hot = info.swap.replica[:1], info.swap.replica[-1:]
+        self.trips.add_((self.state.gather(0, cold) == REACHED_HOT).squeeze(0))
+        self.state.scatter_(0, cold, LEFT_COLD)
+        at_hot = self.state.gather(0, hot)
+        self.hot_first.scatter_(0, hot, self.hot_first.gather(0, hot) | (at_hot == NEW))
+        self.state.scatter_(0, hot, torch.where(at_hot == NEW, NEW, REACHED_HOT))
+        self.steps += 1
+
+    def merge(self, other: Self) -> None:
+        state, hot_first = other.state.to(self.state.device), other.hot_first.to(self.state.device)
+        saw_cold = state != NEW
+        # A stretch alone misses the trip that was under way when it began.
+        underway = (self.state == REACHED_HOT) | ((self.state == LEFT_COLD) & hot_first)
+        super().merge(other)
+        self.trips.add_((underway & saw_cold).sum(0))
+        self.hot_first |= (self.state == NEW) & hot_first
+        carried = torch.where(underway, REACHED_HOT, self.state)
+        self.state.copy_(torch.where(saw_cold, state, carried))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "state": self.state.clone(), "hot_first": self.hot_first.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        restore("state", self.state, state["state"])
+        restore("hot_first", self.hot_first, state["hot_first"])

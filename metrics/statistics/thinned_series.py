@@ -1,0 +1,127 @@
+"""Series of a scalar along the chains, in memory that does not grow with the run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Statistic
+from metrics.requirements import need_modes
+from metrics.statistics.mode_occupancy import responsibility_table
+from samplers.kernel import Info
+from targets.spaces import Discrete
+
+MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
+
+
+class ThinnedSeries(Statistic, ABC):
+    """The values at steps that are multiples of `stride`, ``(rows, seeds, chains)``.
+
+    When the rows are full every other one is dropped and the stride doubles, so what is kept depends on
+    the steps alone. There are at most 2,048 rows, and fewer for many chains (131,072 values a seed), but
+    never fewer than 128.
+
+    Attributes:
+        stride: steps between kept values.
+        steps: the kept steps, ascending.
+    """
+
+    def __init__(self, context: Context, dtype: torch.dtype) -> None:
+        super().__init__(context)
+        self.capacity = max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // context.chains)) // 2 * 2
+        self._rows = torch.zeros(
+            (self.capacity, context.seeds, context.chains), dtype=dtype, device=context.device
+        )
+        self.steps: list[int] = []
+        self.stride = 1
+
+    @abstractmethod
+    def value(self, theta: Tensor) -> Tensor:
+        """The scalar of each chain, ``(seeds, chains)``; asked for at kept steps only."""
+
+    @property
+    def rows(self) -> Tensor:
+        """The kept values, ``(rows, seeds, chains)``."""
+        return self._rows[: len(self.steps)]
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if step % self.stride == 0:
+            self._make_room()
+        if step % self.stride == 0:
+            self._rows[len(self.steps)] = self.value(theta)
+            self.steps.append(step)
+
+    def merge(self, other: Self) -> None:
+        while self.stride < other.stride:
+            self._thin()
+        for step, row in zip(other.steps, other.rows, strict=True):
+            if step % self.stride == 0:
+                self._make_room()
+            if step % self.stride == 0:
+                self._rows[len(self.steps)] = row
+                self.steps.append(step)
+
+    def _make_room(self) -> None:
+        while len(self.steps) == self.capacity:
+            self._thin()
+
+    def _thin(self) -> None:
+        self.stride *= 2
+        kept = [place for place, step in enumerate(self.steps) if step % self.stride == 0]
+        for new, old in enumerate(kept):  # row by row: an index list would be a copy from the host
+            self._rows[new] = self._rows[old]
+        self.steps = [self.steps[place] for place in kept]
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"stride": self.stride, "steps": list(self.steps), "rows": self.rows.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`.
+
+        Raises:
+            ValueError: if the rows saved have another shape, as those of another run have.
+        """
+        saved, steps = state["rows"], [int(step) for step in state["steps"]]
+        expected = (len(steps), self.context.seeds, self.context.chains)
+        if tuple(saved.shape) != expected or len(steps) > self.capacity:
+            raise ValueError(
+                f"the series must have at most {self.capacity} rows of the shape {expected[1:]}, "
+                f"{tuple(saved.shape)} was saved"
+            )
+        self.steps, self.stride = steps, int(state["stride"])
+        self.rows.copy_(saved)
+
+
+class LogProbSeries(ThinnedSeries):
+    """U(theta) along the chains; costs one evaluation of the target at each kept step."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context, context.target.like().dtype)
+
+    def value(self, theta: Tensor) -> Tensor:
+        return self.context.target.log_prob(theta)
+
+
+class ModeSeries(ThinnedSeries):
+    """Number of the mode with the largest responsibility along the chains, int16."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context, torch.int16)
+        self.target = need_modes("mode series", context)
+        table = responsibility_table(context)
+        self.mode_of_state = None if table is None else table.argmax(-1)
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.target.modes)
+
+    def value(self, theta: Tensor) -> Tensor:
+        space = self.context.target.space
+        if self.mode_of_state is not None and isinstance(space, Discrete):
+            return self.mode_of_state[space.index(theta)]
+        return self.target.responsibilities(theta).argmax(-1)

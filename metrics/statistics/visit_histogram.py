@@ -1,0 +1,46 @@
+"""How often each state of an enumerable space was visited."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from metrics.metric import Context
+from metrics.statistics.sums import Sums
+from samplers.kernel import Info
+from targets.spaces import Discrete
+
+
+class VisitHistogram(Sums):
+    """Counts of visits, ``(seeds, size)``, int64 and so exact however long the run; in place.
+
+    Where chains move between temperatures, only states at the cold level are visits.
+
+    Raises:
+        ValueError: if the target's space is not discrete.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        space = context.target.space
+        if not isinstance(space, Discrete):
+            raise ValueError(f"a visit histogram needs a discrete space, not {space}")
+        self.space = space
+        self.counts = self.zeros("counts", context.seeds, space.size, dtype=torch.int64)
+        self._first_cell = torch.arange(context.seeds, device=context.device).unsqueeze(-1) * space.size
+        self._one = torch.ones(1, dtype=torch.int64, device=context.device)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        cells = (self.space.index(theta) + self._first_cell).flatten()
+        ones = self._one.expand(cells.shape) if info.level is None else info.level.eq(0).flatten().long()
+        self.counts.view(-1).scatter_add_(0, cells, ones)
+        self.steps += 1
+
+    @property
+    def draws(self) -> Tensor:
+        """Number of draws N of each seed, ``(seeds, 1)``, int64."""
+        return self.counts.sum(-1, keepdim=True)
+
+    def frequencies(self) -> Tensor:
+        """Visits over draws, ``(seeds, size)``, float64; NaN for a seed without draws."""
+        return self.counts.double() / self.draws

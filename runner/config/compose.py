@@ -1,0 +1,144 @@
+"""Hydra's part: where configurations are found, how they are composed, and its complaints in one sentence."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hydra import compose as hydra_compose
+from hydra import initialize_config_module
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import OverrideType
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from runner.execution.errors import UserError, one_sentence
+
+CONFIG = "config"
+
+HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
+"""Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
+
+
+def share(fraction: float, whole: Any, least: int = 0) -> Any:
+    """The resolver ``${share:0.2,${task.steps}}``: a fraction of a whole number, rounded, at least `least`.
+
+    What is no number passes through: the check of the settings names the key that it came from.
+    """
+    number = isinstance(whole, (int, float)) and not isinstance(whole, bool)
+    return max(least, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """The resolver ``${power:${target.epsilon},-2}``: a power of a positive number.
+
+    What is none passes through: the check of the settings names the key that it came from.
+    """
+    number = isinstance(base, (int, float)) and not isinstance(base, bool) and 0 < base < 2.0**53
+    return float(base) ** float(exponent) if number else base
+
+
+def register_resolvers() -> None:
+    """Makes our resolvers known to OmegaConf in this process."""
+    OmegaConf.register_new_resolver("share", share, replace=True)
+    OmegaConf.register_new_resolver("power", power, replace=True)
+
+
+register_resolvers()
+
+
+def initialise() -> None:
+    """Starts Hydra on the package `conf`, unless it runs already."""
+    if not GlobalHydra.instance().is_initialized():
+        _chosen.cache_clear()
+        initialize_config_module("conf", job_name="runner", version_base="1.3")
+
+
+def loader() -> ConfigLoader:
+    """What finds configurations."""
+    initialise()
+    return GlobalHydra.instance().config_loader()
+
+
+@contextmanager
+def one_sentence_errors() -> Iterator[None]:
+    """Turns whatever Hydra and OmegaConf refuse into a `UserError`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="provider=.* is not available")
+            yield
+    except UserWarning as error:
+        place = str(error).split("path=", 1)[-1].removesuffix(" is not available.")
+        raise UserError(f"hydra.searchpath names '{place}', which is not there.") from error
+    except OverrideParseException as error:
+        lines = one_sentence(error).split(" See ", 1)[0]
+        raise UserError(f"Cannot read the override '{error.override}': {lines.rstrip('.')}.") from error
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(sentence(error)) from error
+
+
+def sentence(error: BaseException) -> str:
+    """The first line of what Hydra says, and of its cause, where it says nothing itself."""
+    parts = [
+        str(each).strip().splitlines()[0] for each in (error, error.__cause__) if each and str(each).strip()
+    ]
+    return ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts)) + "."
+
+
+def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+    """The configuration that `overrides` describe.
+
+    Raises:
+        UserError: if Hydra refuses them.
+    """
+    initialise()
+    with one_sentence_errors():
+        return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
+
+
+def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> DictConfig:
+    """Like `compose`, but Hydra is asked once per choice of `groups` and plain values are set afterwards.
+
+    A sweep has a hundred jobs and a handful of such choices; each composition takes a tenth of a second.
+    """
+    with one_sentence_errors():
+        given = OverridesParser.create().parse_overrides(list(overrides))
+    chosen = [o for o in given if o.key_or_group in groups or o.key_or_group.startswith("hydra")]
+    values = [o for o in given if o not in chosen]
+    if any(override.type is not OverrideType.CHANGE for override in values):
+        return compose(overrides)
+    config = copy.deepcopy(_chosen(tuple(override.input_line or "" for override in chosen)))
+    with one_sentence_errors():
+        for override in values:
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+    return config
+
+
+@functools.cache
+def _chosen(overrides: tuple[str, ...]) -> DictConfig:
+    """What is chosen by groups alone; an experiment's own blocks, which no job reads, are left out."""
+    config = compose(overrides)
+    with open_dict(config):
+        for block in ("sweep", "table"):
+            config.pop(block, None)
+    return config
+
+
+def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False) -> list[str]:
+    """Names in a configuration group, of options or (`groups`) of the groups inside it.
+
+    Args:
+        group: such as ``target`` or ``hydra/launcher``; empty for the top.
+        hydra_overrides: those that change where configurations are looked for.
+    """
+    kind = ObjectType.GROUP if groups else ObjectType.CONFIG
+    with one_sentence_errors():
+        return loader().get_group_options(group, kind, config_name=CONFIG, overrides=list(hydra_overrides))

@@ -1,0 +1,129 @@
+"""Data sets by name, as `conf/dataset` describes them, or from a user's own file."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import conf
+from runner.execution.errors import UserError, listed, nearest, one_sentence
+
+if TYPE_CHECKING:
+    from targets.datasets.dataset import Dataset
+
+BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
+
+IDENTIFYING = ("name", "binarisation", "threshold", "seed", "validation", "shuffle", "sha256")
+"""What decides which images a data set holds; where they lie and what is said of them does not."""
+
+READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
+"""The binarisations that read a key of `IDENTIFYING`; all read the others."""
+
+
+def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+    """The part of `described` that enters the identity of models and runs."""
+    spec = described(name, binarisation, key)
+    return {
+        part: spec[part]
+        for part in IDENTIFYING
+        if part in spec and spec["binarisation"] in READ_BY.get(part, BINARISATIONS)
+    }
+
+
+def described(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+    """What makes the data set `name`: the node of `conf/dataset`, or the content of a ``.npz`` file.
+
+    Args:
+        key: what the user set to it, for messages.
+
+    Raises:
+        UserError: for a name or a binarisation that does not exist, or a file that is not there.
+    """
+    if binarisation is not None and binarisation not in BINARISATIONS:
+        hint = nearest(str(binarisation), BINARISATIONS)
+        raise UserError(
+            f"target.binarisation must be null or one of {listed(BINARISATIONS)}, "
+            f"{binarisation!r} was given{hint or '.'}"
+        )
+    if str(name).endswith(".npz"):
+        spec = {
+            "_target_": "targets.datasets.npz.load",
+            "binarisation": "binary",
+            "threshold": 0.5,
+            "seed": 0,
+            "sha256": file_digest(str(name)),
+        }
+    else:
+        spec = dict(_option(str(name), key))
+    return spec | ({"binarisation": binarisation} if binarisation is not None else {})
+
+
+def load(name: Any, binarisation: Any, root: Any) -> Dataset:
+    """The data set `name`, checked; those that a process has loaded are kept.
+
+    Raises:
+        UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
+    """
+    content = file_digest(str(name)) if str(name).endswith(".npz") else None
+    return _load(str(name), binarisation, None if root is None else str(root), content)
+
+
+@functools.lru_cache(maxsize=4)
+def _load(name: str, binarisation: str | None, root: str | None, content: str | None) -> Dataset:
+    """The data set; `content` tells a user's file from what it was before."""
+    from runner.config.construct import locate
+    from targets.datasets.dataset import DataError
+
+    spec = described(name, binarisation)
+    path = spec.pop("_target_")
+    spec.pop("sha256", None)
+    spec.pop("name", None)
+    if name.endswith(".npz"):
+        spec["path"] = name
+    try:
+        found: Dataset = locate(path, f"conf/dataset/{name}._target_")(root=root, **spec)
+    except DataError as error:
+        raise UserError(one_sentence(error)) from error
+    return found
+
+
+def names() -> list[str]:
+    """The data sets of `conf/dataset`."""
+    return sorted(path.stem for path in (Path(conf.__path__[0]) / "dataset").glob("*.yaml"))
+
+
+@functools.cache
+def _option(name: str, key: str) -> Mapping[str, Any]:
+    known = names()
+    if name not in known:
+        hint = nearest(name, known)
+        raise UserError(
+            f"{key} must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
+        )
+    content = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / f"{name}.yaml").read_text())
+    assert isinstance(content, dict)
+    return content
+
+
+def file_digest(path: str | Path) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of a file.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    try:
+        status = Path(path).stat()
+        return _file_digest(str(path), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise UserError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+
+
+@functools.cache
+def _file_digest(path: str, changed: int, size: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

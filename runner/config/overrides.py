@@ -1,0 +1,208 @@
+"""The names on a command line, checked against those that there are: no torch, no work, one sentence.
+
+A key is right if it exists for the option that was chosen of its group: ``sampler.ladder`` does for
+``sampler=pt_dmala`` and does not for ``sampler=dmala``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import OmegaConf
+
+from runner.config.compose import compose, loader, one_sentence_errors, options
+from runner.execution.errors import UserError, listed, nearest, unknown
+
+HOUSE = ("targets.", "samplers.", "metrics.", "runner.")
+"""Where our own classes are; a class from elsewhere is the user's."""
+
+EXPERIMENT = "experiment"
+
+
+def parse(lines: Sequence[str]) -> list[Override]:
+    """The overrides on a command line.
+
+    Raises:
+        UserError: for one that cannot be read.
+    """
+    for line in lines:
+        if "=" not in line and not line.startswith("~"):
+            raise UserError(f"An override has the form key=value, '{line}' was given.")
+    return [_parsed(line) for line in lines]
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(line: str) -> Override:
+    with one_sentence_errors():
+        (override,) = OverridesParser.create(config_loader=loader()).parse_overrides([line])
+    return override
+
+
+def is_hydra(override: Override) -> bool:
+    """Whether it is about Hydra itself: its launcher, its search path, ..."""
+    return override.key_or_group.startswith(("hydra.", "hydra/"))
+
+
+def other_sweeper(overrides: Sequence[Override]) -> bool:
+    """Whether a sweeper of Hydra's other than the product of all values is asked for."""
+    return any(o.key_or_group == "hydra/sweeper" and o.value() != "basic" for o in overrides)
+
+
+class Names:
+    """All names that there are, as far as they have been asked for.
+
+    Args:
+        hydra_overrides: the overrides of Hydra itself, among them the search path.
+    """
+
+    def __init__(self, hydra_overrides: Sequence[str]) -> None:
+        self.hydra = list(hydra_overrides)
+        self.groups = [group for group in options("", self.hydra, groups=True) if group != "hydra"]
+        self._options: dict[str, list[str]] = {}
+        self._composed: dict[str, dict[str, Any]] = {}
+
+    def options(self, group: str) -> list[str]:
+        """The options of a group."""
+        if group not in self._options:
+            self._options[group] = options(group, self.hydra)
+        return self._options[group]
+
+    def composed(self, *choice: str) -> dict[str, Any]:
+        """The configuration under the overrides `choice`, unresolved."""
+        key = " ".join(choice)
+        if key not in self._composed:
+            config = compose([*self.hydra, *choice])
+            content = OmegaConf.to_container(config, resolve=False)
+            assert isinstance(content, dict)
+            self._composed[key] = {str(name): value for name, value in content.items()}
+        return self._composed[key]
+
+    def check_hydra(self, override: Override) -> None:
+        """Refuses an unknown launcher, sweeper or other option of Hydra's.
+
+        Raises:
+            UserError: with the nearest name.
+        """
+        group, value = override.key_or_group, override.value()
+        if "/" in group and isinstance(value, str) and value not in self.options(group):
+            if group == "hydra/launcher" and value in ("joblib", "ray", "slurm"):
+                raise UserError(f"The launcher {value} is an extra: pip install -e '.[dev,{value}]' adds it.")
+            raise unknown(group.removeprefix("hydra/"), value, self.options(group))
+
+    def check(self, lines: Sequence[str]) -> None:
+        """Refuses the overrides of one job (none of them a sweep) if a name in them does not exist.
+
+        Raises:
+            UserError: with the nearest name and the names that there are.
+        """
+        overrides = parse(lines)
+        for override in overrides:
+            if self._is_group(override):
+                self._check_option(override)
+        choices = {o.key_or_group: o.input_line or "" for o in overrides if self._is_group(o)}
+        own = own_nodes(overrides)
+        for override in overrides:
+            if not self._is_group(override):
+                self._check_key(override, choices, own)
+
+    def _is_group(self, override: Override) -> bool:
+        return override.key_or_group in self.groups and not override.is_delete()
+
+    def _check_option(self, override: Override) -> None:
+        group, value = override.key_or_group, override.value()
+        names = value if isinstance(value, list) else [value]
+        if group == EXPERIMENT and not override.is_add():
+            raise UserError(f"An experiment is chosen with a plus: +{EXPERIMENT}={value}.")
+        if isinstance(value, list) and group != "metric":
+            raise UserError(
+                f"{group} takes one name, {value!r} was given; a sweep is "
+                f"-m {group}={','.join(map(str, value))}."
+            )
+        for name in names:
+            if name not in self.options(group):
+                raise unknown(group, "null" if name is None else str(name), self.options(group))
+
+    def _check_key(self, override: Override, choices: Mapping[str, str], own: Sequence[str]) -> None:
+        key = override.key_or_group
+        if any(key == f"{node}._target_" or key.startswith(f"{node}.") for node in own):
+            return
+        if override.is_delete():
+            raise UserError(f"Keys cannot be removed, '{override.input_line}' was given.")
+        root = key.split(".", 1)[0]
+        choice = [choices[EXPERIMENT]] if EXPERIMENT in choices else []
+        choice += [choices[root]] if root in choices and root != EXPERIMENT else []
+        config = self.composed(*choice)
+        node = config.get(root)
+        known = flattened(config) if root not in self.groups or "." not in key else flattened({root: node})
+        if key in known:
+            return
+        target = node.get("_target_") if isinstance(node, dict) else None
+        foreign = isinstance(target, str) and not target.startswith(HOUSE)
+        if override.is_add() and root in self.groups and foreign:
+            return
+        if "." in key and root in self.groups:
+            chosen = f"{root}={node.get('name')}" if isinstance(node, dict) and "name" in node else root
+            values = [name for name in known if not name.endswith((".name", "_target_"))]
+            inside = [name.removeprefix(f"{root}.") for name in values if name != root]
+            near = nearest(key.removeprefix(f"{root}."), inside).replace("mean '", f"mean '{root}.")
+            raise UserError(f"Unknown key '{key}'{near or '.'} {chosen} has: {listed(inside)}.")
+        top = [name for name in config if name not in ("sweep", "table")]
+        if "." in key and root in config:
+            raise UserError(f"Unknown key '{key}'{nearest(key, known) or '.'}")
+        raise UserError(f"Unknown key '{key}'{nearest(key, [*top, *known]) or '.'} There are: {listed(top)}.")
+
+
+def flattened(content: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Every dotted key in `content`, those of inner nodes included."""
+    keys: list[str] = []
+    for name, value in content.items():
+        keys.append(f"{prefix}{name}")
+        if isinstance(value, Mapping):
+            keys += flattened(value, f"{prefix}{name}.")
+    return keys
+
+
+def own_nodes(overrides: Sequence[Override]) -> list[str]:
+    """The nodes whose class the overrides name: ``target`` for ``target._target_=mypackage.MyTarget``."""
+    suffix = "._target_"
+    return [o.key_or_group.removesuffix(suffix) for o in overrides if o.key_or_group.endswith(suffix)]
+
+
+def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
+    """The overrides of one job, so that a class they name gets the arguments they name and no others.
+
+    ``target._target_=mypackage.MyTarget +target.d=5`` is written on top of whatever option of `target` is
+    in force; what that option would pass to its own class is taken out. Applied twice it changes no more.
+    """
+    overrides = parse(lines)
+    own = own_nodes(overrides)
+    if not own:
+        return list(lines)
+    choice = [o.input_line or "" for o in overrides if o.key_or_group in names.groups]
+    config = OmegaConf.create(names.composed(*choice))
+    written: list[str] = []
+    for override in overrides:
+        line = override.input_line or ""
+        argument = not override.key_or_group.endswith("._target_") and not override.is_delete()
+        inside = any(override.key_or_group.startswith(f"{node}.") for node in own)
+        plain = line.lstrip("+")
+        written.append(f"++{plain}" if inside and argument else line)
+    for node in own:
+        inherited = OmegaConf.select(config, node)
+        touched = [o.key_or_group for o in overrides if o.key_or_group.startswith(f"{node}.")]
+        if not OmegaConf.is_dict(inherited):
+            continue
+        for name in inherited:
+            key = f"{node}.{name}"
+            if name == "name" and key not in touched:
+                path = next(o.value() for o in overrides if o.key_or_group == f"{node}._target_")
+                written.append(f"++{key}={str(path).rsplit('.', 1)[-1]}")
+            elif name not in ("_target_", "name") and not any(
+                t == key or t.startswith(f"{key}.") for t in touched
+            ):
+                written.append(f"~{key}")
+    return written

@@ -1,0 +1,153 @@
+"""The jobs of an experiment before they are composed: the grid and the rows of its `sweep` block.
+
+::
+
+    sweep:
+      grid: {target.dataset: [mnist, caltech]}      # every combination of these
+      rows: [{row: DMALA, sampler: dmala}, ...]     # with each of these
+      overrides: {task.start: random}               # under these
+      scales:                                       # what is otherwise at a scale
+        smoke: {target.dataset: [digits], target.n_hidden: 32}
+      seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale
+      seeds_apart: true                             # each seed is a job of its own
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from runner.config.overrides import EXPERIMENT, Names
+from runner.execution.errors import UserError, listed
+
+Choices = dict[str, list[str]]
+"""Key (with its ``+`` or ``~``) to the overrides that it may be."""
+
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "seeds_apart")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job before it is composed.
+
+    Attributes:
+        overrides: what makes the configuration.
+        row: label of the experiment's row; empty outside an experiment.
+        cell: the grid point, key to value.
+        seeds: how many seeds it has where none are given; None for those of the scale.
+        seeds_apart: whether each seed is a job of its own, since its configuration differs.
+    """
+
+    overrides: list[str]
+    row: str = ""
+    cell: dict[str, Any] = field(default_factory=dict)
+    seeds: int | None = None
+    seeds_apart: bool = False
+
+
+def product(choices: Choices) -> Iterator[tuple[str, ...]]:
+    """Every combination, the last key running fastest."""
+    return itertools.product(*choices.values())
+
+
+def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
+    """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
+
+    What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them.
+
+    Raises:
+        UserError: if the experiment has no sweep, its sweep has a mistake, or no row is left.
+    """
+    experiment = choices[f"+{EXPERIMENT}"][0]
+    name = experiment.split("=", 1)[1]
+    composed = names.composed(experiment)
+    block = composed.get("sweep")
+    if not isinstance(block, Mapping) or not block.get("rows"):
+        raise UserError(f"The experiment {name} has no sweep.rows to run.")
+    _check_block(name, block)
+    user = {key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}
+    choosing = {key for row in block["rows"] for key in row} & set(user)
+    plans: list[Plan] = []
+    for scale, given in _scales(user, composed):
+        plans += _plans_at(experiment, block, scale, given, choosing)
+    if not plans:
+        raise UserError(f"No row of the experiment {name} has the {listed(choosing)} that was given.")
+    return plans
+
+
+def _plans_at(
+    experiment: str, block: Mapping[str, Any], scale: str, user: Choices, choosing: set[str]
+) -> list[Plan]:
+    """The plans at one scale."""
+    at_scale = _as_choices((block.get("scales") or {}).get(scale) or {})
+    grid = _as_choices(block.get("grid") or {})
+    grid = {**grid, **{key: lines for key, lines in at_scale.items() if key in grid or len(lines) > 1}}
+    fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
+    fixed = {key: lines for key, lines in fixed.items() if key not in grid}
+    grid = {key: user.get(key, lines) for key, lines in grid.items()}
+    seeds = (block.get("seeds") or {}).get(scale)
+    plans = []
+    for row in block["rows"]:
+        own = _as_choices({key: value for key, value in row.items() if key != "row"})
+        kept = {
+            key: [line for line in lines if key not in user or line in user[key]]
+            for key, lines in own.items()
+        }
+        if not all(kept.values()) or not choosing <= set(own):
+            continue
+        others = {key: lines for key, lines in user.items() if key not in own}
+        for lines in product({**fixed, **grid, **others, **kept}):
+            cell = {key: value for key, value in map(_split, lines) if key in grid}
+            apart = bool(block.get("seeds_apart"))
+            plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, apart))
+    return plans
+
+
+def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choices]]:
+    """Each scale that is asked for, with the user's overrides at it; the default one if none is given."""
+    if "scale" not in user:
+        return [(str((composed.get("scale") or {}).get("name")), user)]
+    return [(line.split("=", 1)[1], {**user, "scale": [line]}) for line in user["scale"]]
+
+
+def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
+    """Refuses a key that a sweep does not have, and numbers of seeds that are none."""
+    for key in block:
+        if key not in KEYS:
+            raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
+    for scale, seeds in (block.get("seeds") or {}).items():
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
+            raise UserError(
+                f"sweep.seeds.{scale} of the experiment {experiment} must be a whole number of at least 1, "
+                f"{seeds!r} was given."
+            )
+
+
+def _as_choices(block: Mapping[Any, Any]) -> Choices:
+    """A node of an experiment: a list is what the key may be, anything else what it is."""
+    return {
+        str(key): [f"{key}={_written(item)}" for item in (value if isinstance(value, list) else [value])]
+        for key, value in block.items()
+    }
+
+
+def _written(value: Any) -> str:
+    """A value of an experiment's YAML as it is written in an override; text stands as it is."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{','.join(map(_written, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _split(line: str) -> tuple[str, Any]:
+    key, value = line.split("=", 1)
+    return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]

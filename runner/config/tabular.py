@@ -1,0 +1,89 @@
+"""Tabular data by name, as `conf/tabular` describes it, for the targets that are made of rows.
+
+A target whose configuration has a key `tabular` is constructed with the rows in its place. `split_seed` and
+`rows`, which say which rows these are, stand beside it and are read here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import conf
+from runner.execution.errors import UserError, listed, nearest, one_sentence
+
+if TYPE_CHECKING:
+    from targets.tabular.tabular_data import TabularData
+    from targets.target import Target
+
+
+def with_rows(described: Mapping[str, Any], root: Any) -> dict[str, Any]:
+    """The node of a target with its rows in place of the keys that name them; unchanged without them.
+
+    Raises:
+        UserError: for a name or a number that is refused, or a set that is missing or damaged.
+    """
+    if "tabular" not in described:
+        return dict(described)
+    own = {key: value for key, value in described.items() if key not in ("tabular", "split_seed", "rows")}
+    return {
+        **own,
+        "tabular": load(described["tabular"], described.get("split_seed", 0), root, described.get("rows")),
+    }
+
+
+def load(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
+    """The set `name`, at most `rows` of its training and test rows; those that a process has read are kept.
+
+    Raises:
+        UserError: if it is missing, damaged, or of the wrong form.
+    """
+    from targets.datasets.dataset import DataError
+
+    if not isinstance(split_seed, int) or isinstance(split_seed, bool) or not 0 <= split_seed < 2**32:
+        raise UserError(
+            f"target.split_seed must be a whole number from 0 to {2**32 - 1}, {split_seed!r} was given."
+        )
+    try:
+        return _load(str(name), split_seed, None if root is None else str(root)).first(rows)
+    except DataError as error:
+        said = one_sentence(error).rstrip(".")
+        raise UserError(f"{'target.' if said.startswith('rows ') else ''}{said}.") from error
+
+
+def names() -> list[str]:
+    """The sets of `conf/tabular`."""
+    return sorted(path.stem for path in (Path(conf.__path__[0]) / "tabular").glob("*.yaml"))
+
+
+def target_name(described: Mapping[str, Any]) -> str | None:
+    """What results call a target that is made of rows; None for any other."""
+    return f"{described.get('name')}/{described['tabular']}" if "tabular" in described else None
+
+
+def notes(target: Target) -> tuple[str, ...]:
+    """What must be said beside numbers of a target, because of its rows."""
+    note = getattr(target, "note", None)
+    return (str(note),) if note else ()
+
+
+@functools.lru_cache(maxsize=8)
+def _load(name: str, split_seed: int, root: str | None) -> TabularData:
+    from runner.config.construct import locate
+
+    known = names()
+    if name not in known:
+        raise UserError(
+            f"target.tabular must be one of {listed(known)}, '{name}' was given{nearest(name, known) or '.'}"
+        )
+    spec = yaml.safe_load((Path(conf.__path__[0]) / "tabular" / f"{name}.yaml").read_text())
+    path = spec.pop("_target_")
+    spec.pop("name", None)
+    found: TabularData = locate(path, f"conf/tabular/{name}._target_")(
+        root=root, split_seed=split_seed, **spec
+    )
+    return found

@@ -1,0 +1,40 @@
+"""What all commands share: exit statuses, and complaints that are one sentence.
+
+Exit status: 0 when all is well, 1 when a run failed, 2 for a mistake in what was asked for, 75 when the
+process was told to stop and has saved its state.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from runner.execution.errors import UserError
+from runner.execution.signals import Interrupted
+
+
+def reported(command: Callable[[], int]) -> int:
+    """The exit status of `command`; what the user can mend is printed as one sentence."""
+    try:
+        return command()
+    except UserError as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
+    except Interrupted as stopped:
+        print(f"Stopped by {stopped}; repeat the command to continue.", file=sys.stderr)
+        return stopped.status
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+class OneSentenceParser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")

@@ -1,0 +1,89 @@
+"""Where a run was computed: commit, packages, device, host and times."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import platform
+import shlex
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "numpy", "scipy", "hydra-core", "omegaconf")
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def new_manifest(device: str, former: dict[str, Any] | None) -> dict[str, Any]:
+    """The manifest of a run that starts now; `former` is that of an earlier attempt, whose start it keeps."""
+    attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid()}
+    attempts = former.get("attempts", []) if former else []
+    attempts = [*(attempts if isinstance(attempts, list) else []), attempt]
+    return {
+        "git": git(),
+        "packages": packages(),
+        "device": {"type": device, "name": device_name(device)},
+        "host": socket.gethostname(),
+        "command": command_line(),
+        "started": attempts[0].get("started", attempt["started"]),
+        "finished": None,
+        "attempts": attempts,
+    }
+
+
+def command_line() -> str:
+    """The command that this process runs."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+@functools.cache
+def git() -> dict[str, Any]:
+    """The commit of the code and whether files differ from it; None where it is no git checkout."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return {"commit": None, "dirty": None}
+    try:
+        commit = _git(root, "rev-parse", "HEAD")
+        return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain"))}
+    except (OSError, subprocess.SubprocessError):
+        return {"commit": None, "dirty": None}
+
+
+@functools.cache
+def packages() -> dict[str, str]:
+    """Versions of Python and of what the numbers depend on."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+@functools.cache
+def device_name(device: str) -> str:
+    """The model of the processor or of the accelerator."""
+    if device == "cuda":
+        import torch
+
+        return str(torch.cuda.get_device_name())
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()

@@ -1,0 +1,210 @@
+"""What makes a trained model: its class and size, its data, its training, its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import DictConfig
+
+from runner.config.construct import check_arguments, construct, locate, with_key
+from runner.config.datasets import identifying as identifying_data
+from runner.config.datasets import load as load_data
+from runner.config.digest import SCHEMA, digest
+from runner.config.node import node
+from runner.execution.devices import device_type
+from runner.execution.errors import UserError, listed, one_sentence
+from runner.models.architectures import ARCHITECTURES, architecture_of
+from runner.models.identity import NOT_LEARNED
+from runner.models.training import TrainingSettings, ValidationSettings
+from runner.models.training.training_settings import LATER, essential
+from samplers.kernel import Kernel
+from targets.datasets.dataset import Dataset
+from targets.target import Target
+
+TRAINING_KEYS = (
+    "method",
+    "cd_steps",
+    "iterations",
+    "batch",
+    "chains",
+    "learning_rate",
+    "learning_rate_decay",
+    "weight_decay",
+    "averaging",
+    "tune_every",
+    *LATER,
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that makes a trained model.
+
+    Attributes:
+        target: the class and its size, as configured.
+        dataset, binarisation: what it is trained on.
+        settings: how.
+        sampler: node of the kernel in the negative phase.
+        scoring: how it is validated on the way; None where it is not.
+        seed: of its weights, of the order of the data and of the chains.
+        device, dtype: where and in what precision.
+        key: where the settings stand in the configuration, for messages.
+    """
+
+    target: dict[str, Any]
+    dataset: str
+    binarisation: str | None
+    settings: TrainingSettings
+    training: dict[str, Any]
+    sampler: dict[str, Any]
+    seed: int
+    device: str
+    dtype: str
+    key: str = "target.training"
+    scoring: ValidationSettings | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All of it, as it enters the identity and the file's metadata."""
+        unread = ("chains",) if self.settings.method == "cd" else ()
+        return {
+            "schema": SCHEMA,
+            "target": {key: value for key, value in self.target.items() if key != "name"},
+            "data": identifying_data(self.dataset, self.binarisation),
+            "training": essential({k: value for k, value in self.training.items() if k not in unread}),
+            "sampler": self.sampler,
+            "seed": self.seed,
+            "device": self.device,
+            "dtype": self.dtype,
+        }
+
+    @property
+    def model_id(self) -> str:
+        """Identity of the model."""
+        return digest(self.content)
+
+
+def is_learned(config: DictConfig) -> bool:
+    """Whether the target of `config` is one whose weights come from training."""
+    return "training" in config.target
+
+
+def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
+    """The recipe of a learned target: `target.training`, or for the task `learn` the task itself.
+
+    Args:
+        seed: of the model; by default `target.model_seed`.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    target, key = node(config, "target"), "target.training"
+    training: Mapping[str, Any] = target.get("training") or {}
+    sampler: Any = training.get("sampler")
+    if seed is not None:
+        training, sampler, key = node(config, "task"), node(config, "sampler"), "task"
+    else:
+        seed = target.get("model_seed", 0)
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
+    values = {name: training[name] for name in TRAINING_KEYS if name in training}
+    try:
+        settings = TrainingSettings(**values)
+    except (ValueError, TypeError) as error:
+        raise UserError(with_key(one_sentence(error), values, key)) from error
+    scoring = None
+    if settings.validate_every is not None:
+        values["validation"] = training.get("validation", {})
+        scoring = _scoring_of(values["validation"], f"{key}.validation")
+    own = {
+        name: value for name, value in target.items() if name not in (*NOT_LEARNED, "dataset", "binarisation")
+    }
+    return Recipe(
+        target=own,
+        dataset=str(target.get("dataset")),
+        binarisation=target.get("binarisation"),
+        settings=settings,
+        training=values,
+        sampler=dict(sampler or {}),
+        seed=seed,
+        device=device_type(config.device),
+        dtype=str(config.dtype),
+        key=key,
+        scoring=scoring,
+    )
+
+
+def _scoring_of(given: Any, key: str) -> ValidationSettings:
+    """The checked settings of the validations, which stand at `key`."""
+    if not isinstance(given, Mapping):
+        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
+    check_arguments(ValidationSettings, dict(given), key, "The validation", 0)
+    values = dict(given)
+    if "sampler" in values:
+        values["sampler"] = _kernel(values["sampler"], f"{key}.sampler")
+    try:
+        return ValidationSettings(**values)
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), values, key)) from error
+
+
+def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
+    """The data set of a recipe.
+
+    Raises:
+        UserError: if it is missing or damaged, holds less than a batch, or has no images to validate with.
+    """
+    data = load_data(recipe.dataset, recipe.binarisation, config.data.root)
+    if recipe.settings.batch > len(data.train):
+        raise UserError(
+            f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
+            f"{recipe.settings.batch} was given."
+        )
+    if recipe.scoring is not None and not len(data.validation):
+        raise UserError(
+            f"{recipe.key}.validate_every must be null for {data.name}, which has no validation images, "
+            f"{recipe.settings.validate_every} was given."
+        )
+    return data
+
+
+def untrained(recipe: Recipe, data: Dataset) -> Target:
+    """The model that training starts from, in float64 on the CPU.
+
+    Raises:
+        UserError: if it cannot be built, does not fit the data, or is of a class that cannot be kept.
+    """
+    path = recipe.target.get("_target_")
+    name = architecture_of(locate(path, "target._target_"))
+    described_target = {
+        **(ARCHITECTURES[name].of_data(data) if name is not None else {}),
+        **recipe.target,
+        "n_visible": data.train.shape[1],
+        "mean": data.mean(),
+        "seed": recipe.seed,
+    }
+    target: Target = construct(described_target, "target")
+    if architecture_of(target) is None:
+        known = listed(f"{each.model.__module__}.{each.model.__name__}" for each in ARCHITECTURES.values())
+        raise UserError(f"target._target_={path} cannot be learned: only models of {known} can be kept.")
+    return target
+
+
+def kernel_of(recipe: Recipe) -> Kernel:
+    """The kernel of the negative phase, untuned where it leaves hyperparameters to tuning.
+
+    Raises:
+        UserError: if it cannot be built or is no `Kernel`.
+    """
+    return _kernel(recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler")
+
+
+def _kernel(given: Any, key: str) -> Kernel:
+    if not isinstance(given, Mapping):
+        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
+    kernel = construct(given, key)
+    if not isinstance(kernel, Kernel):
+        raise UserError(f"{given.get('_target_')} is no samplers.kernel.Kernel.")
+    return kernel

@@ -1,0 +1,77 @@
+"""What learning minimises: the contrastive loss, and penalties on the slope and the size of energies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from runner.models.training.training_settings import TrainingSettings
+from targets.target import Target
+
+
+class Loss(NamedTuple):
+    """The loss of one iteration, with the graph that leads to the parameters.
+
+    Attributes:
+        difference: the contrastive loss alone.
+        total: with the penalties; what is minimised.
+        log_prob: U of the samples and then of the data, ``(n + m)``.
+    """
+
+    difference: Tensor
+    total: Tensor
+    log_prob: Tensor
+
+
+def learning_loss(target: Target, samples: Tensor, data: Tensor, settings: TrainingSettings) -> Loss:
+    """The loss from one evaluation of samples and data; a penalty that is off costs nothing.
+
+    Args:
+        samples: ``(n, *event_shape)``, held fixed.
+        data: ``(m, *event_shape)``.
+        settings: gradient_penalty, energy_penalty.
+    """
+    states = torch.cat([samples, data]).requires_grad_(settings.gradient_penalty > 0)
+    log_prob = target.log_prob(states)
+    of_samples, of_data = log_prob[: len(samples)], log_prob[len(samples) :]
+    total = difference = contrastive_loss(of_samples, of_data)
+    if settings.gradient_penalty > 0:
+        total = total + settings.gradient_penalty * gradient_penalty(of_data, states)
+    if settings.energy_penalty > 0:
+        total = total + settings.energy_penalty * energy_penalty(of_samples, of_data)
+    return Loss(difference, total, log_prob)
+
+
+def contrastive_loss(samples: Tensor, data: Tensor) -> Tensor:
+    """mean U(samples) - mean U(data); minimised, it raises the likelihood.
+
+    With exact samples its gradient in the parameters is that of the mean negative log-likelihood.
+
+    Args:
+        samples, data: U of each, ``(n)`` and ``(m)``.
+    """
+    return samples.mean() - data.mean()
+
+
+def gradient_penalty(log_prob: Tensor, states: Tensor) -> Tensor:
+    """Mean of |grad_x U(x)|^2 over the states; its own gradient costs a second backward pass.
+
+    The released code (`pcd_ebm_ema.py`, `p_control`) has half of it.
+
+    Args:
+        log_prob: U of the states, ``(n)``, with the graph that leads back to them.
+        states: ``(n, *event_shape)``, or more rows, of which the last n count.
+    """
+    (slope,) = torch.autograd.grad(log_prob.sum(), states, create_graph=True)
+    return slope[-len(log_prob) :].square().flatten(1).sum(-1).mean()
+
+
+def energy_penalty(samples: Tensor, data: Tensor) -> Tensor:
+    """mean U(data)^2 + mean U(samples)^2 (`pcd_ebm_ema.py`, `l2`).
+
+    Args:
+        samples, data: U of each, ``(n)`` and ``(m)``.
+    """
+    return data.square().mean() + samples.square().mean()

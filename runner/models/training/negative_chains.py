@@ -1,0 +1,205 @@
+"""The chains of the gradient's negative phase: any kernel, on a model that changes under it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from runner.execution.checkpoint import from_plain, to_plain
+from runner.execution.errors import RunError, one_sentence
+from runner.models.training.replay_buffer import ReplayBuffer
+from samplers.kernel import Kernel, State
+from targets.randomness import Streams
+from targets.target import Target
+
+
+class NegativeChains:
+    """Chains of `kernel` on `model`, evaluated anew whenever the model has changed.
+
+    Hyperparameters that the kernel leaves to tuning are tuned to the model as it is, by `tune`, and may be
+    tuned again while the chains go on: learning needs no stationarity, so that adaptation is harmless here,
+    unlike in a recorded run (`experiments.md` I, row 23). The kernel must not be a `prepared` one, whose
+    tables would know the model as it was.
+
+    Args:
+        model: the target; its parameters change from one call to the next.
+        kernel: any kernel, tuned or not.
+        seed: of the chains, their start and the tuning.
+        buffer: the states from which `replay` takes its chains, where there are any.
+
+    Attributes:
+        state: where the chains stand, batch ``(*kernel.axes, 1, chains)``; None before the first step.
+        swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
+            the last call; None for a kernel without swaps.
+        evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
+        report: what the last tuning found; None where there was none.
+    """
+
+    def __init__(self, model: Target, kernel: Kernel, seed: int, buffer: ReplayBuffer | None = None) -> None:
+        kernel.check(model)
+        check_draws(kernel)
+        self.model, self.seed, self.buffer = model, seed, buffer
+        self.like = model.like()
+        self.given, self.kernel = kernel, kernel.to(self.like)
+        self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
+        self.streams = Streams([seed], "training chains", self.like.device)
+        self.state: State | None = None
+        self.swap_rate: Tensor | None = None
+        self.evaluations = 0
+        self.hyperparameters: dict[str, Any] | None = None
+        self.report: dict[str, Any] | None = None
+
+    @torch.no_grad()
+    def tune(self, iteration: int) -> None:
+        """Tunes what the kernel leaves to tuning to the model as it is; the chains stay where they are.
+
+        Raises:
+            RunError: if the kernel cannot be tuned to it.
+        """
+        pilot = Streams([self.seed], f"training pilot {iteration}", self.like.device)
+        try:
+            found = dict(self.given.tune(self.model, pilot))
+        except ValueError as error:
+            raise RunError(
+                f"The sampler cannot be tuned to the model of iteration {iteration}: {one_sentence(error)}."
+            ) from error
+        self.evaluations += int(found.pop("evaluations"))
+        self.report = found.pop("report", {})
+        self._take(found)
+
+    @torch.no_grad()
+    def persist(self, chains: int, steps: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of `chains` chains from where they stand; at first, from the model's own start.
+
+        Returns:
+            The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
+        """
+        if self.state is None:
+            state = self._begin(chains)
+        else:
+            state = self.kernel.refreshed(self.model, self.state, self.beta)
+        return self._step(state, steps)
+
+    @torch.no_grad()
+    def restart(self, data: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of chains that start at `data` ``(batch, *event_shape)``, every replica of them.
+
+        A kernel that goes round in a cycle goes on in it. Returns what `persist` does.
+        """
+        theta = data.expand(*self.kernel.axes, 1, *data.shape).contiguous()
+        if self.state is None:
+            state = self.kernel.init(self.model, theta, self.beta)
+        else:
+            state = self.kernel.refreshed(self.model, replace(self.state, theta=theta), self.beta)
+        return self._step(state, steps)
+
+    @torch.no_grad()
+    def replay(self, chains: int, steps: int, iteration: int) -> tuple[Tensor, Tensor]:
+        """`steps` steps of `chains` chains from the buffer, which then takes them back.
+
+        What all chains share (ACS's position in its cycle, whose turn it is to swap) goes on; what belongs to
+        one chain (the labels of its replicas, an auxiliary variable) comes from the kernel's `init`.
+
+        Returns:
+            The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
+        """
+        buffer = self.buffer
+        assert buffer is not None
+        if buffer.states is None:
+            buffer.begin(self.kernel.axes)
+        theta = buffer.take(chains, iteration)
+        if self.state is None:
+            state = self.kernel.init(self.model, theta, self.beta)
+        else:
+            shared = {name: value for name, value in self.state.aux.items() if value.dim() == 0}
+            before = replace(self.state, theta=theta, aux=shared)
+            state = self.kernel.refreshed(self.model, before, self.beta)
+        found = self._step(state, steps)
+        assert self.state is not None
+        buffer.put(self.state.theta)
+        return found
+
+    def samples(self, n: int) -> Tensor:
+        """Where at most `n` of the last chains stand, the cold replicas: ``(rows, *event_shape)``."""
+        if self.state is None:
+            return self.like.new_empty((0, *self.model.space.event_shape))
+        return self.kernel.draws(self.state)[0, :n].clone()
+
+    def _begin(self, chains: int) -> State:
+        """Chains at independent draws from the model's own start."""
+        start = Streams([self.seed], "training start", self.like.device)
+        theta = self.model.initial((*self.kernel.axes, 1, chains), start)
+        return self.kernel.init(self.model, theta, self.beta)
+
+    def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
+        self.evaluations += prod(self.kernel.axes)
+        acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
+        swaps = []
+        for _ in range(steps):
+            state, info = self.kernel.step(self.model, state, self.beta, self.streams)
+            self.evaluations += info.evaluations
+            acceptance += info.acceptance.mean()
+            if info.swap is not None:
+                swaps.append(info.swap.probability.mean())
+        self.state = state
+        self.swap_rate = torch.stack(swaps).mean() if swaps else None
+        return self.kernel.draws(state), acceptance / steps
+
+    def _take(self, hyperparameters: Mapping[str, Any]) -> None:
+        self.hyperparameters = dict(hyperparameters)
+        self.kernel = self.given.tuned(self.hyperparameters).to(self.like)
+        if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
+            # The ladder has another length: each rung takes over the replica nearest to it by rank.
+            old, new = self.state.theta.shape[0], self.kernel.axes[0]
+            rank = torch.linspace(0, old - 1, new).round().long().to(self.like.device)
+            if self.buffer is not None:
+                self.buffer.reindex(rank)
+            self.state = self.kernel.init(self.model, self.state.theta[rank], self.beta)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the rest of the chains depends on, besides the model."""
+        return {
+            "state": copy.deepcopy(to_plain(self.state)),
+            "streams": self.streams.state_dict(),
+            "evaluations": self.evaluations,
+            "hyperparameters": copy.deepcopy(self.hyperparameters),
+            "report": copy.deepcopy(self.report),
+            "buffer": None if self.buffer is None else self.buffer.state_dict(),
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, saved: Mapping[str, Any], chains: int) -> None:
+        """Continues where `saved` was, with `chains` chains.
+
+        Raises:
+            UnusableCheckpointError: if it holds the state of another kernel.
+        """
+        self.state = None
+        if saved["hyperparameters"] is not None:
+            self._take(saved["hyperparameters"])
+        self.report = saved["report"]
+        if saved["state"] is not None:
+            self.state = from_plain(self._begin(chains), saved["state"])
+        if self.buffer is not None:
+            self.buffer.load_state_dict(saved["buffer"], self.kernel.axes)
+        self.streams.load_state_dict(saved["streams"])
+        self.evaluations = int(saved["evaluations"])
+
+
+def check_draws(kernel: Kernel) -> None:
+    """Refuses a kernel whose chains move between temperatures: most of their states are no draws.
+
+    Raises:
+        ValueError: for such a kernel.
+    """
+    if kernel.levelled:
+        raise ValueError(
+            f"{type(kernel).__name__} has draws from the model only where a chain is at the cold level, "
+            "and learning needs one of every chain"
+        )

@@ -1,0 +1,211 @@
+"""From a configuration to a problem that can be run: target, kernel, task and metrics, all checked."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor
+
+from metrics.metric import Context, UnmetNeed
+from metrics.suite import MetricSuite
+from runner.config.construct import check_arguments, construct, locate
+from runner.config.digest import digest
+from runner.config.node import node
+from runner.config.tabular import notes, target_name, with_rows
+from runner.execution.devices import device_type, floating_point
+from runner.execution.errors import UserError, one_sentence
+from runner.models.learned_target import blueprint
+from runner.models.recipe import is_learned
+from runner.problem.sample_settings import SampleSettings, sample_settings
+from samplers.kernel import Kernel
+from targets.randomness import Streams
+from targets.spaces import Space
+from targets.target import HasModes, Target
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`.
+
+    Attributes:
+        notes: what must be said beside the numbers, such as that a data set is a subset.
+        model: where the target's weights are kept, if they were learned.
+        target_name: what the target is called in results, where the configuration does not know it.
+        beside: values that belong to the target and are written beside what is measured.
+    """
+
+    config: DictConfig
+    target: Target
+    kernel: Kernel
+    settings: SampleSettings
+    device: torch.device
+    notes: tuple[str, ...] = ()
+    model: str | None = None
+    target_name: str | None = None
+    beside: Mapping[str, float] = field(default_factory=dict)
+
+    def with_kernel(self, kernel: Kernel) -> Problem:
+        """The same problem with another kernel, brought to the target's dtype and device."""
+        return replace(self, kernel=kernel.to(self.target.like()))
+
+    def prepared(self) -> Problem:
+        """The same problem with the kernel of the same law that is fastest on its target."""
+        return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
+
+    def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
+        """The metrics of a batch of runs with these seeds, before any draw.
+
+        Raises:
+            UserError: if a metric cannot be built, or the target or the kernel cannot serve it.
+        """
+        chosen = node(self.config, "metric")
+        optional = chosen.pop("_optional_", None) or []
+        factories = {name: partial(_metric, options, name) for name, options in chosen.items()}
+        context = Context(
+            self.target,
+            self.kernel,
+            seeds=len(seeds),
+            chains=chains or self.settings.chains,
+            device=self.device,
+            seed_values=tuple(seeds),
+        )
+        try:
+            return MetricSuite(context, factories, optional=optional)
+        except UnmetNeed as unmet:
+            raise UserError(f"metric: {one_sentence(unmet)}.") from unmet
+
+    def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
+        """Starting states ``(*shape, seeds, chains, *event_shape)``, as ``task.start`` says.
+
+        Random starts are drawn on the CPU, so that they are the same wherever the run is computed.
+        """
+        full = (*shape, len(seeds), self.settings.chains)
+        like = self.target.like()
+        if self.settings.start == "one_mode":
+            mode = cast(HasModes, self.target).modes[0].to(like)
+            return mode.expand(*full, *self.target.space.event_shape).clone()
+        there = self.target if self.device.type == "cpu" else copy.deepcopy(self.target).to("cpu")
+        streams = Streams(seeds, "start", "cpu")
+        if self.settings.start == "uniform":
+            return there.space.initial(full, streams, like=there.like()).to(like)
+        return there.initial(full, streams).to(like)
+
+
+def threads(config: DictConfig) -> int:
+    """CPU threads of a run.
+
+    Raises:
+        UserError: unless it is a whole number of at least 1.
+    """
+    given: Any = config.threads
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise UserError(f"threads must be a whole number of at least 1, {given!r} was given.")
+    return given
+
+
+def build(config: DictConfig) -> Problem:
+    """The problem that `config` describes.
+
+    Raises:
+        UserError: for a class that cannot be imported or built, or a setting that is not allowed.
+    """
+    device = torch.device(device_type(config.device))
+    dtype = floating_point(config.dtype)
+    torch.set_num_threads(threads(config))
+    target = _target(config, device, dtype)
+    kernel = build_kernel(config)
+    settings = sample_settings(config, target)
+    return Problem(
+        config,
+        target,
+        kernel.to(target.like()),
+        settings,
+        device,
+        notes=notes(target),
+        target_name=target_name(node(config, "target")),
+    )
+
+
+_targets: OrderedDict[str, Target] = OrderedDict()
+TARGETS_KEPT = 4
+
+
+def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
+    """The target on its device; the last few are kept, since the jobs of a sweep share them."""
+    if is_learned(config):
+        return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
+    root = OmegaConf.select(config, "data.root")
+    described = {"target": node(config, "target"), "data": str(root)}
+    key = digest({**described, "device": str(device), "dtype": str(dtype)})
+    if key not in _targets:
+        target = build_target(config).to(device=device, dtype=dtype)
+        _targets[key] = target.requires_grad_(False)
+        if len(_targets) > TARGETS_KEPT:
+            _targets.popitem(last=False)
+    _targets.move_to_end(key)
+    return _targets[key]
+
+
+def label(config: DictConfig, group: str) -> str:
+    """What the option in force of `group` is called in results: its `name`, or else its class."""
+    described = config[group]
+    name = str(described.get("name") or str(described.get("_target_")).rsplit(".", 1)[-1])
+    return f"{name}/{described.dataset}" if group == "target" and is_learned(config) else name
+
+
+def build_target(config: DictConfig) -> Target:
+    """The target of `config`, on the CPU.
+
+    Raises:
+        UserError: if it cannot be built or is no `Target`.
+    """
+    if is_learned(config):
+        return blueprint(config)
+    described = node(config, "target")
+    target = construct(with_rows(described, OmegaConf.select(config, "data.root")), "target")
+    if not isinstance(target, Target):
+        raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
+    if not isinstance(getattr(target, "space", None), Space):
+        raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
+    return target
+
+
+def build_kernel(config: DictConfig) -> Kernel:
+    """The kernel of `config`, untuned where it leaves hyperparameters to tuning.
+
+    Raises:
+        UserError: if it cannot be built or is no `Kernel`.
+    """
+    described = node(config, "sampler")
+    kernel = construct(described, "sampler")
+    if not isinstance(kernel, Kernel):
+        raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
+    return kernel
+
+
+def beta(problem: Problem) -> Tensor:
+    """The inverse temperature 1 of the target itself, a scalar."""
+    return torch.ones((), dtype=problem.target.like().dtype, device=problem.device)
+
+
+def _metric(options: Any, name: str, context: Context) -> Any:
+    """The metric `name` as its configuration node describes it."""
+    key = f"metric.{name}"
+    if not isinstance(options, dict):
+        raise UserError(f"{key} must be a group of keys with a _target_, {options!r} was given.")
+    cls = locate(options.get("_target_"), f"{key}._target_")
+    given = {argument: value for argument, value in options.items() if argument not in ("_target_", "name")}
+    check_arguments(cls, given, key, str(options["_target_"]), 1)
+    try:
+        return cls(context, **given)
+    except (UnmetNeed, UserError):
+        raise
+    except ValueError as error:
+        raise UserError(f"{key}: {one_sentence(error)}.") from error

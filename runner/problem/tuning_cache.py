@@ -1,0 +1,88 @@
+"""Tuned hyperparameters: found once, kept as JSON, shared by all runs of a sampler on a target."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock
+
+from runner.config.digest import SCHEMA
+from runner.config.node import node
+from runner.execution.atomic_files import read_json, set_aside, write_json
+from runner.execution.errors import RunError, one_sentence, warn
+from runner.execution.manifest import git, now
+from runner.models.identity import artefact_id
+from runner.problem.build import Problem
+from runner.store.run_store import Store
+from targets.randomness import Streams
+
+TUNING_SEED = 0
+"""Tuning is no part of a run: its random numbers are the same whatever the runs' seeds."""
+
+
+def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | None]:
+    """`problem` with a tuned kernel, and what the tuning was; None where nothing was left to tuning.
+
+    The first process that needs an artefact computes it; others wait for it. The hyperparameters take
+    effect as read from the file, so that all runs have the same ones.
+    """
+    if not problem.kernel.untuned:
+        return problem, None
+    path = store.artefact(artefact_id(problem.config, problem.device.type))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        artefact = _read(path)
+        if artefact is None:
+            write_json(path, _tune(problem, path.stem))
+            artefact = _read(path)
+    assert artefact is not None
+    kernel = problem.kernel.tuned(artefact["hyperparameters"])
+    return problem.with_kernel(kernel), {"artefact": path.stem, **artefact}
+
+
+def tune(problem: Problem) -> tuple[dict[str, Any], float]:
+    """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
+    begun = time.perf_counter()
+    with torch.no_grad():
+        try:
+            found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+        except ValueError as error:
+            target = problem.config.target._target_
+            raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
+    return dict(found), time.perf_counter() - begun
+
+
+def _tune(problem: Problem, name: str) -> dict[str, Any]:
+    found, seconds = tune(problem)
+    content = {
+        "schema": SCHEMA,
+        "seconds": seconds,
+        "evaluations": found.pop("evaluations"),
+        "report": found.pop("report", {}),
+        "hyperparameters": found,
+        "target": node(problem.config, "target"),
+        "sampler": node(problem.config, "sampler"),
+        "created": now(),
+        "git": git(),
+    }
+    try:
+        json.dumps(content, allow_nan=False)
+    except ValueError as error:
+        raise RunError(f"Tuning {name} found no usable hyperparameters: {one_sentence(error)}.") from error
+    return content
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """The part of an artefact that a run needs; None where it is absent, or garbage that was set aside."""
+    if not path.exists():
+        return None
+    content = read_json(path)
+    if content is None or not isinstance(content.get("hyperparameters"), Mapping):
+        warn(f"{path} is no readable artefact; it was moved to {set_aside(path)} and the tuning is redone.")
+        return None
+    return {key: content.get(key) for key in ("hyperparameters", "seconds", "evaluations", "report")}

@@ -1,0 +1,63 @@
+"""Sentences that say how fast a metric grows over the columns of a table or along its runs."""
+
+from __future__ import annotations
+
+import math
+
+from metrics.statistics.growth_exponent import exponential_rate, growth_exponent, straightness
+from runner.report.row_role import Role
+from runner.report.stored_results import Results, chosen
+from runner.report.table_shape import GrowthShape, TableShape
+
+
+def growing(shape: TableShape, results: Results) -> list[str]:
+    """One sentence for each growth and row: the exponent with its interval, and how straight the line is."""
+    return [
+        _sentence(shape, growth, row, points(shape, growth, row, results))
+        for growth in shape.growths
+        for row in growth.rows or [row.row for row in shape.rows if row.role is Role.sampler]
+    ]
+
+
+def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -> list[tuple[float, float]]:
+    """(x, mean of the metric over seeds), x rising; NaN where a seed has no value.
+
+    The seeds that have one are the lucky ones: their mean would say too little.
+    """
+    pairs = []
+    if growth.along is not None:
+        course = results.courses(row, growth.along, growth.metric)
+        for x, group in course.groupby(growth.x):
+            pairs.append((float(str(x)), float(group["value"].mean(skipna=False))))
+    else:
+        for column in shape.columns:
+            runs = results.at(row, column.label)
+            values = results.values(row, column.label, growth.metric)
+            mean = sum(values.values()) / len(values) if runs and len(values) == len(runs) else math.nan
+            pairs += [(float(chosen(runs[0].config, growth.x)), mean)] if runs else []
+    return sorted(pairs)
+
+
+def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tuple[float, float]]) -> str:
+    where = f", {growth.along}" if growth.along is not None else ""
+    about = f"{shape.metric(growth.metric).name}{where}, {row}"
+    said = f" Theory: {growth.theory[row]}." if row in growth.theory else ""
+    positive = [(x, y) for x, y in found if x > 0 and y > 0]
+    if len(positive) < 2:
+        return f"{about}: {len(positive)} of {len(found)} points have a value, too few for a fit.{said}"
+    places, values = [x for x, _ in positive], [y for _, y in positive]
+    raised = [x**growth.power for x in places]
+    fit = exponential_rate(raised, values) if growth.exponential else growth_exponent(places, values)
+    span = "" if fit.lo is None else f" (95 % interval {fit.lo:.2f} to {fit.hi:.2f})"
+    axis = growth.symbol if growth.power == 1 else f"{growth.symbol}^{growth.power:g}"
+    form = f"exp(p {axis})" if growth.exponential else f"{growth.symbol}^p"
+    about += (
+        f": grows as {form} with p = {fit.exponent:.2f}{span}, fitted to {fit.points} of {len(found)} points"
+    )
+    if len(positive) == 2:
+        return f"{about}, which are always on a line.{said}"
+    straight = straightness(raised, values), straightness(raised, [math.log(y) for y in values])
+    return (
+        f"{about}; R² of a straight line against {axis} {straight[0]:.3f}, of its logarithm against {axis} "
+        f"{straight[1]:.3f}.{said}"
+    )

@@ -1,0 +1,70 @@
+"""How figures look: the Okabe-Ito palette, one colour, marker and line for each row in every panel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from runner.report.row_role import Role
+from runner.report.table_shape import TableShape
+
+LineStyle = Literal["-", "--", ":", "-."]
+
+SAMPLER_COLOURS = ("#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+SAMPLER_MARKERS = ("o", "s", "^", "D", "v", "P")
+VARIANT_COLOUR = "#7F7F7F"
+VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4")
+VARIANT_LINES: tuple[LineStyle, ...] = ("-", "-.", ":")
+DRAWS_LINES: tuple[LineStyle, ...] = ("--", ":", "-.")
+
+RC: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 8,
+    "legend.title_fontsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4,
+    "pdf.fonttype": 42,
+    "figure.facecolor": "white",
+}
+
+
+@dataclass(frozen=True)
+class RowStyle:
+    """Colour, marker and line of a row."""
+
+    colour: str
+    marker: str
+    line: LineStyle
+
+
+FLOOR = RowStyle("#7F7F7F", "", "--")
+"""The level line of a panel's floor."""
+
+
+def row_styles(shape: TableShape) -> dict[str, RowStyle]:
+    """The style of every row: colours for samplers, grey for variants, black lines for draws."""
+    places: Counter[Role] = Counter()
+    styles = {}
+    for row in shape.rows:
+        place = places[row.role]
+        places[row.role] += 1
+        if row.role is Role.sampler:
+            colour = SAMPLER_COLOURS[place % len(SAMPLER_COLOURS)]
+            styles[row.row] = RowStyle(colour, SAMPLER_MARKERS[place % len(SAMPLER_MARKERS)], "-")
+        elif row.role is Role.variant:
+            marker = VARIANT_MARKERS[place % len(VARIANT_MARKERS)]
+            styles[row.row] = RowStyle(VARIANT_COLOUR, marker, VARIANT_LINES[place % len(VARIANT_LINES)])
+        else:
+            styles[row.row] = RowStyle("black", "", DRAWS_LINES[place % len(DRAWS_LINES)])
+    return styles

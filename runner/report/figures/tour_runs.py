@@ -1,0 +1,77 @@
+"""What the runs of a column visited of the tours of a few cities, for panels that draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from omegaconf import DictConfig
+
+from metrics.applications.tour_mismatch import best_of, mismatches
+from runner.execution.errors import UserError
+from runner.problem.build import build_target
+from runner.report.stored_results import Run
+from runner.store.visit_files import kept_visits
+from targets.tours.tour_space import MOST_LISTED
+from targets.tours.tsp import TSP
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Tours that runs of different seeds visited, one after the other; each once a seed.
+
+    Attributes:
+        cost: length of each, ``(tours,)``.
+        mismatch: positions in which it differs from the best tour of its seed, ``(tours,)``, whole numbers.
+        share: of the draws of all seeds, ``(tours,)``, summing to one.
+    """
+
+    cost: np.ndarray
+    mismatch: np.ndarray
+    share: np.ndarray
+
+
+def listed_target(config: DictConfig) -> TSP:
+    """The run's target, whose tours can be listed.
+
+    Raises:
+        UserError: if it is another, or has too many cities.
+    """
+    target = build_target(config)
+    if not isinstance(target, TSP) or target.cities > MOST_LISTED:
+        raise UserError(f"Panels of tours need target=tsp with at most {MOST_LISTED} cities.")
+    return target
+
+
+def visits_of(runs: Sequence[Run], target: TSP) -> Visits | None:
+    """The tours that `runs` visited; None where no run kept its visits."""
+    tours, costs = target.tours(), target.cost(target.tours())
+    parts = []
+    for run in runs:
+        counts = kept_visits(run.folder.path) if run.summary is not None else None
+        if counts is None or counts.shape != costs.shape:
+            continue
+        seen = counts > 0
+        best = tours[best_of(costs, costs.new_tensor(seen).bool())]
+        gaps = mismatches(tours, best).numpy()
+        parts.append((costs.numpy()[seen], gaps[seen], counts[seen] / counts.sum()))
+    if not parts:
+        return None
+    cost, mismatch, share = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Visits(cost, mismatch, share / len(parts))
+
+
+def law_of_tours(target: TSP) -> tuple[np.ndarray, np.ndarray]:
+    """Length and exact probability of every tour, ``(n!,)`` each, shortest first."""
+    costs = target.cost(target.tours()).numpy()
+    order = np.argsort(costs, kind="stable")
+    return costs[order], target.tour_probabilities().numpy()[order]
+
+
+def quantiles(values: np.ndarray, weights: np.ndarray, levels: Sequence[float]) -> list[float]:
+    """The least value at which the distribution function of weighted `values` reaches each level."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached / reached[-1], np.asarray(levels) - 1e-12)
+    return [float(values[order][min(place, len(values) - 1)]) for place in places]

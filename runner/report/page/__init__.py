@@ -1,0 +1,4 @@
+"""A table as a page: layout, footnotes, Markdown, LaTeX, terminal.
+
+Imports `analysis`.
+"""

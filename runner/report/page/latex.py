@@ -1,0 +1,113 @@
+"""A table's page as LaTeX: one float, for documents with the packages booktabs and graphicx."""
+
+from __future__ import annotations
+
+import re
+
+from runner.report.page.layout import Block, Cell, Label, Page
+from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR
+from runner.report.page.markdown import BETTER
+from runner.report.page.numerals import power_of_ten
+
+MARKS = {
+    INEXACT: r"\dagger",
+    BEATS_BEST: r"\ddagger",
+    NOT_TOLD_APART: r"\sim",
+    WITHIN_FLOOR: r"\circ",
+    REDUCED: r"\S",
+}
+SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
+    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$", "§": r"\S{}",
+    "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
+}  # fmt: skip
+
+
+def escape(text: str) -> str:
+    """Plain text as LaTeX."""
+    return "".join(SPECIAL.get(char, char) for char in text)
+
+
+def _raised(marks: tuple[str, ...]) -> str:
+    inside = "".join(MARKS.get(mark, rf"\mathrm{{{mark}}}") for mark in marks)
+    return f"$^{{{inside}}}$" if inside else ""
+
+
+def _unit(unit: float) -> str:
+    exponent = power_of_ten(unit)
+    return f"$10^{{{exponent}}}$" if exponent else f"{unit:g}"
+
+
+def _label(label: Label) -> str:
+    unit = "" if label.unit is None else f", unit {_unit(label.unit)}"
+    return escape(label.text) + _raised(label.marks) + unit
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"e([+-])0*(\d+)$", lambda m: rf"\times 10^{{{m[1].strip('+')}{m[2]}}}", text)
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "--"
+    inside = _digits(cell.numeral.mean)
+    if cell.numeral.margin is not None:
+        inside += rf" \pm {_digits(cell.numeral.margin)}"
+    number = rf"$\mathbf{{{inside}}}$" if cell.bold else f"${inside}$"
+    seeds = "" if cell.seeds is None else rf" {{\tiny ($n={cell.seeds}$)}}"
+    return number + _raised(cell.marks) + seeds
+
+
+def latex(page: Page) -> str:
+    """The whole page as a `table*` float."""
+    notes = [f"{_raised((mark,)) if mark else ''} {escape(text)}".strip() for mark, text in page.footnotes]
+    findings = [escape(finding) for finding in page.findings]
+    below = [*findings, escape(" ".join(page.legend)), *notes, escape(page.coverage)]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs,graphicx}",
+            r"\begin{table*}",
+            r"\centering\small",
+            rf"\caption{{{escape(page.title)}. {escape(page.caption)}}}",
+            *(_block(block) for block in page.blocks),
+            r"\par\smallskip\raggedright\footnotesize",
+            "\\par\n".join(below),
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+def _block(block: Block) -> str:
+    columns = "l" + "".join(("|" if group.rule else "") + "r" * len(group.heads) for group in block.groups)
+    width = 1 + sum(len(group.heads) for group in block.groups)
+    unit = None if block.label.unit == 1.0 else block.label.unit
+    title = _label(Label(block.label.text, block.label.marks, unit))
+    title = ", ".join(part for part in (title, BETTER[block.direction]) if part)
+    lines = [
+        r"\par\medskip\resizebox{\textwidth}{!}{%",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{title}}}}} \\",
+        " & ".join(["", *(_group(group.heads, group.label) for group in block.groups)]) + r" \\",
+        " ".join(_rules(block)),
+        " & ".join(["", *(_label(head) for group in block.groups for head in group.heads)]) + r" \\",
+        r"\midrule",
+    ]
+    for line in block.lines:
+        lines += [r"\midrule"] if line.rule else []
+        lines.append(" & ".join([_label(line.label), *(_cell(cell) for cell in line.cells)]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}"])
+
+
+def _group(heads: tuple[Label, ...], label: Label) -> str:
+    return rf"\multicolumn{{{len(heads)}}}{{c}}{{{_label(label)}}}"
+
+
+def _rules(block: Block) -> list[str]:
+    """A short rule under each group's name."""
+    rules, first = [], 2
+    for group in block.groups:
+        rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.heads) - 1}}}")
+        first += len(group.heads)
+    return rules

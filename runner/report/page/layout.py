@@ -1,0 +1,196 @@
+"""The page: one block per metric, ours and published side by side, with its footnotes.
+
+The layout knows no markup; Markdown, LaTeX and the terminal draw the same blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runner.report.analysis.comparison import compared
+from runner.report.analysis.growth import growing
+from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.page.footnotes import Footnotes, mark
+from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR, legend
+from runner.report.page.numerals import Numeral, as_printed, numeral
+from runner.report.published import Published
+from runner.report.row_role import Role
+from runner.report.stored_results import Results
+from runner.report.table_shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text with the marks of its footnotes."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    unit: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of the table. `seeds` is given where runs are missing; `published` where it is not ours."""
+
+    numeral: Numeral
+    bold: bool = False
+    marks: tuple[str, ...] = ()
+    seeds: int | None = None
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Neighbouring columns under one heading; `rule` draws a line before them."""
+
+    label: Label
+    heads: tuple[Label, ...]
+    rule: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a block; `rule` draws a line above it. None stands where no run is in."""
+
+    label: Label
+    cells: tuple[Cell | None, ...]
+    rule: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """All numbers of one metric."""
+
+    label: Label
+    direction: Direction
+    groups: tuple[Group, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A table ready to be drawn: its blocks, and the sentences around them.
+
+    `findings` are comparisons and growths.
+    """
+
+    title: str
+    caption: str
+    blocks: tuple[Block, ...]
+    findings: tuple[str, ...]
+    legend: tuple[str, ...]
+    footnotes: tuple[tuple[str, str], ...]
+    coverage: str
+    rest: str | None
+
+
+def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
+    """The page of a table; `command` is what a reader runs for the missing runs."""
+    footnotes = Footnotes()
+    reduction = shape.reduced.get(results.scale)
+    blocks = tuple(_block(shape, metric, summary, results, footnotes) for metric in shape.metrics)
+    counts = results.counts
+    missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
+    coverage = f"{results.done} of {results.expected} runs are in" + (f" ({missing})." if missing else ".")
+    return Page(
+        title=shape.title if reduction is None else f"{shape.title} (reduced protocol)",
+        caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
+        blocks=blocks,
+        findings=(*compared(shape, results), *growing(shape, results)),
+        legend=tuple(legend(shape, summary, results.seeds, reduction)),
+        footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
+        + tuple(("", note) for note in shape.notes),
+        coverage=coverage,
+        rest=command if results.done < results.expected else None,
+    )
+
+
+def _block(
+    shape: TableShape, metric: MetricShape, summary: Summary, results: Results, footnotes: Footnotes
+) -> Block:
+    label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
+    columns = [column for column in shape.columns if column.table]
+    rows = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
+    down: Sequence[RowShape | ColumnShape] = rows
+    across: Sequence[RowShape | ColumnShape] = columns
+    if shape.orientation is Orientation.columns_down:
+        down, across = across, down
+
+    def entry(one: RowShape | ColumnShape, other: RowShape | ColumnShape) -> Entry:
+        row, column = (one, other) if isinstance(one, RowShape) else (other, one)
+        assert isinstance(row, RowShape)
+        assert isinstance(column, ColumnShape)
+        return summary.at(metric.metric, row.row, column.label)
+
+    groups: list[Group] = []
+    versions: list[list[str]] = []
+    for position, item in enumerate(across):
+        printed = {
+            version: [entry(item, other).published.get(version) for other in down]
+            for version in metric.published
+        }
+        shown = {version: numbers for version, numbers in printed.items() if any(numbers)}
+        over = _label(item, summary, results, footnotes)
+        heads = [Label("ours" if shown else "")]
+        heads += [_version_head(version, metric, numbers, footnotes) for version, numbers in shown.items()]
+        groups.append(Group(over, tuple(heads), _starts_part(across, position)))
+        versions.append(list(shown))
+    lines = []
+    for position, item in enumerate(down):
+        cells: list[Cell | None] = []
+        for place, other in enumerate(across):
+            here = entry(item, other)
+            cells.append(_ours(here, metric, reduced=results.scale in shape.reduced))
+            for version in versions[place]:
+                number = here.published.get(version)
+                printed_as = as_printed(number.mean, number.sd, number.decimals) if number else None
+                cells.append(Cell(printed_as, published=True) if printed_as else None)
+        lines.append(
+            Line(_label(item, summary, results, footnotes), tuple(cells), _starts_part(down, position))
+        )
+    return Block(label, metric.direction, tuple(groups), tuple(lines))
+
+
+def _version_head(
+    version: str, metric: MetricShape, numbers: Sequence[Published | None], footnotes: Footnotes
+) -> Label:
+    """Heading of a published column: its version, its unit where it is not ours, its footnote."""
+    scales = {number.scale for number in numbers if number is not None}
+    unit = scales.pop() if len(scales) == 1 else None
+    differs = unit is not None and unit != metric.scale
+    return Label(version, footnotes.marks(metric.published_notes.get(version)), unit if differs else None)
+
+
+def _label(item: RowShape | ColumnShape, summary: Summary, results: Results, footnotes: Footnotes) -> Label:
+    """A row's or a column's name, with what must be said of it and of the data behind it."""
+    if isinstance(item, ColumnShape):
+        notes = [item.note, *results.notes(item.label)]
+        return Label(item.label, tuple(letter for note in notes for letter in footnotes.marks(note)))
+    apart = item.role is Role.draws
+    inexact = not apart and any(entry.exact is False for entry in summary if entry.row == item.row)
+    return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
+
+
+def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool:
+    """Whether the role of the rows changes here."""
+    item = items[position]
+    before = items[position - 1] if position else item
+    return isinstance(item, RowShape) and isinstance(before, RowShape) and item.role is not before.role
+
+
+def _ours(entry: Entry, metric: MetricShape, *, reduced: bool) -> Cell | None:
+    if entry.interval is None:
+        return None
+    said = {
+        NOT_TOLD_APART: entry.indistinguishable,
+        BEATS_BEST: entry.beats_best,
+        WITHIN_FLOOR: entry.within_floor,
+        REDUCED: reduced,
+    }
+    return Cell(
+        numeral(entry.interval.mean, entry.interval.margin, metric.scale),
+        bold=entry.best,
+        marks=tuple(letter for letter, holds in said.items() if holds),
+        seeds=entry.interval.n if entry.interval.n < entry.expected else None,
+    )

@@ -1,0 +1,59 @@
+"""How to read a table: the marks beside its numbers, and the sentences that explain them."""
+
+from __future__ import annotations
+
+from runner.report.analysis.table_entries import Summary
+from runner.report.row_role import Role
+from runner.report.table_shape import TableShape
+
+INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
+
+
+def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | None = None) -> list[str]:
+    """The sentences that say how to read the numbers; only those that this table needs.
+
+    Args:
+        seeds: see `Results.seeds`.
+        reduction: in what the protocol falls short of the published one.
+    """
+    entries = list(summary)
+    sentences = [averaged(seeds)] if seeds else []
+    if any(entry.published for entry in entries):
+        named = ", ".join(
+            f"{label} is {version.paper}, {version.table}"
+            for label, version in (shape.published.versions.items() if shape.published else ())
+        )
+        sentences.append(f"Published: as printed ({named}), with the spread printed there.")
+    if any(entry.best for entry in entries):
+        sentences.append("Bold: the best mean among the samplers that are exact.")
+    if any(entry.indistinguishable for entry in entries):
+        sentences.append(
+            f"{NOT_TOLD_APART}: not told apart from the best (paired t-test over seeds, Holm-adjusted "
+            "p of at least 0.05)."
+        )
+    if any(entry.beats_best for entry in entries):
+        sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
+    if any(entry.within_floor for entry in entries):
+        floors = dict.fromkeys(metric.floor for metric in shape.metrics if metric.floor is not None)
+        sentences.append(
+            f"{WITHIN_FLOOR}: at the floor, the row {' or '.join(floors)} (a one-sided paired t-test over "
+            "seeds does not find it worse, p of at least 0.05): not to be read as better than the floor, nor "
+            "ranked against others so marked."
+        )
+    if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
+        sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
+    if reduction is not None:
+        sentences.append(f"{REDUCED}: {reduction.strip().rstrip('.')}.")
+    apart = [row.row for row in shape.rows if row.role is not Role.sampler]
+    if apart:
+        sentences.append(f"For reference, not competing: {'; '.join(apart)}.")
+    if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
+        sentences.append("n is given where fewer seeds than that are in.")
+    return sentences
+
+
+def averaged(seeds: int) -> str:
+    """What a number of ours is, of so many seeds."""
+    if seeds == 1:
+        return "Ours: one seed, without an interval."
+    return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds."

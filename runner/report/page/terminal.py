@@ -1,0 +1,55 @@
+"""A table's page on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runner.report.page.layout import Block, Page
+from runner.report.page.markdown import SUPERSCRIPT, block_title, cell_text, column_titles, label_text
+
+WIDE_ENOUGH = 10_000
+
+
+def show(page: Page, file: IO[str] | None = None) -> None:
+    """Prints the page; never folds a table where the output is not a terminal."""
+    console = Console(file=file or sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=file or sys.stdout, highlight=False, width=WIDE_ENOUGH)
+    console.print(Text(page.title, style="bold"))
+    console.print(Text(page.caption))
+    for block in page.blocks:
+        console.print()
+        console.print(Text(block_title(block), style="bold cyan"))
+        console.print(_block(block))
+    for finding in page.findings:
+        console.print(Text(finding))
+    console.print(Text(" ".join(page.legend), style="dim"))
+    for mark, text in page.footnotes:
+        console.print(Text(f"{mark.translate(SUPERSCRIPT)} {text}".strip(), style="dim"))
+    console.print(Text(page.coverage, style="green" if page.rest is None else "yellow"))
+    if page.rest:
+        console.print(Text(f"For the rest: {page.rest}"))
+
+
+def _block(block: Block) -> Table:
+    """The block; the spread of published numbers is left to the files."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("", no_wrap=True)
+    for title in column_titles(block):
+        table.add_column(Text(title), justify="right", no_wrap=True)
+    for line, following in zip(block.lines, [*block.lines[1:], None], strict=True):
+        texts = [
+            Text(
+                cell_text(cell, spread=cell is None or not cell.published),
+                style="bold green" if cell and cell.bold else "dim" if cell and cell.published else "",
+            )
+            for cell in line.cells
+        ]
+        table.add_row(Text(label_text(line.label)), *texts, end_section=bool(following and following.rule))
+    return table

@@ -1,0 +1,58 @@
+"""Panel `tour_costs`: how the lengths of a row's tours are spread, over those of the target's own law."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.style import FLOOR
+from runner.report.figures.tour_runs import law_of_tours, listed_target, quantiles, visits_of
+from runner.report.row_role import Role
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+DISTINCT = "tour_cost_distinct"
+
+
+def draw(ax: Axes, data: PanelData) -> None:
+    """A box for each row, quartiles with whiskers from 5 to 95 %, over all its seeds.
+
+    With the metric `tour_cost_distinct` every tour that a seed visited counts once, as EDLP has it; with any
+    other all draws count. The band and the dashed line are the same levels and the median under the target.
+    """
+    (column,) = data.panel.columns
+    runs = [run for run in data.results.runs if run.column == column]
+    rows = [row for row in data.rows if row.role is not Role.draws]
+    once, drawn = data.metric.metric == DISTINCT, False
+    if runs:
+        target = listed_target(runs[0].config)
+        low, first, middle, third, high = quantiles(*law_of_tours(target), LEVELS)
+        ax.axvspan(low, high, color=FLOOR.colour, alpha=0.12, linewidth=0)
+        ax.axvspan(first, third, color=FLOOR.colour, alpha=0.2, linewidth=0)
+        ax.axvline(middle, color=FLOOR.colour, linestyle=FLOOR.line)
+        for place, row in enumerate(rows):
+            visits = visits_of(data.results.at(row.row, column), target)
+            if visits is None:
+                continue
+            weights = np.full_like(visits.share, 1.0) if once else visits.share
+            values = quantiles(visits.cost, weights, LEVELS)
+            box = dict(zip(("whislo", "q1", "med", "q3", "whishi"), values, strict=True))
+            colour = data.styles[row.row].colour
+            ax.bxp(
+                [box],
+                positions=[place],
+                orientation="horizontal",
+                showfliers=False,
+                widths=0.55,
+                patch_artist=True,
+                boxprops={"facecolor": colour, "alpha": 0.55, "linewidth": 0.8},
+                medianprops={"color": "black"},
+            )
+            drawn = True
+    if not drawn:
+        nothing_in(ax, "no visits kept" if runs else "no run is in")
+    ax.set_yticks(range(len(rows)), [row.row for row in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlabel(f"length of a tour, {'each distinct one once' if once else 'all draws'}")
+    if data.panel.limits is not None:
+        ax.set_xlim(*data.panel.limits)

@@ -1,0 +1,77 @@
+"""Panel `tour_marginals`: length against distance from the best tour, with both margins (EDLP, Figure 13)."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from metrics.applications.tour_mismatch import mismatches
+from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.style import FLOOR
+from runner.report.figures.tour_runs import law_of_tours, listed_target, visits_of
+from targets.tours.tsp import TSP
+
+BINS = 40
+MARGIN = 0.28
+"""Height and width of the margins, as a share of the panel's scatter."""
+
+
+def draw(ax: Axes, data: PanelData) -> None:
+    """A point for each distinct tour of each seed of the panel's row; bars of both margins beside it.
+
+    Above, the lengths; on the right, in how many positions a tour differs from its seed's own best, which is
+    the point at zero. The grey outlines are the target's law, where both margins count draws: the mismatch is
+    then that of two tours at random rotations, n - 1 on average.
+    """
+    (column,) = data.panel.columns
+    assert data.panel.row is not None
+    runs = data.results.at(data.panel.row, column)
+    visits = visits_of(runs, target := listed_target(runs[0].config)) if runs else None
+    if visits is None:
+        nothing_in(ax, "no visits kept" if runs else "no run is in")
+        return
+    colour = data.styles[data.panel.row].colour
+    costs, law = law_of_tours(target)
+    low, high = data.panel.limits or (float(costs.min()), float(costs.max()))
+    n = target.cities
+    ax.scatter(visits.cost, visits.mismatch, s=4, color=colour, alpha=0.5, linewidths=0, rasterized=True)
+    edges = np.linspace(low, high, BINS + 1)
+    top, right = n + 0.8, high + 0.04 * (high - low)
+    tall, wide = MARGIN * n, MARGIN * (high - low)
+    own = np.histogram(visits.cost, bins=edges)[0] / len(visits.cost)
+    exact = np.histogram(costs, bins=edges, weights=law)[0]
+    peak = max(own.max(), exact.max())
+    ax.bar(edges[:-1], tall * own / peak, np.diff(edges), top, align="edge", color=colour, alpha=0.6)
+    ax.stairs(top + tall * exact / peak, edges, baseline=top, color=FLOOR.colour, linewidth=0.9)
+    gaps = np.arange(n + 1)
+    own = np.array([(visits.mismatch == gap).mean() for gap in gaps])
+    exact = mismatch_law(target)
+    peak = max(own.max(), exact.max())
+    ax.barh(gaps, wide * own / peak, 0.8, right, color=colour, alpha=0.6)
+    ax.stairs(
+        right + wide * exact / peak,
+        np.arange(n + 2) - 0.5,
+        baseline=right,
+        orientation="horizontal",
+        color=FLOOR.colour,
+        linewidth=0.9,
+    )
+    ax.set_xlim(low - 0.02 * (high - low), right + 1.04 * wide)
+    ax.set_ylim(-0.6, top + 1.04 * tall)
+    ax.set_yticks(gaps)
+    ax.set_xticks([tick for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
+    ax.set_xlabel("length of a tour")
+    ax.set_ylabel("positions that differ")
+
+
+def mismatch_law(target: TSP) -> np.ndarray:
+    """Probability of each mismatch under the target to the tour that is shortest, ``(n + 1,)``.
+
+    Which rotation of it is meant makes no difference to the law.
+    """
+    tours, probabilities = target.tours(), target.tour_probabilities()
+    best = tours[probabilities.argmax()]
+    gaps = mismatches(tours, best).long()
+    found: np.ndarray = np.bincount(gaps.numpy(), probabilities.numpy(), target.cities + 1)
+    return found

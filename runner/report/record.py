@@ -1,0 +1,51 @@
+"""Keeps a rendered table in outputs/record, with a manifest that says how it was measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from runner.execution.atomic_files import write_json
+from runner.execution.errors import UserError
+from runner.report.budget import budget, cost
+from runner.report.stored_results import Results
+
+KEPT = {".csv", ".md", ".tex", ".png", ".pdf"}
+
+
+def _said(manifests: list[dict[str, Any]], key: str) -> list[Any]:
+    """The distinct values of `key` among the runs' manifests."""
+    values = {json.dumps(manifest[key], sort_keys=True) for manifest in manifests if key in manifest}
+    return [json.loads(value) for value in sorted(values)]
+
+
+def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
+    """Commits, devices and packages of the runs, budget, wall clock and number of runs."""
+    found = [run.folder.manifest() for run in results.runs if run.summary is not None]
+    manifests = [content for content in found if content is not None]
+    return {
+        "experiment": experiment,
+        "scale": scale,
+        "budget": budget(results.runs[0].config),
+        **cost(results),
+        **{key: _said(manifests, key) for key in ("git", "device", "packages")},
+    }
+
+
+def record(experiment: str, scale: str, results: Results, rendered: Path, root: Path) -> Path:
+    """Copies the rendered files of `rendered` into ``root/<experiment>_<scale>`` beside a manifest.
+
+    Raises:
+        UserError: if no run is done, so that there is nothing to keep.
+    """
+    if results.done == 0:
+        raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
+    folder = root / f"{experiment}_{scale}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(rendered.iterdir()):
+        if path.suffix in KEPT:
+            shutil.copyfile(path, folder / path.name)
+    write_json(folder / "manifest.json", manifest(experiment, scale, results))
+    return folder

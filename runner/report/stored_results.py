@@ -1,0 +1,184 @@
+"""What the store holds of an experiment: every run of every job, done now or long ago."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pandas as pd
+from omegaconf import DictConfig, OmegaConf
+
+from runner.execution.errors import UserError
+from runner.report.table_shape import TableShape
+
+if TYPE_CHECKING:
+    from runner.store.run_store import RunFolder, Store
+
+
+WITHOUT_CHANCE = ("spectral_gap",)
+"""Tasks whose numbers no seed changes: there is one run of each, and nothing to average."""
+
+
+class JobLike(Protocol):
+    """The part of `runner.sweep.jobs.Job` that a table reads."""
+
+    @property
+    def row(self) -> str: ...
+    @property
+    def config(self) -> DictConfig: ...
+    @property
+    def run_ids(self) -> Mapping[int, str]: ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the experiment, whatever became of it.
+
+    Attributes:
+        row: label of its row.
+        column: label of its column.
+        seed: its seed.
+        run_id: its identity.
+        status: ``done``, ``running``, ``interrupted``, ``failed`` or ``missing``.
+        config: resolved configuration of its job.
+        summary: what the run measured; None unless it is done.
+        folder: where it is kept.
+    """
+
+    row: str
+    column: str
+    seed: int
+    run_id: str
+    status: str
+    config: DictConfig
+    summary: Mapping[str, Any] | None
+    folder: RunFolder
+
+    def value(self, metric: str) -> float | None:
+        """Final value of `metric`; None where the run has none, or it is not finite.
+
+        Besides what was measured there are the run's `seconds`, `seconds_per_step` (of all its chains) and
+        `tuning_evaluations`, 0 where nothing was tuned.
+        """
+        if self.summary is None:
+            return None
+        tuning = self.summary.get("tuning") or {"evaluations": 0}
+        seconds, steps = self.summary["seconds"], self.summary.get("steps")
+        own = {"seconds": seconds, "tuning_evaluations": tuning["evaluations"]}
+        if steps:
+            own["seconds_per_step"] = seconds / steps
+        value = {**own, **self.summary["metrics"]}.get(metric)
+        return float(value) if value is not None and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Results:
+    """All runs of an experiment, and how to get those that are not in."""
+
+    runs: tuple[Run, ...]
+
+    def at(self, row: str, column: str) -> list[Run]:
+        """The runs of one row and column, by seed."""
+        return [run for run in self.runs if run.row == row and run.column == column]
+
+    def values(self, row: str, column: str, metric: str) -> dict[int, float]:
+        """Final values of `metric` by seed, of the runs that are done and have a finite one."""
+        values = {run.seed: run.value(metric) for run in self.at(row, column)}
+        return {seed: value for seed, value in values.items() if value is not None}
+
+    @property
+    def seeds(self) -> int:
+        """The most runs that a row has in a column; 0 where nothing in any run is random."""
+        if all(run.config.get("task", {}).get("name") in WITHOUT_CHANCE for run in self.runs):
+            return 0
+        return max(Counter((run.row, run.column) for run in self.runs).values())
+
+    @property
+    def columns(self) -> list[str]:
+        """Labels of the columns that have a job, in the order of the jobs."""
+        return list(dict.fromkeys(run.column for run in self.runs))
+
+    def notes(self, column: str) -> list[str]:
+        """What the runs of a column say of their data: that it is a subset, a split of our own, ..."""
+        said = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
+        return list(dict.fromkeys(_sentence(str(note)) for notes in said for note in notes))
+
+    def exact(self, row: str) -> bool | None:
+        """Whether the row's kernel claims exactness; None while no run of it is done."""
+        claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]
+        return all(claims) if claims else None
+
+    def courses(self, row: str, column: str, metric: str) -> pd.DataFrame:
+        """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is in."""
+        parts = []
+        for run in self.at(row, column):
+            rows = run.folder.metrics() if run.summary is not None else None
+            if rows is not None:
+                parts.append(rows.loc[rows["metric"] == metric].assign(seed=run.seed))
+        names = ["seed", "step", "evaluations", "seconds", "value"]
+        courses = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+        return courses[names]
+
+    @property
+    def scale(self) -> str:
+        """Name of the budget that the runs have; empty where there is none."""
+        return str(self.runs[0].config.scale.name) if self.runs else ""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many distinct runs have each status."""
+        return Counter({run.run_id: run.status for run in self.runs}.values())
+
+    @property
+    def done(self) -> int:
+        """Number of distinct runs that are done."""
+        return self.counts["done"]
+
+    @property
+    def expected(self) -> int:
+        """Number of distinct runs of the experiment."""
+        return sum(self.counts.values())
+
+
+def _sentence(note: str) -> str:
+    """A note with a capital letter and a full stop."""
+    text = note.strip().rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def chosen(config: DictConfig, key: str) -> Any:
+    """What `config` says of `key`; of a group, the name of the option in force."""
+    value = OmegaConf.select(config, key)
+    return value.get("name") if isinstance(value, DictConfig) else value
+
+
+def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: Store) -> Results:
+    """Every run of `jobs` with what the store holds of it.
+
+    Raises:
+        UserError: if a job's row is not in the table, or its configuration fits no column or several.
+    """
+    rows = {row.row for row in shape.rows}
+    runs = []
+    for job in jobs:
+        if job.row not in rows:
+            raise UserError(f"Experiment {experiment}: the sweep's row '{job.row}' is not among table.rows.")
+        fits = [
+            column.label
+            for column in shape.columns
+            if all(chosen(job.config, key) == value for key, value in column.where.items())
+        ]
+        if len(fits) != 1:
+            keys = dict.fromkeys(key for column in shape.columns for key in column.where)
+            has = ", ".join(f"{key}={chosen(job.config, key)}" for key in keys)
+            found = f"fits the columns {' and '.join(fits)}" if fits else "fits no column of the table"
+            raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}.")
+        for seed, run_id in job.run_ids.items():
+            folder = store.run(run_id)
+            status = folder.status()
+            summary = folder.summary() if status == "done" else None
+            runs.append(Run(job.row, fits[0], seed, run_id, status, job.config, summary, folder))
+    return Results(tuple(runs))

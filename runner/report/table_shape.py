@@ -1,0 +1,225 @@
+"""The shape of a table, as the `table:` block of an experiment's YAML describes it.
+
+The dataclasses below are the block's schema: an unknown or missing key is refused by name. A new table is
+one new YAML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+
+from runner.execution.errors import UserError
+from runner.report.figure_shape import FigureShape
+from runner.report.row_role import Role
+
+
+class Direction(Enum):
+    """Which way a metric is better; `none` draws no comparison."""
+
+    min = "min"
+    max = "max"
+    none = "none"
+
+
+class Orientation(Enum):
+    """What runs down the page: the rows (samplers) or the columns (cells)."""
+
+    rows_down = "rows_down"
+    columns_down = "columns_down"
+
+
+@dataclass
+class RowShape:
+    """One row: `row` is its label in the experiment's sweep; `published` maps a version to the name there."""
+
+    row: str
+    role: Role = Role.sampler
+    note: str | None = None
+    published: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ColumnShape:
+    """One cell of the sweep: the runs whose configuration has the values `where`.
+
+    It is left out where the sweep has no job of it, as at a scale with other data sets.
+    """
+
+    label: str
+    where: dict[str, Any]
+    published: str | None = None
+    table: bool = True
+    note: str | None = None
+
+
+@dataclass
+class MetricShape:
+    """One block of the table: numbers in units of `scale`, and beside them the `published` metric.
+
+    `rows` are those that have it, where not all do. `floor` names the row that no number can be read as
+    better than; what is not worse than it gets a mark.
+    """
+
+    metric: str
+    name: str
+    direction: Direction
+    scale: float = 1.0
+    note: str | None = None
+    published: dict[str, str] = field(default_factory=dict)
+    published_notes: dict[str, str] = field(default_factory=dict)
+    floor: str | None = None
+    rows: list[str] = field(default_factory=list)
+
+
+@dataclass
+class VersionShape:
+    """Where a version's numbers stand in the file of published results."""
+
+    paper: str
+    table: str
+
+
+@dataclass
+class PublishedShape:
+    """A file in conf/published and the versions of the table that it holds, by the label they get here."""
+
+    file: str
+    versions: dict[str, VersionShape]
+
+
+@dataclass
+class ComparisonShape:
+    """Two rows that a sentence below the table compares by `metric`, in every column, with a paired test."""
+
+    metric: str
+    rows: list[str]
+
+
+@dataclass
+class GrowthShape:
+    """Sentences below the table that say how fast a metric grows, one for each of `rows` (by default all).
+
+    Attributes:
+        x: key whose value places a column, or `step` along the runs of the one column `along`.
+        symbol: what the sentences call it.
+        power: the straight line is against this power of it.
+        exponential: whether the fit is to exp(p x^power) instead of x^p.
+        along: label of a column.
+        theory: what theory says of a row, word for word.
+    """
+
+    metric: str
+    x: str
+    symbol: str
+    power: float = 1.0
+    exponential: bool = False
+    along: str | None = None
+    rows: list[str] = field(default_factory=list)
+    theory: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class TableShape:
+    """The whole `table:` block.
+
+    `reduced` says of a scale in what its protocol falls short of the published one; the title and every
+    number of ours then say that it does.
+    """
+
+    title: str
+    caption: str
+    rows: list[RowShape]
+    columns: list[ColumnShape]
+    metrics: list[MetricShape]
+    orientation: Orientation = Orientation.rows_down
+    published: PublishedShape | None = None
+    figures: list[FigureShape] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    comparisons: list[ComparisonShape] = field(default_factory=list)
+    growths: list[GrowthShape] = field(default_factory=list)
+    reduced: dict[str, str] = field(default_factory=dict)
+
+    def restricted(self, columns: Collection[str]) -> TableShape:
+        """The table without the columns that are not among `columns`, in its page and its figures."""
+        kept = [column for column in self.columns if column.label in columns]
+        figures = [figure.restricted(columns) for figure in self.figures]
+        return replace(
+            self,
+            columns=kept,
+            figures=[figure for figure in figures if figure is not None],
+            growths=[growth for growth in self.growths if growth.along is None or growth.along in columns],
+        )
+
+    def row(self, name: str) -> RowShape:
+        """The row with this label."""
+        return next(row for row in self.rows if row.row == name)
+
+    def column(self, label: str) -> ColumnShape:
+        """The column with this label."""
+        return next(column for column in self.columns if column.label == label)
+
+    def metric(self, name: str) -> MetricShape:
+        """The metric with this name."""
+        return next(metric for metric in self.metrics if metric.metric == name)
+
+    @property
+    def versions(self) -> list[str]:
+        """Labels of the published versions."""
+        return list(self.published.versions) if self.published else []
+
+
+def table_shape(experiment: str, block: DictConfig) -> TableShape:
+    """The checked shape that the `table:` block of `experiment` describes.
+
+    Raises:
+        UserError: if a key is unknown or missing, or names a row, column, metric or version it lacks.
+    """
+    try:
+        shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(TableShape), block))
+    except (ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException) as error:
+        sentence = str(error).splitlines()[0]
+        raise UserError(f"Experiment {experiment}: table.{error.full_key}: {sentence}.") from error
+    assert isinstance(shape, TableShape)
+    _check_references(experiment, shape)
+    return shape
+
+
+def _check_references(experiment: str, shape: TableShape) -> None:
+    rows = [row.row for row in shape.rows]
+    columns = [column.label for column in shape.columns]
+    metrics = [metric.metric for metric in shape.metrics]
+    for what, names in (("rows", rows), ("columns", columns), ("metrics", metrics)):
+        for name in names:
+            if names.count(name) > 1:
+                raise UserError(f"Experiment {experiment}: table.{what} names '{name}' more than once.")
+    beside: list[RowShape | MetricShape] = [*shape.rows, *shape.metrics]
+    named = [("version", version, shape.versions) for item in beside for version in item.published]
+    for figure in shape.figures:
+        for panel in figure.panels:
+            named += [("column", label, columns) for label in panel.columns]
+            named += [("row", panel.row, rows)] if panel.row is not None else []
+            named += [("metric", panel.metric, metrics)] if panel.metric is not None else []
+    named += [("row", metric.floor, rows) for metric in shape.metrics if metric.floor is not None]
+    named += [("row", row, rows) for metric in shape.metrics for row in metric.rows]
+    for comparison in shape.comparisons:
+        named += [("row", row, rows) for row in comparison.rows]
+        named.append(("metric", comparison.metric, metrics))
+        if len(set(comparison.rows)) != 2:
+            raise UserError(
+                f"Experiment {experiment}: table.comparisons compares two rows, "
+                f"'{', '.join(comparison.rows)}' was given."
+            )
+    for growth in shape.growths:
+        named += [("row", row, rows) for row in (*growth.rows, *growth.theory)]
+        named += [("metric", growth.metric, metrics)]
+        named += [("column", growth.along, columns)] if growth.along is not None else []
+    for what, name, allowed in named:
+        if name not in allowed:
+            listed = ", ".join(allowed) or "none"
+            raise UserError(f"Experiment {experiment}: table names the {what} '{name}', it has: {listed}.")

@@ -1,0 +1,4 @@
+"""Results on disk: one folder a run, and what lies in it.
+
+Imports `config` and `execution`.
+"""

@@ -1,0 +1,204 @@
+"""Where results are kept: one folder per run, named after its identity."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from runner.execution.atomic_files import (
+    read_json,
+    remove_partial,
+    set_aside,
+    write_bytes,
+    write_json,
+    write_text,
+)
+from runner.execution.errors import UserError, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "schema",
+    "experiment",
+    "run_id",
+    "target",
+    "sampler",
+    "seed",
+    "step",
+    "seconds",
+    "evaluations",
+    "metric",
+    "value",
+)
+
+
+class Store:
+    """All results under one root."""
+
+    def __init__(self, output_root: str | Path) -> None:
+        self.root = Path(output_root)
+
+    def run(self, run_id: str) -> RunFolder:
+        """The folder of one run, whether it exists or not."""
+        return RunFolder(self.root / "runs" / run_id)
+
+    def artefact(self, artefact_id: str) -> Path:
+        """Where tuned hyperparameters are kept."""
+        return self.root / "artefacts" / f"{artefact_id}.json"
+
+    def model(self, model_id: str) -> Path:
+        """The folder of a trained model, whether it exists or not."""
+        return self.root / "models" / model_id
+
+    def require_writable(self) -> None:
+        """Refuses an output root that cannot be written to; makes the folder if need be.
+
+        Raises:
+            UserError: if it cannot be made, is a file, or is read-only.
+        """
+        if str(self.root) == ".":
+            raise UserError("output_root must name a folder of its own, '' or '.' was given.")
+        try:
+            (self.root / "runs").mkdir(parents=True, exist_ok=True)
+            allowed = os.access(self.root / "runs", os.W_OK | os.X_OK)
+        except OSError as error:
+            raise UserError(
+                f"output_root must be a folder that can be written to, '{self.root}' was given "
+                f"({error.strerror or error})."
+            ) from error
+        if not allowed:
+            raise UserError(
+                f"output_root must be a folder that can be written to, '{self.root}' was given (read-only)."
+            )
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+
+    @property
+    def checkpoint(self) -> Path:
+        """The checkpoint of the group of runs whose first this is."""
+        return self.path / "checkpoint.pt"
+
+    def lock(self) -> FileLock:
+        """The lock that the one process holds that computes this run."""
+        return FileLock(self.path / "lock")
+
+    def status(self) -> str:
+        """``done``, ``running``, ``interrupted``, ``failed`` or ``missing``; changes nothing."""
+        if self.summary() is not None:
+            return "done"
+        if self._locked():
+            return "running"
+        if read_json(self.path / "failure.json") is not None:
+            return "failed"
+        return "interrupted" if (self.path / "config.yaml").is_file() else "missing"
+
+    def summary(self) -> dict[str, Any] | None:
+        """What the run measured; None unless it is done and readable."""
+        summary = read_json(self.path / "summary.json")
+        sound = (
+            summary is not None
+            and summary.get("status") == "done"
+            and summary.get("run_id") == self.run_id
+            and isinstance(summary.get("metrics"), dict)
+            and (self.path / "metrics.csv").is_file()
+        )
+        return summary if sound else None
+
+    def metrics(self) -> pd.DataFrame | None:
+        """The long-format rows of the run; None where there are none that can be read."""
+        import pandas
+
+        try:
+            # Python's own float reads the shortest form back exactly, under every version of pandas.
+            return pandas.read_csv(self.path / "metrics.csv", converters={"value": float, "seconds": float})
+        except (OSError, ValueError):
+            return None
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Where, when and with what the run was computed."""
+        return read_json(self.path / "manifest.json")
+
+    def failure(self) -> dict[str, Any] | None:
+        """Why the run failed; None unless it did."""
+        return read_json(self.path / "failure.json")
+
+    def prepare(self) -> None:
+        """Makes the folder; what else has its name is set aside."""
+        if self.path.exists() and not self.path.is_dir():
+            warn(f"{self.path} should be a folder and is not; it was moved to {set_aside(self.path)}.")
+        self.path.mkdir(parents=True, exist_ok=True)
+        if (self.path / "lock").is_dir():
+            warn(f"{self.path / 'lock'} should be a file; it was moved to {set_aside(self.path / 'lock')}.")
+
+    def begin(self, config: str, manifest: Mapping[str, Any]) -> None:
+        """Writes what is known of a run that is about to start or to continue; the lock must be held.
+
+        Unreadable results of an earlier attempt are set aside, a former failure is removed.
+        """
+        remove_partial(self.path)
+        summary = self.path / "summary.json"
+        if summary.exists():
+            warn(
+                f"{summary} is no readable summary; it was moved to {set_aside(summary)}, the run is redone."
+            )
+        (self.path / "failure.json").unlink(missing_ok=True)
+        write_text(self.path / "config.yaml", config)
+        write_json(self.path / "manifest.json", manifest)
+
+    def finish(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        summary: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+        files: Mapping[str, bytes],
+    ) -> None:
+        """Writes the results and further `files` by name; the summary comes last and makes the run done."""
+        write_text(self.path / "metrics.csv", to_csv(rows))
+        for name, content in files.items():
+            write_bytes(self.path / name, content)
+        write_json(self.path / "manifest.json", manifest)
+        write_json(self.path / "summary.json", summary)
+
+    def fail(self, failure: Mapping[str, Any]) -> None:
+        """Writes why the run failed."""
+        write_json(self.path / "failure.json", failure)
+
+    def _locked(self) -> bool:
+        """Whether a process holds the lock. A shared lock asks, so that two who ask do not see each other."""
+        try:
+            descriptor = os.open(self.path / "lock", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+
+def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows with the columns `COLUMNS`; floats in their shortest exact form, so that bytes are stable."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {key: repr(value) if isinstance(value, float) else value for key, value in row.items()}
+        )
+    return buffer.getvalue()

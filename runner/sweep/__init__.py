@@ -1,0 +1,4 @@
+"""Configurations become jobs, jobs become finished runs, here or through a launcher.
+
+Imports `tasks` and everything below it.
+"""

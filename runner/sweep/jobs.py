@@ -1,0 +1,163 @@
+"""From a command to its jobs: products of overrides, the plans of an experiment, seeds in batches."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig
+
+from runner.config.compose import compose_by_groups
+from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
+from runner.config.plans import Choices, Plan, experiment_plans, product
+from runner.config.seeds import LARGEST_BATCH, seeds_of
+from runner.execution.devices import device_type
+from runner.execution.errors import UserError
+from runner.models.identity import run_ids
+
+
+@dataclass(frozen=True)
+class Job:
+    """The runs of one configuration, one for each seed.
+
+    Attributes:
+        overrides: what makes the configuration, those of Hydra itself not included.
+        row: label of the experiment's row; empty outside an experiment.
+        cell: the grid point, key to value.
+        config: the composed configuration.
+        run_ids: the id of each seed's run.
+    """
+
+    overrides: tuple[str, ...]
+    row: str
+    cell: dict[str, Any]
+    config: DictConfig
+    run_ids: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command asks for.
+
+    Attributes:
+        hydra: overrides of Hydra itself.
+        names: the names that there are.
+        plans: the jobs, their names checked.
+    """
+
+    hydra: list[str]
+    names: Names
+    plans: list[Plan]
+
+
+def experiment_jobs(name: str, overrides: Sequence[str]) -> list[Job]:
+    """All jobs of an experiment, done or not.
+
+    Raises:
+        UserError: for a name, a key or a value that is refused.
+    """
+    return jobs_of(requested([f"+{EXPERIMENT}={name}", *overrides], multirun=True))
+
+
+def requested(lines: Sequence[str], *, multirun: bool) -> Request:
+    """The plans behind a command's overrides; every name in them exists. Does not import torch.
+
+    Raises:
+        UserError: for a name that does not exist, or a sweep without -m.
+    """
+    given = parse(lines)
+    hydra = [override.input_line or "" for override in given if is_hydra(override)]
+    names = Names(hydra)
+    for override in given:
+        if is_hydra(override):
+            names.check_hydra(override)
+        elif override.is_sweep_override() and not multirun:
+            raise _needs_multirun(override)
+    choices = choices_of([override for override in given if not is_hydra(override)])
+    experiment = f"+{EXPERIMENT}"
+    if multirun and len(choices.get(experiment, [])) > 1:
+        raise UserError(f"One experiment at a time, '{', '.join(choices[experiment])}' was given.")
+    if multirun and experiment in choices:
+        names.check(choices[experiment])
+        plans = experiment_plans(choices, names)
+    else:
+        plans = [Plan(list(lines)) for lines in product(choices)]
+    checked = []
+    for plan in plans:
+        names.check(plan.overrides)
+        checked.append(replace(plan, overrides=with_own_classes(plan.overrides, names)))
+    return Request(hydra, names, checked)
+
+
+def jobs_of(request: Request) -> list[Job]:
+    """The composed jobs of a request; a job whose runs are all among those of earlier ones is left out.
+
+    In an experiment every job without seeds of its own has those of the experiment, or else of its scale.
+
+    Raises:
+        UserError: for a configuration, a device or seeds that are refused.
+    """
+    jobs: list[Job] = []
+    known: set[tuple[str, str]] = set()
+    for plan in request.plans:
+        config = compose_by_groups([*request.hydra, *plan.overrides], request.names.groups)
+        overrides = plan.overrides
+        if plan.row and not any(override.startswith("seed=") for override in overrides):
+            number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
+            overrides = [*overrides, f"seed=[{','.join(map(str, range(number)))}]"]
+            config.seed = list(range(number))
+        if not plan.seeds_apart:
+            batches = [(overrides, config)]
+        else:
+            batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]
+        for lines, own in batches:
+            ids = run_ids(own, device_type(own.device), seeds_of(own))
+            new = {(plan.row, run_id) for run_id in ids.values()} - known
+            known |= new
+            if new:
+                jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
+    return jobs
+
+
+def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tuple[list[str], DictConfig]:
+    """The overrides and the configuration of the run with this seed alone."""
+    own = copy.deepcopy(config)
+    own.seed = seed
+    return [f"seed={seed}" if line.startswith("seed=") else line for line in overrides], own
+
+
+def choices_of(overrides: Sequence[Override]) -> Choices:
+    """What each key may be; of a key that is given twice, the last.
+
+    Several values of `seed` are batches of seeds: they are computed together.
+
+    Raises:
+        UserError: for a sweep over an interval, which has no end of values.
+    """
+    choices: Choices = {}
+    for override in overrides:
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            choices[key] = [override.input_line or ""]
+            continue
+        if not override.is_discrete_sweep():
+            raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
+        values = list(override.sweep_string_iterator())
+        if not values:
+            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
+        if key == "seed" and not any(value.startswith("[") for value in values):
+            batches = [values[at : at + LARGEST_BATCH] for at in range(0, len(values), LARGEST_BATCH)]
+            values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
+        choices[key] = [f"{key}={value}" for value in values]
+    return choices
+
+
+def _needs_multirun(override: Override) -> UserError:
+    key, line = override.key_or_group, override.input_line
+    together = (
+        f"; several metrics at once are metric=[{(line or '').split('=', 1)[1]}]" if key == "metric" else ""
+    )
+    return UserError(f"'{line}' is a sweep and needs -m{together}.")

@@ -1,0 +1,119 @@
+"""Runs what was asked for: one job here, or all jobs of a sweep through Hydra's launcher."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from hydra._internal.callbacks import Callbacks
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn
+from hydra.types import HydraContext, RunMode
+
+from runner.config.compose import CONFIG, HYDRA_KEYS_KEPT, initialise, loader, one_sentence_errors
+from runner.execution import signals
+from runner.execution.errors import UserError, one_sentence
+from runner.execution.progress import Progress
+from runner.store.run_store import RunFolder, Store
+from runner.sweep.job_runner import compute, job, stopping_here
+from runner.sweep.jobs import Job, Request, jobs_of
+from runner.sweep.outcome import Outcome, digest
+from runner.sweep.preflight import preflight
+
+
+def run_one(request: Request) -> int:
+    """Computes the one job of `request` and shows what it measured; the exit status."""
+    (only,) = jobs_of(request)
+    preflight([only])
+    kept = [line for line in request.hydra if line.startswith(HYDRA_KEYS_KEPT)]
+    with stopping_here(), Progress():
+        outcome = compute(only.config, [*kept, *only.overrides])
+    _show(only, outcome)
+    return 1 if outcome.failures else 0
+
+
+def run_sweep(request: Request) -> int:
+    """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
+    jobs = jobs_of(request)
+    preflight(jobs)
+    outcome = Outcome()
+    pending: list[Job] = []
+    for each in jobs:
+        if all(folder.summary() is not None for folder in _folders(each)):
+            outcome.skipped += each.run_ids.values()
+        else:
+            pending.append(each)
+    if pending:
+        for returned in _launch(request, pending):
+            outcome.add(returned)
+    if outcome.failures:
+        print(digest(outcome.failures), file=sys.stderr)
+    print(outcome.sentence())
+    signals.obey()
+    if outcome.interrupted:
+        raise signals.Interrupted("a signal to a worker")
+    return 1 if outcome.failures else 0
+
+
+def leave_to_hydra(lines: Sequence[str]) -> int:
+    """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each."""
+    initialise()
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    with stopping_here(), one_sentence_errors():
+        hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
+    return 0
+
+
+def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
+    """Hands all jobs to Hydra's launcher in one call."""
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    root = f"++output_root='{jobs[0].config.output_root}'"
+    with one_sentence_errors():
+        config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
+        context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
+        plugins = Plugins.instance()
+        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
+    ours = type(launcher).__name__ == "JoblibLauncher"
+    summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
+    with stopping_here(), Progress(summaries), signals.forwarded() if ours else nullcontext():
+        try:
+            returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
+        except Exception as error:
+            signals.obey()
+            # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
+            name = type(launcher).__name__
+            raise UserError(f"The launcher {name} failed: {one_sentence(error)}") from error
+    return [_outcome(each) for each in returned]
+
+
+def _folders(each: Job) -> list[RunFolder]:
+    store = Store(each.config.output_root)
+    return [store.run(run_id) for run_id in each.run_ids.values()]
+
+
+def _outcome(returned: JobReturn) -> Outcome:
+    value: Any = returned._return_value
+    if isinstance(value, Outcome):
+        return value
+    raise UserError(f"A job could not be started: {value}")
+
+
+def _show(only: Job, outcome: Outcome) -> None:
+    """The metrics of each run, and where they are."""
+    if outcome.failures:
+        print(digest(outcome.failures), file=sys.stderr)
+    for seed, folder in zip(only.run_ids, _folders(only), strict=True):
+        summary = folder.summary()
+        if summary is None:
+            print(f"seed {seed}: {folder.status()}  {folder.path}")
+            continue
+        before = ", done before" if folder.run_id in outcome.skipped else ""
+        print(f"seed {seed}: {summary['steps']} steps in {summary['seconds']:.2f} s{before}  {folder.path}")
+        values = (f"{name}={value:.5g}" for name, value in summary["metrics"].items() if value is not None)
+        print(f"  {'  '.join(values)}")

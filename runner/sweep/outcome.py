@@ -1,0 +1,114 @@
+"""What became of a job, and the digest of a sweep's failures."""
+
+from __future__ import annotations
+
+import shlex
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from runner.execution.errors import UserError, one_sentence
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why runs of one job failed.
+
+    Attributes:
+        overrides: what the job was, as overrides of the configuration.
+        runs: run id of each seed that failed.
+        error: the exception's type.
+        message: its message on one line.
+        tail: last lines of its traceback.
+        command: what repeats these runs.
+    """
+
+    overrides: tuple[str, ...]
+    runs: dict[int, str]
+    error: str
+    message: str
+    tail: tuple[str, ...]
+    command: str
+
+    @classmethod
+    def of(cls, error: BaseException, overrides: Sequence[str], runs: dict[int, str]) -> Failure:
+        """The failure that `error` was."""
+        lines = traceback.format_exception(error)
+        tail = [line for part in lines for line in part.rstrip().splitlines()][-12:]
+        if isinstance(error, UserError):
+            tail = [one_sentence(error)]
+        return cls(
+            overrides=tuple(overrides),
+            runs=runs,
+            error=type(error).__name__,
+            message=one_sentence(error),
+            tail=tuple(tail),
+            command=command(overrides, list(runs)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For failure.json."""
+        return {**asdict(self), "status": "failed"}
+
+
+@dataclass
+class Outcome:
+    """What became of the runs of one job, or of many.
+
+    Attributes:
+        done: ids of the runs that were computed to their end.
+        skipped: ids of those that were done before.
+        elsewhere: ids of those that another process is computing.
+        failures: what failed.
+        interrupted: whether the process was told to stop.
+    """
+
+    done: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, other: Outcome) -> None:
+        """Adds another job's outcome to this one."""
+        self.done += other.done
+        self.skipped += other.skipped
+        self.elsewhere += other.elsewhere
+        self.failures += other.failures
+        self.interrupted |= other.interrupted
+
+    @property
+    def failed(self) -> int:
+        """Number of runs that failed."""
+        return sum(len(failure.runs) for failure in self.failures)
+
+    def sentence(self) -> str:
+        """``18 runs done, 2 skipped (done before), 1 failed.``"""
+        parts = [f"{_runs(len(self.done))} done"]
+        parts += [f"{len(self.skipped)} skipped (done before)"] if self.skipped else []
+        parts += [f"{len(self.elsewhere)} left to another process"] if self.elsewhere else []
+        parts += [f"{self.failed} failed"] if self.failures else []
+        return ", ".join(parts) + "."
+
+
+def command(overrides: Sequence[str], seeds: Sequence[int]) -> str:
+    """The command that computes the runs of these seeds of a job."""
+    chosen = [override for override in overrides if not override.startswith("seed=")]
+    seed = f"seed={seeds[0]}" if len(seeds) == 1 else f"seed=[{','.join(map(str, seeds))}]"
+    return shlex.join(["python", "-m", "runner", *chosen, seed])
+
+
+def digest(failures: Iterable[Failure]) -> str:
+    """Every failure: the overrides, the last three lines, and the command that repeats it."""
+    blocks = []
+    for failure in failures:
+        seeds = ", ".join(map(str, failure.runs))
+        lines = [f"failed: {' '.join(failure.overrides)} (seeds {seeds})"]
+        lines += [f"    {line}" for line in failure.tail[-3:]]
+        blocks.append("\n".join([*lines, f"  repeat: {failure.command}"]))
+    return "\n".join(blocks)
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"

@@ -1,1 +1,0 @@
-"""Tables and figures: from the runs of an experiment to CSV, Markdown, LaTeX, PNG and PDF."""

@@ -1,1 +1,0 @@
-"""Figures of an experiment, panel by panel."""

@@ -1,0 +1,102 @@
+"""The task `spectral_gap`: how fast a kernel or a diffusion forgets, exactly and not by running it."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from omegaconf import DictConfig, open_dict
+
+from runner.config.construct import with_key
+from runner.config.node import node
+from runner.execution.errors import UserError, one_sentence
+from runner.problem.build import Problem, build, build_target, label, threads
+from runner.problem.cached_reference_sample import with_model
+from runner.problem.tuning_cache import tuned
+from runner.store.run_files import Measured, Record
+from runner.store.run_store import RunFolder, Store
+from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
+from runner.tasks.gaps.kernel_gap import check_kernel, of_kernel
+from samplers.hyperparameters import one_of, positive
+
+KERNEL = "kernel"
+METHODS = (KERNEL, *DIFFUSIONS, *THEORY)
+
+
+def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
+    """The gap that ``task.method`` asks for; the seed changes nothing but the tuning's file.
+
+    Raises:
+        UserError: for a setting that is refused, or a space or grid that does not fit.
+    """
+    begun = time.monotonic()
+    task = node(config, "task")
+    method = _method(task)
+    exact = True
+    notes: tuple[str, ...] = ()
+    try:
+        if method == KERNEL:
+            problem, _ = tuned(with_model(_problem(config), store), store)
+            values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
+        elif method in THEORY:
+            values = of_theory(build_target(config), method, task)
+        else:
+            values = of_diffusion(build_target(config).double(), method, task)
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), task, "task")) from error
+    seconds = time.monotonic() - begun
+    return Measured(
+        target=label(config, "target"),
+        sampler=label(config, "sampler") if method == KERNEL else method,
+        seed=seed,
+        records=[Record(0, 0, seconds, values)],
+        steps=0,
+        evaluations=0,
+        seconds=seconds,
+        wall_seconds=seconds,
+        exact=exact,
+        notes=notes,
+    )
+
+
+def check_gap(config: DictConfig) -> None:
+    """Refuses what `spectral_gap` would refuse, before any matrix is built.
+
+    Raises:
+        UserError: naming what is refused.
+    """
+    task = node(config, "task")
+    method = _method(task)
+    threads(config)
+    try:
+        positive("memory", task["memory"])
+        if method == KERNEL:
+            problem = _problem(config)
+            problem.kernel.check(problem.target)
+            check_kernel(problem, task)
+        elif method in THEORY:
+            of_theory(build_target(config), method, task)
+        else:
+            check_diffusion(build_target(config).double(), method, task)
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), task, "task")) from error
+
+
+def _method(task: Mapping[str, Any]) -> str:
+    try:
+        return one_of("method", task.get("method"), METHODS)
+    except ValueError as error:
+        raise UserError(f"task.{one_sentence(error)}.") from error
+
+
+def _problem(config: DictConfig) -> Problem:
+    """Target and kernel in float64, as a task that samples would have them."""
+    made = copy.deepcopy(config)
+    with open_dict(made):
+        made.task = {"name": "sample", "steps": 1, "chains": 1, "burn_in": 0, "start": "random", "record": 0}
+        made.metric = {}
+        made.dtype = "float64"
+        made.device = "cpu"
+    return build(made)

@@ -1,0 +1,92 @@
+"""Autoencoders fitted to a set of images: several that differ in their seed, kept beside the images."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from omegaconf import DictConfig
+from torch import Tensor
+
+from metrics.applications.convolutional_autoencoder import STRIDE, ConvolutionalAutoencoder
+from runner.config.construct import with_key
+from runner.config.digest import SCHEMA, digest
+from runner.config.node import node
+from runner.execution.devices import device_type, floating_point
+from runner.execution.errors import UserError, one_sentence
+from runner.tasks.images.fitted_network import kept_network
+from runner.tasks.images.fitting import Fit, FitSettings, built
+from runner.tasks.images.sampled_images import Images
+from samplers.hyperparameters import count
+from targets.datasets.dataset import Dataset
+from targets.randomness import derive_seed
+
+KEY = "task.autoencoder"
+
+
+@dataclass(frozen=True)
+class AutoencoderSettings:
+    """How many, and how each is fitted."""
+
+    networks: int
+    fit: FitSettings
+
+
+def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> AutoencoderSettings:
+    """The checked settings at `task.autoencoder`.
+
+    Raises:
+        UserError: naming what is refused, also images of a size that the network cannot halve twice, and
+            fewer of them than a batch.
+    """
+    given = node(config, "task").get("autoencoder")
+    if not isinstance(given, dict):
+        raise UserError(f"{KEY} must be a group of keys, {given!r} was given.")
+    try:
+        networks = count("networks", given.get("networks"))
+        fit = FitSettings(**{key: value for key, value in given.items() if key != "networks"})
+    except (ValueError, TypeError) as error:
+        raise UserError(with_key(one_sentence(error), given, KEY)) from error
+    height, width = data.shape
+    if height % STRIDE or width % STRIDE:
+        raise UserError(
+            f"task={config.task.name} needs images whose sides are multiples of {STRIDE} pixels, "
+            f"those of {data.name} are {height} x {width}."
+        )
+    if samples < fit.batch:
+        raise UserError(f"task.samples must be at least {KEY}.batch={fit.batch}, {samples} was given.")
+    return AutoencoderSettings(networks, fit)
+
+
+def autoencoders(
+    images: Images, settings: AutoencoderSettings, seed: int, config: DictConfig
+) -> tuple[list[ConvolutionalAutoencoder], float]:
+    """The networks fitted to `images`, and the seconds that their fits took together.
+
+    Each minimises the mean squared error of the reconstruction. Weights and order of the images depend on
+    the run's seed and the network's number alone, so that networks of the same number start alike on the
+    images of every sampler.
+    """
+    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    pixels = images.pixels.to(device)
+    found, seconds = [], 0.0
+    for number in range(settings.networks):
+        own = derive_seed(seed, f"autoencoder/{number}")
+        network = built(ConvolutionalAutoencoder, own, dtype, device)
+        assert isinstance(network, ConvolutionalAutoencoder)
+
+        def loss(places: Tensor, network: ConvolutionalAutoencoder = network) -> Tensor:
+            batch = pixels[places.to(device)].to(dtype)
+            return torch.nn.functional.mse_loss(network(batch), batch)
+
+        content = {"schema": SCHEMA, **asdict(settings.fit), "seed": own}
+        name = digest({**content, "device": device.type, "dtype": config.dtype})
+        report = kept_network(
+            images.folder / f"autoencoder-{name}.safetensors",
+            Fit(network, loss, len(pixels), settings.fit, own),
+            dict,
+            config,
+        )
+        found.append(network.requires_grad_(False))
+        seconds += float(report["seconds"])
+    return found, seconds

@@ -1,0 +1,72 @@
+"""The classes of a data set's images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from runner.config.datasets import described
+from runner.execution.errors import UserError, one_sentence
+from targets.datasets.dataset import DataError, Dataset
+from targets.datasets.files.idx import read_labels
+from targets.datasets.files.places import data_root, found
+from targets.datasets.labels import digit_labels
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The class of each image.
+
+    Attributes:
+        train, test: places in `names`, int64 ``(images,)``.
+        names: the labels themselves, ascending.
+    """
+
+    train: Tensor
+    test: Tensor
+    names: tuple[int, ...]
+
+
+def labels_of(data: Dataset, name: str, root: Any) -> Labels:
+    """The labels of the data set `name`, which is `data`.
+
+    Raises:
+        UserError: if it has none, they are not there or damaged, or are not as many as the images.
+    """
+    spec = {} if name.endswith(".npz") else described(name)
+    loader = str(spec.get("_target_"))
+    try:
+        if loader == "targets.datasets.digits.load":
+            train, test = digit_labels()
+        elif loader == "targets.datasets.idx_images.load":
+            train, test = _beside_images(name, spec["places"], root)
+            train = train[: len(train) - spec.get("validation", 0)]
+        else:
+            raise UserError(f"The data set {name} has no labels here; digits and mnist, for example, have.")
+    except DataError as error:
+        raise UserError(f"{one_sentence(error)}.") from error
+    for part, labels, images in (("training", train, data.train), ("test", test, data.test)):
+        if len(labels) != len(images):
+            raise UserError(f"{name} has {len(images)} {part} images and {len(labels)} labels of them.")
+    names, places = np.unique(np.concatenate([train, test]), return_inverse=True)
+    classes = torch.from_numpy(places.astype(np.int64))
+    return Labels(classes[: len(train)], classes[len(train) :], tuple(int(label) for label in names))
+
+
+def _beside_images(name: str, places: Sequence[Mapping[str, str]], root: Any) -> Any:
+    """Labels of the training and of the test images, from the place that the images are read from."""
+    folder = data_root(name, None if root is None else str(root))
+    place = next((place for place in places if found(folder, [place]) is not None), places[0])
+    wanted = {part: path.replace("images-idx3", "labels-idx1") for part, path in place.items()}
+    files = found(folder, [wanted])
+    if files is None:
+        missing = " and ".join(wanted.values())
+        raise DataError(
+            f"the labels of {name} are missing: put {missing} (idx files, plain or .gz) into '{folder}'"
+        )
+    return tuple(read_labels(files[part]) for part in ("train", "test"))

@@ -1,0 +1,79 @@
+"""The settings of annealed importance sampling, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import DictConfig
+from torch import Tensor
+
+from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
+from metrics.likelihood.target_annealing import check_kernel
+from runner.config.construct import construct, with_key
+from runner.config.node import node
+from runner.execution.errors import UserError, one_sentence
+from samplers.hyperparameters import count
+from samplers.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class AISSettings:
+    """How log Z is estimated.
+
+    Attributes:
+        betas: inverse temperatures from 0 to 1.
+        chains: chains of each annealing, and of each of its repeats.
+        draw_steps: steps, from training images, behind the draws that reverse annealing starts from: of
+            block Gibbs for an RBM, else of `kernel`.
+        kernel: the transition, for models that are no RBM.
+        repeats: independent repeats of each annealing of such a model.
+    """
+
+    betas: Tensor
+    chains: int
+    draw_steps: int
+    kernel: Kernel
+    repeats: int
+
+
+def ais_settings(config: DictConfig) -> AISSettings:
+    """The checked settings of `task.ais`.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    task = node(config, "task")
+    given: Any = task.get("ais")
+    if not isinstance(given, Mapping):
+        raise UserError(f"task.ais must be a group of keys, {given!r} was given.")
+    try:
+        betas = schedule(given.get("temperatures", 0), str(given.get("schedule")), FEWEST_STEPS)
+        chains = count("chains", given.get("chains"), 2)
+        draw_steps, repeats = (
+            count("draw_steps", given.get("draw_steps")),
+            count("repeats", given.get("repeats")),
+        )
+    except ValueError as error:
+        raise UserError(with_key(one_sentence(error), dict(given), "task.ais")) from error
+    return AISSettings(betas, chains, draw_steps, _kernel(given.get("sampler")), repeats)
+
+
+def _kernel(described: Any) -> Kernel:
+    """The transition that `task.ais.sampler` describes.
+
+    Raises:
+        UserError: if it cannot be built, is no `Kernel` or cannot anneal.
+    """
+    key = "task.ais.sampler"
+    if not isinstance(described, Mapping):
+        raise UserError(f"{key} must be a group of keys with a _target_, {described!r} was given.")
+    kernel = construct(described, key)
+    if not isinstance(kernel, Kernel):
+        raise UserError(f"{key}._target_={described['_target_']} is no samplers.kernel.Kernel.")
+    try:
+        check_kernel(kernel)
+    except ValueError as error:
+        raise UserError(f"{key}: {one_sentence(error)}.") from error
+    return kernel

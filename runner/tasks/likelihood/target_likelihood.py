@@ -1,0 +1,126 @@
+"""The likelihood of a model that is no RBM: AIS from both ends with a kernel of the suite, in repeats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from omegaconf import DictConfig
+from torch import Tensor
+
+from metrics.likelihood.importance_weights import log_mean_weight
+from metrics.likelihood.target_annealing import TargetAnnealing, check_transition
+from metrics.likelihood.target_log_partition import (
+    MAX_STATES,
+    base_log_likelihood,
+    evenly,
+    exact_log_partition,
+    mean_log_prob,
+)
+from metrics.statistics.inference import interval
+from runner.execution.errors import RunError, UserError, one_sentence
+from runner.tasks.likelihood.ais_settings import AISSettings
+from runner.tasks.likelihood.annealings import Annealings, both_ends
+from targets.datasets.dataset import Dataset
+from targets.randomness import Streams, derive_seed
+from targets.reference_distribution import base_law
+from targets.spaces import Discrete
+from targets.target import Target
+
+BLOCK = 10
+"""Temperatures between two looks at progress, signals and the checkpoint: seconds of a network."""
+
+TRAINING_IMAGES = 10_000
+"""Training images, evenly spaced, whose likelihood is measured: as many as test sets have."""
+
+
+def check_annealing(target: Target, settings: AISSettings) -> None:
+    """Refuses a transition that cannot serve `target`; costs nothing.
+
+    Raises:
+        UserError: in one sentence.
+    """
+    try:
+        check_transition(target, settings.kernel)
+    except ValueError as error:
+        raise UserError(f"task.ais.sampler: {one_sentence(error)}.") from error
+
+
+def target_likelihood(
+    target: Target, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
+) -> dict[str, float]:
+    """The values that `runner.tasks.likelihood.model_likelihood` describes, for a target on its device.
+
+    log Z and its errors come from the weights of all repeats together. ``log_z_repeats_low`` and
+    ``log_z_repeats_high`` are the 95 % interval by Student's t over the repeats' own estimates, with two
+    repeats or more. ``log_likelihood_train`` is that of 10,000 training images, evenly spaced, where there
+    are more. With at most 2^16 states ``log_z_exact`` and ``log_likelihood_exact`` join them.
+
+    Raises:
+        RunError: if a weight is not finite.
+    """
+    check_annealing(target, settings)
+    runs = _Annealings(target, data, settings, seed, config, checkpoint)
+    weights = runs.weights("forward")
+    forward = log_mean_weight(weights, seed)
+    reverse = log_mean_weight(runs.weights("reverse"), seed).reversed(0.0)
+    test = mean_log_prob(target, data.test)
+    train = mean_log_prob(target, evenly(data.train, TRAINING_IMAGES))
+    values = both_ends(forward, reverse, test, train, base_log_likelihood(target, data.test))
+    across = interval([log_mean_weight(repeat, seed).value for repeat in weights])
+    if across is not None and across.lo is not None and across.hi is not None:
+        values |= {"log_z_repeats_low": across.lo, "log_z_repeats_high": across.hi}
+    if isinstance(target.space, Discrete) and target.space.size <= MAX_STATES:
+        values["log_z_exact"] = exact_log_partition(target)
+        values["log_likelihood_exact"] = test - values["log_z_exact"]
+    return values | {"ais_seconds": runs.seconds()}
+
+
+class _Annealings(Annealings):
+    """The two annealings of a target; repeats are a batch axis with a stream each."""
+
+    def __init__(
+        self,
+        target: Target,
+        data: Dataset,
+        settings: AISSettings,
+        seed: int,
+        config: DictConfig,
+        checkpoint: Path,
+    ) -> None:
+        super().__init__(config, checkpoint, BLOCK)
+        self.target, self.data, self.settings = target, data, settings
+        self.seeds = [derive_seed(seed, f"repeat/{repeat}") for repeat in range(settings.repeats)]
+
+    def weights(self, name: str) -> Tensor:
+        """Log weights of the annealing `name`, ``(repeats, chains)``.
+
+        Raises:
+            RunError: if one is not finite.
+        """
+        begin = {"forward": self._forward, "reverse": self._reverse}[name]
+
+        def begun() -> TargetAnnealing:
+            return begin(Streams(self.seeds, f"ais/{name}", self.target.like().device))
+
+        weights = self.log_weights(name, begun)
+        if not bool(weights.isfinite().all()):
+            bad = int((~weights.isfinite()).sum())
+            raise RunError(
+                f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
+                "since the model's energies overflow."
+            )
+        return weights
+
+    def _forward(self, streams: Streams) -> TargetAnnealing:
+        shape, like = (len(self.seeds), self.settings.chains), self.target.like()
+        start = base_law(self.target).draws(shape, streams, like=like)
+        return TargetAnnealing(self.target, self.settings.kernel, self.settings.betas, start, streams)
+
+    def _reverse(self, streams: Streams) -> TargetAnnealing:
+        """From training images; at beta = 1 the walk first makes draws of the model of them."""
+        places = streams.uniform((len(self.seeds), self.settings.chains), (), torch.float64)
+        start = self.data.train[(places * len(self.data.train)).long().cpu()].to(self.target.like())
+        still = torch.ones(self.settings.draw_steps, dtype=torch.float64)
+        betas = torch.cat([still, self.settings.betas.flip(0)])
+        return TargetAnnealing(self.target, self.settings.kernel, betas, start, streams)

@@ -1,0 +1,4 @@
+"""The defects of papers and released code, each as a function that measures it.
+
+For `runner.tools.audit`.
+"""

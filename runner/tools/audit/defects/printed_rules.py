@@ -1,0 +1,60 @@
+"""Swap rules beside those of `swap_rules`, compared, and the distribution of `released` by enumeration."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from metrics.enumeration.transition_matrix import stationary
+from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_rules import Released, SwapRule, V1Literal
+from targets.spaces import Discrete
+from targets.target import Target
+
+
+class V1WithMinimum(V1Literal):
+    """PT-DLP v1, Eq. 6 with min{1, .} in place of max{1, .}; its sign, which suits exp(-U), is kept."""
+
+    always = False
+
+
+class V1SignOnCurrentStates(SwapRule):
+    """The Metropolis rule with the sign of v1: energies of the current states, the wrong way round."""
+
+    exact = False
+    sign = -1.0
+
+
+def swaps_with(rule: type[SwapRule]) -> Swaps:
+    """Swaps from cold to hot, as PT-DLP's Algorithm 1 prints them, by any rule."""
+    swaps = Swaps(pairing="sequential")
+    swaps.rule = rule()
+    return swaps
+
+
+def released_cold_law(target: Target, local: list[Tensor], betas: tuple[float, float]) -> Tensor:
+    """The stationary law of the cold rung under the released rule with two rungs, ``(size,)``.
+
+    The rule remembers the energies that stood on the rungs before the last swap. Those are the energies of
+    the present states, the other way round if that swap was accepted, so (accepted, cold, hot) is a Markov
+    chain on 2 size^2 states and its law is exact.
+
+    Args:
+        target: on an enumerable space.
+        local: the transition matrix of each rung's local move.
+        betas: inverse temperatures of the two rungs.
+    """
+    assert isinstance(target.space, Discrete)
+    energy = target.log_prob(target.space.states())
+    size = len(energy)
+    hotter_minus_colder = energy.unsqueeze(0) - energy.unsqueeze(1)
+    moved = torch.einsum("ac,bd->abcd", *local)
+    chain = torch.zeros((2, size, size, 2, size, size), dtype=torch.float64)
+    for accepted in (0, 1):
+        remembered = hotter_minus_colder.T if accepted else hotter_minus_colder
+        difference = hotter_minus_colder + remembered[:, :, None, None]
+        chance = (Released.sign * (betas[0] - betas[1]) * difference).clamp(max=0.0).exp()
+        chain[accepted, :, :, 0] = moved * (1 - chance)
+        chain[accepted, :, :, 1] = (moved * chance).transpose(2, 3)
+    law = stationary(chain.reshape(2 * size**2, 2 * size**2))
+    return law.reshape(2, size, size).sum((0, 2))

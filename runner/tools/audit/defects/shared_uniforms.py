@@ -1,0 +1,81 @@
+"""One uniform number for all swaps of a sweep, as PT-DLP v1's Algorithm 1 prints it (I, row 8)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from metrics.enumeration.tempered_transition import Ladder, product_law, round_matrix
+from metrics.enumeration.transition_matrix import (
+    invariance_error,
+    stationary,
+    total_variation,
+    transition_matrix,
+)
+from runner.tools.audit.finding import Basis, Figure, at_least, at_most, near
+from samplers.discrete.dmala import DMALA
+from samplers.tempering.swaps.swap_round import Swaps
+from targets.spaces import Ordinal
+from targets.synthetic.tabulated import Tabulated
+
+PROBABILITIES = (0.4, 0.1, 0.1, 0.4)
+LADDER = (1.0, 0.5, 0.1)
+STEP_SIZE = 9.0
+
+
+def four_states() -> Tabulated:
+    """Two modes on {0, 1, 2, 3}; the gradient is the central difference of the energy."""
+    log_prob = torch.tensor(PROBABILITIES, dtype=torch.float64).log()
+    return Tabulated(Ordinal(1, 4), log_prob, torch.gradient(log_prob)[0].unsqueeze(-1))
+
+
+def shared_sweep(energy: Tensor, betas: tuple[float, ...]) -> Tensor:
+    """The transition matrix of one sweep over three rungs with one uniform number u, exact in u.
+
+    A pair swaps when u is below its probability, so both, only the first, only the second or none swap on
+    intervals of u whose lengths follow from the two probabilities; the second depends on the first.
+    """
+    size = len(energy)
+
+    def chance(pair: int, who: tuple[int, int, int]) -> float:
+        gap = betas[pair] - betas[pair + 1]
+        return min(1.0, float((gap * (energy[who[pair + 1]] - energy[who[pair]])).exp()))
+
+    matrix = torch.zeros((size**3, size**3), dtype=torch.float64)
+    for row, (a, b, c) in enumerate(product(range(size), repeat=3)):
+        first = chance(0, (a, b, c))
+        after, without = chance(1, (b, a, c)), chance(1, (a, b, c))
+        for (x, y, z), mass in (
+            ((b, c, a), min(first, after)),
+            ((b, a, c), max(0.0, first - after)),
+            ((a, c, b), max(0.0, without - first)),
+            ((a, b, c), 1.0 - max(first, without)),
+        ):
+            matrix[row, (x * size + y) * size + z] += mass
+    return matrix
+
+
+def shared_uniforms() -> list[Figure]:
+    """What one shared number breaks and independent ones do not, on 4 states with 3 rungs."""
+    target = four_states()
+    law, nothing = product_law(target, list(LADDER)), torch.eye(4, dtype=torch.float64)
+    shared = shared_sweep(target.log_prob(target.space.states()), LADDER)
+    apart = round_matrix(target, [nothing] * 3, Ladder(list(LADDER), None, []), Swaps(pairing="sequential"))
+    cold, warm, hot = (transition_matrix(DMALA(STEP_SIZE), target, beta) for beta in LADDER)
+    moves = torch.kron(torch.kron(cold, warm), hot)
+    own = stationary(moves @ shared).reshape(4, 16).sum(1)
+    broken, kept = invariance_error(shared, law), invariance_error(apart, law)
+    distance = total_variation(own, target.probabilities())
+    return [
+        Figure("shared uniform: max |pi P - pi|", near(0.003, 0.0005), broken, basis=Basis.FITTED),
+        Figure("independent uniforms: max |pi P - pi|", at_most(1e-12), kept),
+        Figure(
+            "shared uniform: TV of the cold replica",
+            at_least(1e-3),
+            distance,
+            basis=Basis.BOUND,
+            stated=0.003,
+        ),
+    ]

@@ -1,0 +1,199 @@
+"""How long an iteration of learning a deep energy-based model takes, beside a script's loop.
+
+`python -m runner.tools.bench.deep_ebm` measures on the device that is there, and with ``--paper`` at the size
+of PT-DLP Table 3 (64 maps, 8 blocks) instead of 16 maps and 4 blocks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from runner.models.training import Training, TrainingSettings
+from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
+from runner.tools.bench.child_cost import cost_of, tell
+from runner.tools.bench.rbm_step import threads
+from samplers.discrete.acs import ACS
+from samplers.discrete.dmala import DMALA
+from samplers.kernel import Kernel
+from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.models.resnet_ebm import ResNetEBM
+
+BATCH, STEPS = 100, 10
+LADDER, SIZES = [1.0, 0.8, 0.6], [0.05, 0.15, 0.4]
+REDUCED, PAPER = (16, 4), (64, 8)
+"""Maps and blocks."""
+
+NOTHING = "nothing"
+"""In place of a sampler: a process that imports all this and ends."""
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "dmala": lambda: DMALA(0.15),
+    "acs": lambda: ACS(cycle_length=50, step_size=5.0, min_step_size=0.15, balancing=0.6),
+    "pt_dmala, 3 replicas": lambda: ParallelTempering(DMALA(), ladder=LADDER, step_size=SIZES),
+}
+
+
+def device() -> torch.device:
+    """CUDA where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def images(where: torch.device) -> Tensor:
+    """Made-up binary images of 28 x 28."""
+    generator = torch.Generator().manual_seed(0)
+    return (torch.rand((10 * BATCH, 784), generator=generator) < 0.15).to(where, torch.float32)
+
+
+def learning(sampler: str, size: tuple[int, int], where: torch.device) -> Training:
+    """The suite's training at batch 100, 10 steps of the sampler in every iteration."""
+    data, (width, blocks) = images(where), size
+    target = ResNetEBM(784, data.mean(0).cpu(), width=width, blocks=blocks).float().to(where)
+    settings = TrainingSettings(
+        "pcd", cd_steps=STEPS, iterations=10_000, batch=BATCH, chains=BATCH, learning_rate=1e-4
+    )
+    return Training(target, KERNELS[sampler](), data, settings, seed=0)
+
+
+def script(sampler: str, size: tuple[int, int], where: torch.device) -> Callable[[], None]:
+    """A script's iteration of the same sampler. A step of ACS costs it what one of DMALA does."""
+    data = images(where)
+    network = PlainNetwork(*size, 0.98 * data.mean(0) + 0.01).to(where)
+    tempered = sampler.startswith("pt")
+    betas, sizes = (LADDER, SIZES) if tempered else ([1.0], [0.15])
+    return plain_iteration(network, data[:BATCH], STEPS, betas, sizes)
+
+
+def fastest(calls: Mapping[str, Callable[[], object]], rounds: int, where: torch.device) -> dict[str, float]:
+    """Seconds of each call, the fastest of `rounds` after one that warms up; the calls take turns."""
+    best = dict.fromkeys(calls, float("inf"))
+    for turn in range(rounds + 1):
+        for name, call in calls.items():
+            begun = time.perf_counter()
+            call()
+            if where.type == "cuda":
+                torch.cuda.synchronize()
+            if turn:
+                best[name] = min(best[name], time.perf_counter() - begun)
+    return best
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Seconds of an iteration of learning at batch 100.
+
+    Attributes:
+        suite: the suite's.
+        script: a script's.
+        network: the network's part of the suite's: its evaluations alone, one after the other.
+    """
+
+    suite: float
+    script: float
+    network: float
+
+    @property
+    def faster(self) -> float:
+        """How many times faster the suite's is."""
+        return self.script / self.suite
+
+
+def compare(sampler: str, size: tuple[int, int], rounds: int, where: torch.device) -> Iteration:
+    """The suite's iteration against a script's, on one thread."""
+    with threads(1):
+        training = learning(sampler, size, where)
+        target, replicas = training.target, 3 if sampler.startswith("pt") else 1
+        theta, both = images(where)[:BATCH].repeat(replicas, 1), images(where)[: 2 * BATCH]
+
+        def network() -> None:
+            for _ in range(STEPS + 1):
+                target.log_prob_and_grad(theta)
+            target.requires_grad_(True)
+            with torch.enable_grad():
+                target.log_prob(both).sum().backward()
+            target.requires_grad_(False)
+
+        calls: dict[str, Callable[[], object]] = {
+            "suite": lambda: training.advance(1),
+            "script": script(sampler, size, where),
+            "network": network,
+        }
+        return Iteration(**fastest(calls, rounds, where))
+
+
+@torch.no_grad()
+def waits(sampler: str, size: tuple[int, int]) -> bool:
+    """Whether the host waits for the CUDA device anywhere in 10 steps of the sampler."""
+    training = learning(sampler, size, torch.device("cuda"))
+    training.advance(1)
+    chains, state = training.chains, training.chains.state
+    assert state is not None
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for _ in range(STEPS):
+            state, _ = chains.kernel.step(training.target, state, chains.beta, chains.streams)
+    except RuntimeError:
+        return True
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return False
+
+
+def rows(add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[int, int] = REDUCED) -> None:
+    """The rows of the bench."""
+    where = device()
+    name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {where.type}"
+    for sampler in KERNELS:
+        step = compare(sampler, size, rounds, where)
+        found = f"{step.faster:.2f} times ({step.suite:.3f} against {step.script:.3f} s)"
+        wanted, good = (">= 1.8", step.faster >= 1.8) if where.type == "cpu" else ("-", True)
+        add(f"{name}, {sampler}, faster than a script's loop", found, wanted, good)
+        add(f"{name}, {sampler}, share in the network", f"{100 * step.network / step.suite:.0f} %", "-", True)
+        if where.type == "cuda":
+            waiting = waits(sampler, size)
+            add(f"{name}, {sampler}, the host waits in the sampling loop", str(waiting), "False", not waiting)
+
+
+def memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int] = REDUCED) -> None:
+    """The rows about peak memory, each of a process of its own, beside one that learns nothing."""
+
+    def peak(sampler: str) -> float:
+        return cost_of("runner.tools.bench.deep_ebm", "--child", sampler, *map(str, size)).megabytes
+
+    alone = peak(NOTHING)
+    for sampler in KERNELS:
+        name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {sampler}: memory"
+        add(name, f"{peak(sampler):.0f} MB, {alone:.0f} MB of it the program's", "-", True)
+
+
+def main() -> None:
+    """Prints the rows; as a child, makes two iterations and tells what they cost."""
+    parser = argparse.ArgumentParser(prog="python -m runner.tools.bench.deep_ebm", description=__doc__)
+    parser.add_argument("--child", nargs=3, metavar=("SAMPLER", "MAPS", "BLOCKS"), help=argparse.SUPPRESS)
+    parser.add_argument("--paper", action="store_true", help="at the size of the paper")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the fastest counts (default: 3)")
+    options = parser.parse_args()
+    if options.child:
+        sampler, maps, blocks = options.child
+        begun = time.perf_counter()
+        if sampler != NOTHING:
+            with threads(1):
+                learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
+        tell(time.perf_counter() - begun)
+        return
+
+    def add(name: str, value: str, wanted: str, good: bool) -> None:
+        print(f"{name}: {value} (wanted: {wanted}, {'met' if good else 'NOT met'})", flush=True)
+
+    size = PAPER if options.paper else REDUCED
+    memory_rows(add, size)
+    rows(add, options.rounds, size)
+
+
+if __name__ == "__main__":
+    main()

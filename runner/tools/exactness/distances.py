@@ -1,0 +1,169 @@
+"""How far one step of a kernel takes its target from itself, by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+
+from metrics.enumeration.enumerated_chain import cycle
+from metrics.enumeration.simulated_transition import joint_law, simulated_matrix
+from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.transition_matrix import (
+    invariance_error,
+    stationary,
+    tempered_probabilities,
+    total_variation,
+    transition_matrix,
+)
+from runner.execution.errors import one_sentence
+from runner.tools.exactness.kernel_variants import Variant
+from runner.tools.exactness.not_enumerable import proved_elsewhere
+from samplers.kernel import Kernel
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from targets.spaces import Discrete
+from targets.target import Target
+
+BETAS = (1.0, 0.5, 0.1)
+LIMIT = 1e-12
+LARGEST = 1_000
+"""States of the largest product space; larger ones are left out."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A sampler on a space, over all its settings.
+
+    Attributes:
+        claimed: whether it claims to be exact.
+        error: max |pi P - pi|, the largest over inverse temperatures, step sizes and positions of a cycle.
+        bias: total variation of its own stationary law to the target, smallest and largest; inexact ones.
+        checked: number of transition matrices.
+        left_out: why something was not checked; empty if all was.
+    """
+
+    sampler: str
+    space: str
+    claimed: bool
+    error: float
+    bias: tuple[float, float] | None
+    checked: int
+    left_out: str
+
+    @property
+    def fails(self) -> bool:
+        """Whether it claims to be exact, was checked, and is not."""
+        return self.claimed and self.checked > 0 and not self.error <= LIMIT
+
+
+@dataclass(frozen=True)
+class _Part:
+    error: float
+    bias: float | None
+    checked: int
+
+
+class NotCheckedError(ValueError):
+    """A setting that does not fit the space, or cannot be enumerated."""
+
+
+def distance(settings: Iterable[Variant], space: str, target: Target) -> Distance:
+    """The distance of one sampler, at all its `settings`, from `target`."""
+    parts: list[_Part] = []
+    reasons: dict[str, None] = {}
+    name, claimed = "", False
+    for variant in settings:
+        name, claimed = variant.name, claimed or variant.kernel.exact
+        try:
+            kernel = _tuned(variant.kernel, target)
+            parts += _parts(kernel, target)
+        except NotCheckedError as reason:
+            reasons[one_sentence(reason)] = None
+    biases = [part.bias for part in parts if part.bias is not None]
+    errors = [part.error for part in parts]
+    # max() would pass over a NaN that is not the first.
+    worst = float("nan") if not errors or any(e != e for e in errors) else max(errors)
+    bias = (min(biases), max(biases)) if biases else None
+    return Distance(name, space, claimed, worst, bias, sum(p.checked for p in parts), "; ".join(reasons))
+
+
+def _tuned(kernel: Kernel, target: Target) -> Kernel:
+    """The kernel with what is still open tuned on the target by its own pilot."""
+    elsewhere = proved_elsewhere(kernel)
+    if elsewhere is not None:
+        raise NotCheckedError(elsewhere)
+    if not kernel.untuned:
+        return kernel
+    try:
+        return kernel.tuned(kernel.tune(target, torch.Generator().manual_seed(0)))
+    except ValueError as error:
+        raise NotCheckedError(one_sentence(error)) from error
+
+
+def _parts(kernel: Kernel, target: Target) -> Sequence[_Part]:
+    if isinstance(kernel, ParallelTempering):
+        return _tempered(kernel, target)
+    if isinstance(kernel, SimulatedTempering):
+        return _levelled(kernel, target)
+    return _plain(kernel, target)
+
+
+def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
+    """At each inverse temperature that the kernel takes, over all positions of its cycle."""
+    parts, refusal = [], ""
+    for beta in BETAS:
+        try:
+            matrices = [transition_matrix(kernel, target, beta, aux) for aux in cycle(kernel, target, beta)]
+        except ValueError as error:
+            refusal = one_sentence(error)
+            continue
+        law = tempered_probabilities(target, beta)
+        error = max(invariance_error(matrix, law) for matrix in matrices)
+        bias = None
+        if not kernel.exact:
+            bias = total_variation(stationary(reduce(torch.matmul, matrices)), law)
+        parts.append(_Part(error, bias, len(matrices)))
+    if not parts:
+        raise NotCheckedError(refusal)
+    return parts
+
+
+def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
+    """On the product space of the replicas, for an even and an odd round."""
+    assert isinstance(target.space, Discrete)
+    assert kernel.betas is not None
+    betas, size = kernel.betas.flatten().tolist(), target.space.size
+    if size ** len(betas) > LARGEST:
+        raise NotCheckedError(f"{size}^{len(betas)} states of {len(betas)} replicas are too many to list")
+    try:
+        even, odd = (tempering_matrix(kernel, target, turn) for turn in (0, 1))
+    except ValueError as error:
+        raise NotCheckedError(one_sentence(error)) from error
+    law = product_law(target, betas)
+    bias = None
+    if not kernel.exact:
+        own = stationary(even @ odd)
+        cold = 0.5 * (own + own @ even).reshape(size, -1).sum(1)
+        bias = total_variation(cold, tempered_probabilities(target))
+    return [_Part(max(invariance_error(even, law), invariance_error(odd, law)), bias, 2)]
+
+
+def _levelled(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
+    """On the pairs of a level and a state; the bias is that of the states at the cold level."""
+    assert isinstance(target.space, Discrete)
+    assert kernel.chain is not None
+    size = target.space.size
+    if size * kernel.levels > LARGEST:
+        raise NotCheckedError(f"{size} states at {kernel.levels} levels are too many to list")
+    try:
+        matrix = simulated_matrix(kernel.chain, target)
+    except ValueError as error:
+        raise NotCheckedError(one_sentence(error)) from error
+    bias = None
+    if not kernel.exact:
+        cold = stationary(matrix)[:size]
+        bias = total_variation(cold / cold.sum(), tempered_probabilities(target))
+    return [_Part(invariance_error(matrix, joint_law(kernel.chain, target)), bias, 1)]

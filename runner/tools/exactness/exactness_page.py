@@ -1,0 +1,108 @@
+"""The table of `make exactness`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runner.tools.exactness.distances import LIMIT, Distance
+from runner.tools.exactness.not_enumerable import PROVED_ELSEWHERE
+
+WIDEST = 160
+"""Columns that the table takes where the output is not a terminal."""
+
+
+def unproved(distances: Sequence[Distance]) -> list[str]:
+    """The samplers that claim to be exact and could be checked on no space at all, nor are elsewhere."""
+    elsewhere = set(PROVED_ELSEWHERE.values())
+    claiming = {d.sampler for d in distances if d.claimed and d.left_out not in elsewhere}
+    return sorted(claiming - {d.sampler for d in distances if d.checked})
+
+
+def verdict(distance: Distance) -> str:
+    """``exact``, ``inexact`` with its bias, ``CLAIM FAILS`` or ``not checked``."""
+    if not distance.checked:
+        return "not checked"
+    if distance.fails:
+        return "CLAIM FAILS"
+    if distance.claimed:
+        return "exact"
+    if distance.bias is None:
+        return "inexact"
+    low, high = distance.bias
+    return f"inexact †, TV {low:.3f}" + ("" if high - low < 5e-4 else f" to {high:.3f}")
+
+
+def show(distances: Sequence[Distance], console: Console) -> None:
+    """Prints a row per sampler and space, and what was left out."""
+    if not console.is_terminal:
+        console = Console(file=console.file, width=WIDEST, highlight=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("sampler", "space", "matrices", "max |pi P - pi|", "claims", "found"):
+        table.add_column(title, justify="right" if title in ("matrices", "max |pi P - pi|") else "left")
+    previous = ""
+    for d in (d for d in distances if d.checked):
+        if d.sampler != previous and previous:
+            table.add_section()
+        found = verdict(d)
+        colour = {"exact": "green", "CLAIM FAILS": "bold red"}.get(found, "yellow")
+        table.add_row(
+            Text(d.sampler if d.sampler != previous else ""),
+            d.space,
+            str(d.checked),
+            f"{d.error:.1e}",
+            "exact" if d.claimed else "nothing",
+            Text(found, style=colour),
+        )
+        previous = d.sampler
+    console.print(table)
+    reasons: dict[str, list[str]] = {}
+    for d in (d for d in distances if not d.checked):
+        reasons.setdefault(f"Not checked on {d.space} ({d.left_out})", []).append(d.sampler)
+    for reason, samplers in reasons.items():
+        console.print(Text(f"{reason}: {'; '.join(samplers)}.", style="yellow"))
+    for line in summary(distances):
+        console.print(line)
+
+
+def summary(distances: Sequence[Distance]) -> list[str]:
+    """What the table says, in a sentence or two."""
+    checked = [d for d in distances if d.checked and d.claimed]
+    failing = sorted({d.sampler for d in checked if d.fails})
+    holding = sorted({d.sampler for d in checked} - set(failing))
+    lines = [
+        f"{len(holding)} of {len(holding) + len(failing)} samplers that claim to be exact are, to {LIMIT:g}; "
+        f"{sum(d.checked for d in distances)} transition matrices in all. "
+        "† total variation of a sampler's own stationary law to the target, lowest and highest."
+    ]
+    if failing:
+        lines.append(f"The claim fails: {', '.join(failing)}.")
+    if unproved(distances):
+        names = ", ".join(unproved(distances))
+        lines.append(
+            f"Claimed and checked nowhere: {names}; a kernel without a proposal needs log_transition."
+        )
+    return lines
+
+
+def as_csv(distances: Sequence[Distance]) -> str:
+    """One row per sampler and space, full precision."""
+    text = io.StringIO()
+    columns = [
+        *("sampler", "space", "claimed", "error", "lowest_tv", "highest_tv"),
+        *("checked", "found", "left_out"),
+    ]
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for d in distances:
+        low, high = d.bias or ("", "")
+        row = {key: value for key, value in asdict(d).items() if key != "bias"}
+        writer.writerow({**row, "lowest_tv": low, "highest_tv": high, "found": verdict(d)})
+    return text.getvalue()

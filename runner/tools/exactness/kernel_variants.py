@@ -1,0 +1,137 @@
+"""The samplers to be checked: all in ``conf/sampler``, at step sizes and ladders that cover their range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.config.compose import compose
+from runner.config.construct import construct, locate
+from runner.config.node import node
+from runner.config.overrides import parse
+from runner.execution.errors import UserError
+from runner.sweep.jobs import requested
+from samplers.hyperparameters import AUTO
+from samplers.kernel import Kernel
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.swaps.swap_pairings import PAIRINGS
+
+STEP_SIZES = (0.2, 1.0, 10.0)
+LADDERS = {2: (1.0, 0.4), 3: (1.0, 0.5, 0.0)}
+RUNG_STEP_SIZES = {2: ((1.0, 1.0), (0.5, 4.0)), 3: ((1.0, 1.0, 1.0), (0.5, 1.5, 4.5))}
+
+ALSO = {"gibbs": [["sampler.scan=systematic"]]}
+"""Settings of our own samplers, besides their defaults, that are kernels of their own."""
+
+SHORT_RUN = "task.steps=40"
+"""So that a sampler whose cycle depends on the length of the run has few positions."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A sampler at one setting.
+
+    Attributes:
+        name: of the sampler, with what makes it a kernel of its own; one row per name and space.
+        setting: the rest, for messages.
+        kernel: the kernel; what its configuration leaves to tuning besides the step size is still untuned.
+    """
+
+    name: str
+    setting: str
+    kernel: Kernel
+
+
+def variants(arguments: Sequence[str]) -> Iterator[Variant]:
+    """All samplers, or the one that `arguments` choose; what cannot be built as configured is refused.
+
+    Args:
+        arguments: overrides as for a run; ``sampler=...`` or ``sampler._target_=...`` leaves one sampler.
+
+    Raises:
+        UserError: for an override that is refused, or a sampler that cannot be built.
+    """
+    chosen = any(_about(line, "sampler") for line in arguments)
+    if chosen:
+        yield from _of_configuration(arguments, "")
+        return
+    for name in requested(arguments, multirun=False).names.options("sampler"):
+        yield from _of_configuration([*arguments, f"sampler={name}"], "")
+        for more in ALSO.get(name, []):
+            label = ", ".join(line.split(".", 1)[1] for line in more)
+            yield from _of_configuration([*arguments, f"sampler={name}", *more], f" ({label})")
+
+
+def _about(line: str, group: str) -> bool:
+    key = parse([line])[0].key_or_group
+    return key == group or key.startswith(f"{group}.")
+
+
+def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[Variant]:
+    given = list(arguments)
+    if not any(_about(line, "task.steps") for line in given):
+        given.append(SHORT_RUN)
+    request = requested(given, multirun=False)
+    described = node(compose([*request.hydra, *request.plans[0].overrides]), "sampler")
+    described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
+    cls = locate(described.get("_target_"), "sampler._target_")
+    for name, setting, values in _settings(cls, described):
+        kernel = construct({**described, **values}, "sampler")
+        if not isinstance(kernel, Kernel):
+            raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
+        yield Variant(f"{described['name']}{label}{name}", setting, kernel)
+
+
+def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if isinstance(cls, type) and issubclass(cls, ParallelTempering):
+        return _tempered_settings(described)
+    if isinstance(cls, type) and issubclass(cls, SimulatedTempering):
+        return _levelled_settings(described)
+    return _plain_settings(described)
+
+
+def _plain_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Name, setting and values: a step size that is left open takes each of `STEP_SIZES`."""
+    if "step_size" in described and described["step_size"] in (AUTO, None):
+        for size in STEP_SIZES:
+            yield "", f"step_size={size:g}", {"step_size": size}
+    else:
+        yield "", "as configured", {}
+
+
+def _tempered_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Ladders of 2 and 3 rungs where none is given, every pairing, step sizes equal and unequal."""
+    given, replicas = described.get("ladder", AUTO), described.get("replicas", AUTO)
+    ladders = {len(given): tuple(given)} if given != AUTO else LADDERS
+    if replicas != AUTO:
+        ladders = {count: ladder for count, ladder in ladders.items() if count == replicas} or ladders
+    swap = dict(described.get("swap") or {"_target_": "samplers.tempering.swaps.swap_round.Swaps"})
+    pairings = list(PAIRINGS) if swap.get("rule") != "released" else ["sequential"]
+    for count, ladder in ladders.items():
+        sizes: Sequence[Any] = RUNG_STEP_SIZES.get(count, (1.0,))
+        if described.get("step_size", AUTO) != AUTO:
+            sizes = (described["step_size"],)
+        for pairing in pairings:
+            for size in sizes:
+                values = {"ladder": list(ladder), "replicas": AUTO, "swap": {**swap, "pairing": pairing}}
+                values["step_size"] = list(size) if isinstance(size, tuple) else size
+                setting = f"ladder={list(ladder)}, step_size={values['step_size']}"
+                yield f", {count} replicas, {pairing}", setting, values
+
+
+def _levelled_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Ladders of 2 and 3 levels where none is given, partition functions even and uneven, and wrong."""
+    ladder, given = described.get("ladder", AUTO), described.get("log_partition", AUTO)
+    ladders = LADDERS if isinstance(ladder, str) else {len(ladder): tuple(ladder)}
+    for count, betas in ladders.items():
+        sizes: Sequence[Any] = RUNG_STEP_SIZES.get(count, (1.0,))
+        if described.get("step_size") is None or not isinstance(described["step_size"], str):
+            sizes = (described.get("step_size"),)
+        partitions = [given] if given != AUTO else [[0.0] * count, [0.7 * level for level in range(count)]]
+        for partition in partitions:
+            for size in sizes:
+                values = {"ladder": list(betas), "log_partition": partition}
+                values["step_size"] = list(size) if isinstance(size, tuple) else size
+                yield f", {count} levels", f"{values}", values

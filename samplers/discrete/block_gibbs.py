@@ -1,0 +1,26 @@
+"""Block Gibbs over coordinates: a random block is redrawn from its joint conditional."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from samplers.discrete.hamming_ball import HammingBall
+from targets.spaces import Discrete
+
+
+class BlockGibbs(HammingBall):
+    """Redraws a random block of coordinates from its conditional under exp(beta * log_prob); exact.
+
+    The Hamming ball whose radius is its block: all ``levels ** block_size`` states are evaluated, and where
+    the centre lies makes no difference. BG-1 of EDLP (experiments E.5) is ``block_size=1``, which has the law
+    of `samplers.discrete.gibbs` with a random scan.
+
+    Args:
+        block_size: coordinates of a block; a target that has fewer is one block.
+    """
+
+    def __init__(self, block_size: int = 1) -> None:
+        super().__init__(block_size, block_size)
+
+    def _centre(self, space: Discrete, levels: Tensor, block: Tensor, draw: Tensor) -> Tensor:
+        return levels

@@ -1,0 +1,134 @@
+"""Block Gibbs between the layers of a restricted Boltzmann machine, exact at every inverse temperature."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from samplers.kernel import Info, Kernel, State, choose
+from samplers.metropolis_hastings import jump_length
+from targets.models.rbm import RBM
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary
+from targets.sum_log import sum_log
+from targets.target import Target
+
+HIDDEN_LOGITS = "hidden_logits"
+"""Key in ``State.aux`` of c + W theta, ``(*batch, n_hidden)``, which belongs to theta."""
+
+MOST_HIDDEN, MOST_VISIBLE = 14, 12
+"""Units up to which `RBMGibbs.log_transition` lists the states of a layer."""
+
+PIECE = 2**10
+"""Hidden states that `RBMGibbs.log_transition` sums over at once."""
+
+
+class RBMGibbs(Kernel):
+    """Draws the hidden layer given the visible one and the visible one anew; accepts so that beta U is left.
+
+    At inverse temperature beta both layers are drawn from the joint exp(beta (h'Wv + c'h + b'v)). That is
+    reversible for its margin mu_beta(v) = exp(sum_j softplus(beta (c_j + W_j v)) + beta b v), which is
+    exp(beta U(v)) at beta = 1 only. The move is therefore accepted with probability min(1, e^{r' - r}) where
+
+        r(v) = beta U(v) - log mu_beta(v) = sum_j beta softplus(l_j) - softplus(beta l_j),  l = c + Wv,
+
+    which is identically 1 at beta = 1: plain block Gibbs. A step costs two matrix products, as one
+    evaluation of U and its gradient does; the logits of theta are kept from the step that reached it.
+    """
+
+    exact = True
+
+    def check(self, target: Target) -> None:
+        _machine(target)
+
+    @torch.no_grad()
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return _state(_machine(target), theta)
+
+    @torch.no_grad()
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        machine = _machine(target)
+        batch, beta = state.log_prob.shape, torch.as_tensor(beta).to(state.log_prob)
+        inverse = beta.unsqueeze(-1)
+        hidden = _bernoulli(inverse * state.aux[HIDDEN_LOGITS], batch, generator)
+        proposed = _state(machine, _bernoulli(inverse * machine.visible_logits(hidden), batch, generator))
+        acceptance = _log_acceptance(state, proposed, inverse).exp()
+        accepted = uniform(generator, batch, like=acceptance) < acceptance
+        after = choose(accepted, proposed, state)
+        jump = jump_length(target.space, state.theta, after.theta)
+        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+
+    @torch.no_grad()
+    def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        """log P(source -> destination) of one step at one `beta`, shape ``(*batch)``, which both share.
+
+        Raises:
+            ValueError: for a machine with more than 12 visible or 14 hidden units, too many states to list.
+        """
+        machine = _machine(target)
+        if machine.n_visible > MOST_VISIBLE or machine.n_hidden > MOST_HIDDEN:
+            raise ValueError(
+                f"n_visible must be at most {MOST_VISIBLE} and n_hidden at most {MOST_HIDDEN} to list the "
+                f"states of both layers, {machine.n_visible} and {machine.n_hidden} were given"
+            )
+        matrix = _transition_matrix(machine, beta)
+        return matrix[machine.space.index(source.theta), machine.space.index(destination)].log()
+
+
+def _machine(target: Target) -> RBM:
+    if isinstance(target, RBM):
+        return target
+    raise ValueError(
+        "rbm_gibbs needs a restricted Boltzmann machine (targets.models.rbm.RBM), "
+        f"{type(target).__name__} was given"
+    )
+
+
+def _state(machine: RBM, theta: Tensor) -> State:
+    """The state at `theta` from one matrix product."""
+    logits = machine.hidden_logits(theta)
+    return State(theta, machine.log_prob_of(theta, logits), aux={HIDDEN_LOGITS: logits})
+
+
+def _bernoulli(logits: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
+    """Bits ``(*batch, units)`` drawn with log odds `logits`."""
+    return uniform(generator, batch, logits.shape[-1:], like=logits).lt_(logits.sigmoid_())
+
+
+def _log_acceptance(source: State, destination: State, inverse: Tensor) -> Tensor:
+    """log min(1, e^{r' - r}), shape ``(*batch)``; `inverse` is beta with an axis for the units."""
+    difference = _excess(destination.aux[HIDDEN_LOGITS], inverse) - _excess(
+        source.aux[HIDDEN_LOGITS], inverse
+    )
+    return difference.clamp(max=0.0)
+
+
+def _excess(logits: Tensor, inverse: Tensor) -> Tensor:
+    """r: softplus(x) = max(x, 0) + log(1 + e^{-|x|}), and the linear parts of r cancel."""
+    away = logits.abs().neg_()
+    first = sum_log(away.exp().add_(1.0))
+    return inverse.squeeze(-1) * first - sum_log(away.mul(inverse).exp_().add_(1.0))
+
+
+def _transition_matrix(machine: RBM, beta: Tensor) -> Tensor:
+    """P ``(2 ** n_visible, 2 ** n_visible)`` of one step, summed over the states of the hidden layer."""
+    like = machine.weight
+    start = _state(machine, machine.space.states(like.dtype).to(like.device))
+    size, inverse = len(start.theta), torch.as_tensor(beta).to(like).reshape(1)
+    proposal = start.theta.new_zeros((size, size))
+    logits = inverse * start.aux[HIDDEN_LOGITS]
+    states = Binary(machine.n_hidden).states(like.dtype).to(like.device)
+    for hidden in torch.split(states, PIECE):
+        down = _log_bernoulli(inverse * machine.visible_logits(hidden), start.theta)
+        proposal += _log_bernoulli(logits, hidden).exp() @ down.exp()
+    here = State(start.theta, start.log_prob, aux={HIDDEN_LOGITS: start.aux[HIDDEN_LOGITS].unsqueeze(1)})
+    matrix = proposal * _log_acceptance(here, start, inverse).exp()
+    # A chain is where it was because it drew that state again, or because it was refused another.
+    matrix += torch.diag((proposal - matrix).sum(-1))
+    return matrix
+
+
+def _log_bernoulli(logits: Tensor, bits: Tensor) -> Tensor:
+    """log probability ``(m, n)`` of each of the `bits` ``(n, units)`` given log odds ``(m, units)``."""
+    return logits @ bits.T - softplus(logits).sum(-1, keepdim=True)

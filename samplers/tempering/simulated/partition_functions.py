@@ -1,0 +1,173 @@
+"""Partition functions of a ladder, one level after the other: Algorithm 2 of STMH, as it must be meant.
+
+Printed, the loop runs to L and so to a level that does not exist, and every round walks over all L levels,
+most of which have no estimate yet. Here round l walks over the l hottest levels and gives that below it:
+
+    Z_{l+1} = Z_l / s * sum_j exp((beta_{l+1} - beta_l) U(x_j)),   x_j the states at level l.
+
+The paper restarts for each of the s states; here many chains go on in parallel, every visit to level l
+counts, and the chains, which are independent given the estimates so far, say how far off the mean is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from scipy.stats import t as student
+from torch import Tensor
+
+from samplers.hyperparameters import count
+from samplers.kernel import State
+from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
+from targets.randomness import Generator
+from targets.target import Target
+
+FEWEST = 2.0
+"""Effective draws below which an estimate is refused."""
+
+
+@dataclass(frozen=True)
+class PartitionPilot:
+    """Size of the pilot: `chains` in parallel, and `steps` of each for every level on which they walk.
+
+    A quarter as many steps again are taken before, and not counted.
+    """
+
+    chains: int = 256
+    steps: int = 200
+
+    def __post_init__(self) -> None:
+        count("pilot.chains", self.chains, 2)
+        count("pilot.steps", self.steps, 8)
+
+
+@dataclass(frozen=True)
+class PartitionFunctions:
+    """What a pilot found, of each level from the cold one; log Z of the hot level is set to 0.
+
+    Attributes:
+        log_partition: log Z_i, ``L`` numbers.
+        standard_error: of log Z_i, in nats.
+        effective: effective sample size: how many independent draws of level i the estimate of the step to
+            it is worth; infinite for the hot level, of which nothing is estimated.
+        chains: from which the standard errors come.
+        evaluations: of the target, per chain.
+    """
+
+    log_partition: list[float]
+    standard_error: list[float]
+    effective: list[float]
+    chains: int
+    evaluations: int
+
+    def interval(self, confidence: float = 0.95) -> list[tuple[float, float]]:
+        """A t interval of each log Z_i.
+
+        The errors of the rounds are added as if they were independent, which they are but for the states
+        from which a round sets out.
+        """
+        width = float(student.ppf(0.5 + confidence / 2, self.chains - 1))
+        pairs = zip(self.log_partition, self.standard_error, strict=True)
+        return [(value - width * error, value + width * error) for value, error in pairs]
+
+    def report(self) -> dict[str, Any]:
+        """What a reader of the run may want to know, fit for JSON."""
+        return {
+            "log_partition_interval": [list(pair) for pair in self.interval()],
+            "partition_effective_sample_size": self.effective[:-1],
+        }
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The log of a mean of weights, its standard error, and the effective number of draws behind it."""
+
+    log_mean: float
+    standard_error: float
+    effective: float
+
+
+def log_mean_weight(log_weights: Tensor, counted: Tensor) -> Ratio:
+    """The mean of exp(`log_weights`) over the states `counted`, both ``(steps, chains)``.
+
+    It is a ratio of two sums over independent chains, so its variance is that of the chains' residuals
+    (the delta method), which sees the autocorrelation within chains. The number of independent draws with
+    that variance, over 1 + the squared coefficient of variation of the weights (Kish), is the effective
+    sample size. All of it is NaN where nothing was counted.
+    """
+    kept = torch.where(counted, log_weights.double(), -torch.inf)
+    peak = kept.max()
+    weights = (kept - peak).exp().nan_to_num_(0.0) if bool(peak.isfinite()) else kept * torch.nan
+    totals, visits = weights.sum(0), counted.double().sum(0)
+    mean = totals.sum() / visits.sum()
+    chains = len(visits)
+    residuals = (totals - mean * visits).square().sum() / visits.sum() ** 2
+    variance = residuals * chains / (chains - 1) / mean**2
+    spread = ((weights / mean - 1).square() * counted).sum() / visits.sum()
+    drawn = torch.where(spread < variance * visits.sum(), spread / variance, visits.sum())
+    values = (peak + mean.log(), variance.sqrt(), drawn / (1 + spread))
+    return Ratio(*(float(value) for value in values))
+
+
+def check_effective(ratio: Ratio, betas: Sequence[float], level: int) -> None:
+    """Refuses an estimate that rests on next to nothing.
+
+    Raises:
+        ValueError: if it is not finite, or its effective sample size below 2.
+    """
+    found = (ratio.log_mean, ratio.standard_error, ratio.effective)
+    if all(map(math.isfinite, found)) and ratio.effective >= FEWEST:
+        return
+    raise ValueError(
+        f"the partition function of level {level} (beta={betas[level]:.4g}) rests on an effective sample of "
+        f"{ratio.effective:.1f} draws, at least {FEWEST:g} are needed: the levels are too far apart or the "
+        "pilot is too short"
+    )
+
+
+@torch.no_grad()
+def inductive(
+    chain: TemperedChain, target: Target, pilot: PartitionPilot, generator: Generator
+) -> PartitionFunctions:
+    """Algorithm 2: log Z of each level from the states at the next hotter one.
+
+    Args:
+        chain: its log Z_i are not read.
+        generator: with one seed.
+
+    Raises:
+        ValueError: if an estimate is degenerate (`check_effective`).
+    """
+    levels, betas = chain.levels, chain.betas
+    one = torch.ones((), dtype=betas.dtype, device=betas.device)
+    log_partition = torch.zeros(levels, dtype=torch.float64, device=betas.device)
+    variance, effective = [0.0] * levels, [math.inf] * levels
+    theta, evaluations = target.initial((1, pilot.chains), generator), 0
+    state: State | None = None
+    for known in range(1, levels):
+        part = chain.weighted(log_partition).hottest(known)
+        if state is None:
+            state = part.init(target, theta, one)
+        else:
+            # What was level 0 has a colder one below it now.
+            state.aux[LEVEL].add_(1)
+        energies, visits = [], []
+        for step in range(-(pilot.steps * known // 4), pilot.steps * known):
+            state, info = part.step(target, state, one, generator)
+            evaluations += info.evaluations
+            if step >= 0:
+                energies.append(state.log_prob.squeeze(0))
+                visits.append(state.aux[LEVEL].squeeze(0) == 0)
+        below = levels - known - 1
+        gap = betas[below] - betas[below + 1]
+        ratio = log_mean_weight(gap * torch.stack(energies), torch.stack(visits))
+        check_effective(ratio, betas.tolist(), below)
+        log_partition[below] = log_partition[below + 1] + ratio.log_mean
+        variance[below] = variance[below + 1] + ratio.standard_error**2
+        effective[below] = ratio.effective
+    errors = [math.sqrt(value) for value in variance]
+    return PartitionFunctions(log_partition.tolist(), errors, effective, pilot.chains, evaluations)

@@ -1,0 +1,149 @@
+"""Partition functions learned while a chain walks over all levels: Wang-Landau as stochastic approximation.
+
+After every step log Z_i grows by gamma_t L w_i(theta), averaged over chains, where w_i(theta) is the
+conditional probability of level i given theta. This is the update of Wang and Landau with the indicator of
+the visited level replaced by its conditional expectation, and with gains that make it converge: constant
+first, then falling as t^-0.8, at last as 1 / t (Tan 2017, "Optimally adjusted mixture sampling", where the
+gain L / t is shown to be the best one). Then the estimates stand still for as long again, and
+
+    Z_i = Z_i(learned) * mean of w_i(theta)    up to a factor that all levels share
+
+gives the final ones with their errors. The cost grows with L, that of `inductive` with L^2.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from samplers.tempering.simulated.partition_functions import (
+    PartitionFunctions,
+    PartitionPilot,
+    check_effective,
+    log_mean_weight,
+)
+from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
+from targets.randomness import Generator
+from targets.target import Target
+
+DECAY = 0.8
+
+
+def gain(step: int, levels: int, slow: int) -> float:
+    """gamma_t L of step t = 1, 2, ..: min(1, L t^-0.8) up to step `slow`, then falling as L / t."""
+    if step <= slow:
+        return min(1.0, levels / math.pow(step, DECAY))
+    return min(1.0, levels / (step - slow + math.pow(slow, DECAY)))
+
+
+def level_log_weights(chain: TemperedChain, log_prob: Tensor) -> Tensor:
+    """log w_i(theta), the law of the level given theta: ``(L, *batch)`` from U ``(*batch)``."""
+    shape = (-1, *(1,) * log_prob.dim())
+    joint = chain.betas.reshape(shape) * log_prob - chain.log_partition.reshape(shape)
+    return joint.log_softmax(0)
+
+
+@torch.no_grad()
+def wang_landau(
+    chain: TemperedChain, target: Target, pilot: PartitionPilot, generator: Generator
+) -> PartitionFunctions:
+    """log Z of every level from chains that walk over all of them, learning as they go.
+
+    After `first_guess`, half of the pilot's steps, ``steps * L``, are learned from with slowly falling
+    gains and half with fast ones; as many follow with the estimates held.
+
+    Args:
+        chain: its log Z_i are not read.
+        generator: with one seed.
+
+    Raises:
+        ValueError: if an estimate is degenerate
+            (`samplers.tempering.simulated.partition_functions.check_effective`).
+    """
+    betas = chain.betas
+    one = torch.ones((), dtype=betas.dtype, device=betas.device)
+    start = target.initial((1, max(pilot.chains, chain.levels)), generator)
+    state = _spread(chain, chain.init(target, start, one))
+    state, learned, evaluations = first_guess(chain, target, state, pilot.steps, generator)
+    total = pilot.steps * chain.levels
+    for step in range(1, total + 1):
+        chain = chain.weighted(learned)
+        state, info = chain.step(target, state, one, generator)
+        evaluations += info.evaluations
+        push = level_log_weights(chain, state.log_prob).exp().mean((1, 2), dtype=torch.float64)
+        learned = learned + gain(step, chain.levels, total // 2) * push
+    chain = chain.weighted(learned)
+    log_weights = []
+    for _ in range(total):
+        state, info = chain.step(target, state, one, generator)
+        evaluations += info.evaluations
+        log_weights.append(level_log_weights(chain, state.log_prob).squeeze(1))
+    return _estimates(chain, learned, torch.stack(log_weights, 1), evaluations)
+
+
+def first_guess(
+    chain: TemperedChain, target: Target, state: State, steps: int, generator: Generator
+) -> tuple[State, Tensor, int]:
+    """log Z by thermodynamic integration over chains that keep their levels: where learning sets out.
+
+    The slope of log Z is the mean of U; the second half of the `steps` is averaged, the trapezoidal rule
+    goes from level to level.
+
+    Returns:
+        Where the chains end, log Z ``(L,)`` in float64, and the evaluations spent per chain.
+    """
+    still, level = copy.copy(chain), state.aux[LEVEL]
+    still.rate = 0.0
+    one = torch.ones((), dtype=chain.betas.dtype, device=chain.betas.device)
+    energy, evaluations = torch.zeros_like(state.log_prob, dtype=torch.float64), 0
+    for step in range(steps):
+        state, info = still.step(target, state, one, generator)
+        evaluations += info.evaluations
+        if step >= steps // 2:
+            energy += state.log_prob / (steps - steps // 2)
+    sums = torch.zeros(chain.levels, dtype=torch.float64, device=energy.device)
+    means = sums.index_add(0, level.flatten(), energy.flatten()) / level.flatten().bincount()
+    rises = chain.betas.double().diff() * (means[1:] + means[:-1]) / 2
+    return state, torch.cat([rises.new_zeros(1), rises.cumsum(0)]), evaluations
+
+
+def _spread(chain: TemperedChain, state: State) -> State:
+    """`state` with the chains on all levels in turn."""
+    level = state.aux[LEVEL]
+    turns = torch.arange(level.numel(), device=level.device).reshape(level.shape) % chain.levels
+    state.aux[LEVEL].copy_(turns)
+    return state
+
+
+def _estimates(
+    chain: TemperedChain, learned: Tensor, log_weights: Tensor, evaluations: int
+) -> PartitionFunctions:
+    """The learned estimates, corrected by the held run's `log_weights` ``(L, steps, chains)``."""
+    counted = torch.ones_like(log_weights[0], dtype=torch.bool)
+    hot = log_weights[-1]
+    reference = log_mean_weight(hot, counted)
+    corrections, errors, effective = [], [], []
+    for level, weights in enumerate(log_weights):
+        ratio = log_mean_weight(weights, counted)
+        check_effective(ratio, chain.betas.tolist(), level)
+        corrections.append(ratio.log_mean - reference.log_mean)
+        errors.append(difference_error(weights, hot))
+        effective.append(ratio.effective)
+    effective[-1] = math.inf
+    values = (learned - learned[-1]).tolist()
+    log_partition = [value + correction for value, correction in zip(values, corrections, strict=True)]
+    return PartitionFunctions(log_partition, errors, effective, log_weights.shape[-1], evaluations)
+
+
+def difference_error(log_weights: Tensor, log_others: Tensor) -> float:
+    """Standard error of log mean exp(`log_weights`) - log mean exp(`log_others`), both ``(steps, chains)``.
+
+    By the delta method from the chains, which are independent.
+    """
+    first, second = (values.double().exp().mean(0) for values in (log_weights, log_others))
+    residuals = first / first.mean() - second / second.mean()
+    return float((residuals.square().sum() / (len(residuals) - 1) / len(residuals)).sqrt())

@@ -1,0 +1,55 @@
+"""The idx format of MNIST and its relatives: a magic number, the sizes, then the bytes of all items."""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from targets.datasets.dataset import DataError
+from targets.datasets.files.places import content
+
+BYTES = 0x00000800
+"""Unsigned bytes (8); the last digit of a magic number is how many axes they have."""
+
+
+def read_images(path: Path) -> NDArray[np.uint8]:
+    """The images of an idx file, plain or gzipped, uint8 ``(images, height, width)``.
+
+    Raises:
+        DataError: if the file is damaged, is not idx with three axes of bytes, or is not as long as it says.
+    """
+    return _read(path, 3, "images", "pixels")
+
+
+def read_labels(path: Path) -> NDArray[np.uint8]:
+    """The labels of an idx file, plain or gzipped, uint8 ``(images,)``.
+
+    Raises:
+        DataError: if the file is damaged, is not idx with one axis of bytes, or is not as long as it says.
+    """
+    return _read(path, 1, "labels", "labels")
+
+
+def _read(path: Path, axes: int, what: str, items: str) -> NDArray[np.uint8]:
+    """The bytes of a file, in the shape that it says; `what` it should hold and its `items`, for messages."""
+    data, header = content(path), struct.Struct(f">{axes + 1}I")
+    if len(data) < header.size:
+        raise DataError(f"'{path}' is truncated: {len(data)} bytes are not even the header of an idx file")
+    magic, *shape = header.unpack_from(data)
+    if magic != BYTES + axes:
+        raise DataError(
+            f"'{path}' is not an idx file of {what}: its magic number is 0x{magic:08x} instead of "
+            f"0x{BYTES + axes:08x}"
+        )
+    expected = header.size + math.prod(shape)
+    if len(data) != expected:
+        fault = "truncated" if len(data) < expected else "damaged"
+        sizes = " x ".join(map(str, shape))
+        raise DataError(
+            f"'{path}' is {fault}: {sizes} {items} and a header need {expected:,} bytes, it has {len(data):,}"
+        )
+    return np.frombuffer(data, dtype=np.uint8, offset=header.size).reshape(shape)

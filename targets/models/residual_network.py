@@ -1,0 +1,142 @@
+"""The residual network of the deep energy-based models: one number for an image (experiments D.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import silu
+
+from targets.models.fused_first_convolution import entrance, joins
+
+PRECISIONS = ("float32", "bfloat16")
+
+
+class Block(nn.Module):
+    """Swish(conv(Swish(conv(x))) + shortcut(x)), both convolutions 3 x 3, the first with the stride.
+
+    The shortcut is the identity, or a 1 x 1 convolution where the stride is not 1.
+    """
+
+    def __init__(self, width: int, stride: int) -> None:
+        super().__init__()
+        self.first = _convolution(width, width, 3, stride)
+        self.second = _convolution(width, width, 3)
+        self.shortcut = _convolution(width, width, 1, stride) if stride != 1 else None
+
+    def forward(self, maps: Tensor) -> Tensor:
+        """``(images, width, height, width)`` to ``(images, width, ceil(height / stride), ...)``."""
+        passed = maps if self.shortcut is None else self.shortcut(maps)
+        return self.joined(self.first(maps), passed)
+
+    def joined(self, inner: Tensor, passed: Tensor) -> Tensor:
+        """The block's output from what its first convolution and its shortcut give."""
+        output: Tensor = self.second(silu(inner))
+        return silu(output.add_(passed))
+
+
+class ResidualNetwork(nn.Module):
+    """A 3 x 3 convolution to `width` maps, residual blocks, the mean over the map, one linear unit.
+
+    No normalisation; every layer has biases. The first `halvings` blocks have stride 2, the others 1; an
+    image of any size is taken. With 64 maps, 8 blocks and 2 halvings it has 599,873 parameters. The weights
+    lie channels-last, in which an evaluation on one thread took 0.56 of the time with 16 maps and 4 blocks
+    (23 against 41 ms for 100 images of 28 x 28) and 0.76 of it with 64 and 8 (198 against 260 ms).
+
+    Args:
+        width, blocks, halvings: see above.
+        precision: ``bfloat16`` computes the blocks' convolutions in it, on the CPU, too; the mean over the
+            map and the linear unit stay in the dtype of the images. Without effect on float64.
+        generator: of the weights and biases, uniform on +-1 / sqrt(inputs of the unit), as PyTorch does.
+    """
+
+    def __init__(
+        self, width: int, blocks: int, halvings: int, precision: str, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.precision = precision
+        self.first = _convolution(1, width, 3)
+        self.blocks = nn.Sequential(*(Block(width, 2 if place < halvings else 1) for place in range(blocks)))
+        self.last = nn.Linear(width, 1, device="meta", dtype=torch.float64)
+        # Made without memory and filled from `generator`, so that the global generator stays where it is.
+        self.to_empty(device="cpu")
+        with torch.no_grad():
+            for layer in self.modules():
+                if isinstance(layer, (nn.Conv2d, nn.Linear)):
+                    bound = layer.weight[0].numel() ** -0.5
+                    for parameter in layer.parameters():
+                        parameter.uniform_(-bound, bound, generator=generator)
+        self.to(memory_format=torch.channels_last)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """``(images, 1, height, width)`` to ``(images,)``."""
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            maps = self._entered(images)
+            for block in islice(self.blocks, 1, None):
+                maps = block(maps)
+        output: Tensor = self.last(maps.to(images.dtype).mean((-2, -1)))
+        return output.squeeze(-1)
+
+    def _entered(self, images: Tensor) -> Tensor:
+        """The output of the first block, or of the first convolution where there is no block."""
+        block = next(iter(self.blocks), None)
+        if not isinstance(block, Block):
+            maps: Tensor = self.first(images)
+            return maps
+        if block.shortcut is None or not joins(*images.shape[-2:]):
+            maps = block(self.first(images))
+            return maps
+        with torch.autocast(images.device.type, enabled=False):
+            inner, passed = entrance(images, _layer(self.first), _layer(block.first), _layer(block.shortcut))
+        return block.joined(inner, passed)
+
+
+def check_sizes(width: int, blocks: int, halvings: int) -> None:
+    """Refuses sizes that no network has.
+
+    Raises:
+        ValueError: naming the argument, its value and what is allowed.
+    """
+    for name, value, least in (("width", width, 1), ("blocks", blocks, 0), ("halvings", halvings, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be a whole number of at least {least}, {value!r} was given")
+    if halvings > blocks:
+        raise ValueError(f"halvings must be at most blocks={blocks}, {halvings} was given")
+
+
+def image_shape(n_visible: int, shape: Sequence[int] | None) -> tuple[int, int]:
+    """Height and width of an image of `n_visible` pixels: `shape`, or a square where it is None.
+
+    Raises:
+        ValueError: if they do not make `n_visible` pixels.
+    """
+    if shape is None:
+        side = round(n_visible**0.5)
+        if side * side != n_visible:
+            raise ValueError(
+                f"shape must be given where n_visible is no square number, n_visible={n_visible} was given"
+            )
+        return side, side
+    sizes = tuple(shape) if isinstance(shape, (list, tuple)) else ()
+    whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes)
+    if len(sizes) != 2 or not whole or sizes[0] * sizes[1] != n_visible:
+        raise ValueError(
+            f"shape must be the height and width of an image of {n_visible} pixels (n_visible), "
+            f"{shape!r} was given"
+        )
+    return sizes[0], sizes[1]
+
+
+def _layer(convolution: nn.Conv2d) -> tuple[Tensor, Tensor]:
+    """Its weight and bias."""
+    assert convolution.bias is not None
+    return convolution.weight, convolution.bias
+
+
+def _convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Conv2d:
+    """A convolution that keeps the size of the map, or divides it by the stride and rounds up; no weights."""
+    return nn.Conv2d(
+        inputs, outputs, size, stride=stride, padding=size // 2, device="meta", dtype=torch.float64
+    )

@@ -1,0 +1,78 @@
+"""The Gaussian mixtures of the papers on tempering: the two modes of STMH, the singular mixtures of ReLD."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from targets.synthetic.gaussian_mixture import GaussianMixture
+
+
+def two_modes(
+    distance: float = 10.0,
+    d: int = 2,
+    start: Sequence[float] | None = None,
+    start_scale: float = 1.0,
+) -> GaussianMixture:
+    """The symmetric mixture of STMH, section 4: 1/2 N(-m, I) + 1/2 N(m, I), m = D / (2 sqrt d) (1, .., 1).
+
+    The paper has d = 2 and writes m = D / (2 sqrt 2) (1, 1). Its f = -log of the same sum without the
+    factor (2 pi)^(-d/2); that constant shifts log Z at inverse temperature beta by beta (d/2) log 2 pi.
+
+    Args:
+        distance: D, the distance between the two means.
+        d: dimension.
+        start: see `GaussianMixture`; STMH starts at (10, 10).
+        start_scale: see `GaussianMixture`.
+
+    Raises:
+        ValueError: if `distance` is not a positive number, `d` not a positive whole number, or `start` of
+            the wrong length.
+    """
+    half = 0.5 * _positive("distance", distance) / math.sqrt(_dimension(d))
+    mean = torch.full((d,), half, dtype=torch.float64)
+    return GaussianMixture(torch.stack([-mean, mean]), start=start, start_scale=start_scale)
+
+
+def singular_mixture(
+    epsilon: float = 0.3,
+    d: int = 1,
+    distance: float = 2.0,
+    start: Sequence[float] | None = None,
+    start_scale: float = 1.0,
+) -> GaussianMixture:
+    """A mixture of two Gaussians that grow narrow: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (1, 0, .., 0).
+
+    ReLD, Proposition 1 and Theorem 1, concern epsilon to 0 at fixed means.
+
+    Args:
+        epsilon: standard deviation of each component in every coordinate.
+        d: dimension.
+        distance: |2 m|, the distance between the two means.
+        start: see `GaussianMixture`.
+        start_scale: see `GaussianMixture`.
+
+    Raises:
+        ValueError: if `epsilon` or `distance` is not a positive number, `d` not a positive whole number, or
+            `start` of the wrong length.
+    """
+    mean = torch.zeros(_dimension(d), dtype=torch.float64)
+    mean[0] = 0.5 * _positive("distance", distance)
+    variance = _positive("epsilon", epsilon) ** 2
+    return GaussianMixture(
+        torch.stack([-mean, mean]), covariance=variance, start=start, start_scale=start_scale
+    )
+
+
+def _positive(key: str, value: float) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError(f"{key} must be a positive number, {value!r} was given")
+    return float(value)
+
+
+def _dimension(value: int) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"d must be a positive whole number, {value!r} was given")
+    return value

@@ -1,0 +1,30 @@
+"""Cities on the unit square, with ways that differ in length there and back (experiments.md E.2)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from targets.randomness import derive_seed, uniform
+from targets.tours.tsplib import FEWEST
+
+ASYMMETRY = 0.2
+"""A way is up to so much longer than the distance that it covers."""
+
+
+def random_cities(cities: int, seed: int) -> Tensor:
+    """Lengths ``(n, n)`` from the city of the row to that of the column, float64, zero from a city to itself.
+
+    Coordinates are uniform on the unit square; a way is their distance times a weight that is uniform on
+    [1, 1.2] and independent of that of the way back.
+
+    Raises:
+        ValueError: unless `cities` is a whole number of at least 3.
+    """
+    if not isinstance(cities, int) or isinstance(cities, bool) or cities < FEWEST:
+        raise ValueError(f"cities must be a whole number of at least {FEWEST}, {cities!r} was given")
+    generator = torch.Generator().manual_seed(derive_seed(seed, "cities"))
+    like = torch.empty(0, dtype=torch.float64)
+    points = uniform(generator, (cities,), (2,), like=like)
+    weights = 1.0 + ASYMMETRY * uniform(generator, (cities,), (cities,), like=like)
+    return (points.unsqueeze(1) - points).square().sum(-1).sqrt() * weights

@@ -1,0 +1,204 @@
+"""Travelling-salesman instances in TSPLIB 95 files (Reinelt 1995), symmetric and asymmetric."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from targets.datasets.dataset import DataError
+from targets.datasets.files.places import content
+from targets.tours.tsplib_distances import DISTANCES
+
+FEWEST = 3
+"""Cities below which there is nothing to choose."""
+
+OPTIMA = {
+    "burma14": 3323,
+    "ulysses16": 6859,
+    "gr17": 2085,
+    "gr21": 2707,
+    "ulysses22": 7013,
+    "gr24": 1272,
+    "fri26": 937,
+    "bays29": 2020,
+    "att48": 10628,
+    "eil51": 426,
+    "berlin52": 7542,
+}
+"""Lengths of the shortest tours of instances that are published without one."""
+
+FORMATS = {
+    # First whether a row of numbers holds what is right of the diagonal, then whether the diagonal is there.
+    "UPPER_ROW": (True, False),
+    "LOWER_ROW": (False, False),
+    "UPPER_DIAG_ROW": (True, True),
+    "LOWER_DIAG_ROW": (False, True),
+    # A column of one triangle is a row of the other.
+    "UPPER_COL": (False, False),
+    "LOWER_COL": (True, False),
+    "UPPER_DIAG_COL": (False, True),
+    "LOWER_DIAG_COL": (True, True),
+}
+"""EDGE_WEIGHT_FORMAT of a triangle; FULL_MATRIX is the other one."""
+
+KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]*)\s*(?::\s*(.*?))?\s*$")
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """What a TSPLIB file says.
+
+    Attributes:
+        name: of the instance.
+        distances: from the city of the row to that of the column, ``(n, n)``, float64.
+        optimum: length of the shortest tour, of the ``.opt.tour`` beside the file or as published; None
+            where it is not known.
+    """
+
+    name: str
+    distances: Tensor
+    optimum: float | None
+
+
+def find(file: str, root: str | None) -> Path:
+    """The path of an instance: `file` as it stands, or else below ``root/tsplib``.
+
+    Raises:
+        DataError: if it is in neither place.
+    """
+    here = Path(file).expanduser()
+    if here.is_file():
+        return here
+    if root is not None and str(root).strip():
+        below = Path(root).expanduser() / "tsplib" / file
+        if below.is_file():
+            return below
+        why = f"which is not there, nor is '{below}'"
+    else:
+        why = "which is not there, and DATA_ROOT=DIR or data.root=DIR says no other place"
+    raise DataError(f"file must be null or a TSPLIB file, '{file}' was given, {why}")
+
+
+def read(path: Path) -> Instance:
+    """The instance in a file, plain or gzipped.
+
+    Raises:
+        DataError: if it cannot be read, a section is missing or does not fit, or its edge-weight type or
+            format is not supported.
+    """
+    keys, sections = _parse(path)
+    size = _dimension(path, keys)
+    kind = keys.get("EDGE_WEIGHT_TYPE", "nothing")
+    if kind not in (*DISTANCES, "EXPLICIT"):
+        allowed = ", ".join(sorted([*DISTANCES, "EXPLICIT"]))
+        raise DataError(f"'{path}': EDGE_WEIGHT_TYPE must be one of {allowed}, {kind} was given")
+    if kind == "EXPLICIT":
+        distances = _explicit(path, keys, _section(path, sections, "EDGE_WEIGHT_SECTION", kind), size)
+    else:
+        rows = _section(path, sections, "NODE_COORD_SECTION", kind)
+        points = _numbers(path, "NODE_COORD_SECTION", rows, 3 * size).reshape(size, 3)
+        distances = DISTANCES[kind](points[:, 1:])
+    if not bool((distances >= 0).all() & (distances > 0).any()):
+        raise DataError(f"'{path}' must hold distances of at least 0, and not of 0 alone")
+    name = keys.get("NAME", path.stem).removesuffix(".tsp")
+    beside = tour_beside(path)
+    optimum: float | None = OPTIMA.get(name)
+    if beside.is_file():
+        optimum = length(distances, read_tour(beside, size))
+    return Instance(name, distances, optimum)
+
+
+def tour_beside(path: Path) -> Path:
+    """Where the shortest tour of the instance at `path` is expected."""
+    return path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
+
+
+def read_tour(path: Path, size: int) -> Tensor:
+    """The tour of `size` cities in a TSPLIB file, ``(size,)``, int64, cities from 0.
+
+    Raises:
+        DataError: if it cannot be read or is no tour of all cities.
+    """
+    _, sections = _parse(path)
+    words = [word for word in _section(path, sections, "TOUR_SECTION", "a tour") if word != "-1"]
+    cities = _numbers(path, "TOUR_SECTION", words, size)
+    if sorted(cities.tolist()) != list(range(1, size + 1)):
+        raise DataError(f"'{path}' must hold a tour of the cities 1 to {size}, each once")
+    return cities.long() - 1
+
+
+def length(distances: Tensor, tour: Tensor) -> float:
+    """Length of a tour ``(n,)`` with the way home."""
+    return float(distances[tour, tour.roll(-1)].sum())
+
+
+def _parse(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The keys of the head, and the words of each section."""
+    try:
+        text = content(path).decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"'{path}' is damaged or no TSPLIB file: it is not text") from error
+    keys: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
+    section: list[str] | None = None
+    for line in text.splitlines():
+        found = KEYWORD.match(line)
+        if found is None:
+            if section is not None:
+                section += line.split()
+            continue
+        key, value = found.groups()
+        if key == "EOF":
+            break
+        section = sections.setdefault(key, []) if key.endswith("_SECTION") else None
+        if section is None:
+            keys[key] = value or ""
+    return keys, sections
+
+
+def _dimension(path: Path, keys: dict[str, str]) -> int:
+    given = keys.get("DIMENSION", "nothing")
+    if not given.isdigit() or int(given) < FEWEST:
+        raise DataError(f"'{path}' must have a DIMENSION of at least {FEWEST} cities, {given} was given")
+    return int(given)
+
+
+def _section(path: Path, sections: dict[str, list[str]], name: str, kind: str) -> list[str]:
+    if name not in sections:
+        raise DataError(f"'{path}' has no {name}, which {kind} needs")
+    return sections[name]
+
+
+def _numbers(path: Path, section: str, words: Sequence[str], count: int) -> Tensor:
+    """`count` finite numbers, float64."""
+    try:
+        values = [float(word) for word in words]
+    except ValueError as error:
+        said = " ".join(str(error).split())
+        raise DataError(f"'{path}': {section} must hold numbers, {said}") from error
+    if len(values) != count or not all(map(math.isfinite, values)):
+        raise DataError(f"'{path}': {section} must hold {count} finite numbers, it holds {len(values)}")
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def _explicit(path: Path, keys: dict[str, str], words: Sequence[str], size: int) -> Tensor:
+    """The matrix of EDGE_WEIGHT_SECTION, its diagonal zero."""
+    layout = keys.get("EDGE_WEIGHT_FORMAT", "nothing")
+    if layout == "FULL_MATRIX":
+        matrix = _numbers(path, "EDGE_WEIGHT_SECTION", words, size * size).reshape(size, size)
+        return matrix.fill_diagonal_(0.0)
+    if layout not in FORMATS:
+        allowed = ", ".join(sorted([*FORMATS, "FULL_MATRIX"]))
+        raise DataError(f"'{path}': EDGE_WEIGHT_FORMAT must be one of {allowed}, {layout} was given")
+    upper, diagonal = FORMATS[layout]
+    shift = 0 if diagonal else 1
+    rows, columns = torch.triu_indices(size, size, shift) if upper else torch.tril_indices(size, size, -shift)
+    matrix = torch.zeros((size, size), dtype=torch.float64)
+    matrix[rows, columns] = _numbers(path, "EDGE_WEIGHT_SECTION", words, len(rows))
+    return (matrix + matrix.T).fill_diagonal_(0.0)
