@@ -397,7 +397,7 @@ def test_every_ingredient_of_a_recipe_changes_the_model() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "datasets.root=elsewhere",
+        "data.root=elsewhere",
         "output_root=elsewhere",
         "target.ground_truth.steps=100",
         "target.ground_truth.chains=7",
