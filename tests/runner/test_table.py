@@ -22,15 +22,15 @@ from runner import table as command
 from runner.execution.errors import UserError
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget_sentence, cost
+from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import PanelShape
-from runner.report.figures.draw import write_figures
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.page.terminal import show
-from runner.report.panels.lines import against_columns
+from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.record import record
 from runner.report.stored_results import Results, gather
@@ -323,7 +323,7 @@ def test_figures_are_the_same_bytes_from_the_same_runs(
 def test_columns_stand_at_their_value_on_a_logarithmic_axis_too(results: Results, shape: TableShape) -> None:
     panel = PanelShape("against_columns", "", ["eight", "sixteen"], "emc", x="target.components", log_x=True)
     page, ax = pyplot.subplots()
-    against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    draw_against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
     assert ax.get_xscale() == "log"
     places = {tuple(map(float, line.get_xdata())) for line in ax.lines if line.get_linestyle() != "None"}
     assert (8.0, 16.0) in places

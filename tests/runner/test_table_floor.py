@@ -20,7 +20,7 @@ from runner.report.analysis.comparison import compared
 from runner.report.analysis.floor import within_floor
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget, budget_sentence
-from runner.report.figures.draw import draw_figure
+from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import FLOOR
 from runner.report.page.footnotes import LETTERS, Footnotes, mark
 from runner.report.page.latex import latex

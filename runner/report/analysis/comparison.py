@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metrics.statistics.inference import ALPHA, holm, interval, paired_p_value
-from runner.report.page.numerals import numeral
+from runner.report.numerals import numeral
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
 

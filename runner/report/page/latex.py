@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from runner.report.numerals import power_of_ten
 from runner.report.page.layout import Block, Cell, Label, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import BETTER
-from runner.report.page.numerals import power_of_ten
 
 MARKS = {
     INEXACT: r"\dagger",

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.numerals import Numeral, as_printed, numeral
 from runner.report.page.footnotes import Footnotes, mark
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR, legend
-from runner.report.page.numerals import Numeral, as_printed, numeral
 from runner.report.published import Published
 from runner.report.row_role import Role
 from runner.report.stored_results import Results
