@@ -263,7 +263,7 @@ def test_markdown(page: Page) -> None:
     assert cells["Bᵇ"][3] == "-"
     assert "C†" in cells
     assert cells["fixed"][0].endswith("‡")
-    assert "17 of 30 runs are in (1 failed, 12 missing)." in text
+    assert "17 of 30 runs are done (1 failed, 12 missing)." in text
     assert "`python -m runner -m +experiment=small`" in text
     assert "- ᵃ Two unrelated feature maps." in text
     assert len({line.count("|") for line in [header, *lines]}) == 1
@@ -296,7 +296,7 @@ def test_a_table_without_runs_is_a_table_of_dashes(
 ) -> None:
     results = gather("small", shape, jobs, Store(tmp_path / "nothing"))
     page = lay_out(shape, summarise(shape, results, published_numbers(shape)), results, "", "again")
-    assert "0 of 30 runs are in (30 missing)." in markdown(page)
+    assert "0 of 30 runs are done (30 missing)." in markdown(page)
     assert "| C | - | - | - | - | - | - |" in markdown(page)
     assert write_figures(shape, results, tmp_path)
     with pytest.raises(UserError, match="nothing to record"):
@@ -454,7 +454,7 @@ def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     assert sorted(path.name for path in folder.iterdir()) == [
         "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
     ]  # fmt: skip
-    assert "0 of 12 runs are in (12 missing)." in capsys.readouterr().out
+    assert "0 of 12 runs are done (12 missing)." in capsys.readouterr().out
 
 
 def test_what_a_run_cost_can_stand_in_a_table(results: Results) -> None:
