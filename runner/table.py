@@ -60,11 +60,12 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.execution.atomic_files import write_text
     from runner.report.analysis.table_entries import summarise
     from runner.report.budget import budget_sentence
-    from runner.report.figures.draw import write_figures
+    from runner.report.draw_figures import write_figures
     from runner.report.page.latex import latex
     from runner.report.page.layout import lay_out
     from runner.report.page.markdown import markdown
     from runner.report.page.terminal import show
+    from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.record import record
     from runner.report.stored_results import gather
@@ -72,6 +73,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
+    check_panels(shape.figures)
     published = published_numbers(shape)
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)

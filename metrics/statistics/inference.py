@@ -1,6 +1,6 @@
-"""What a table says about a handful of seeds: mean, 95 % interval, and paired tests with Holm's correction.
+"""Statistics of a few seeds: mean and 95 % interval, paired t-tests, what they can detect, Holm's correction.
 
-Where the data allow no statement (one seed, no variance) there is none: None, never NaN.
+Where the data allow no statement (one seed, no variance) the result is None, never NaN.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 
 LEVEL = 0.95
 ALPHA = 0.05
+POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,8 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     return Interval(mean, sd, mean - margin, mean + margin, data.size)
 
 
-def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
-    """Two-sided p-value of the paired t-test over the seeds that `a` and `b` share.
-
-    None for fewer than two shared seeds and where the differences do not vary.
-    """
+def _paired_differences(a: Mapping[int, float], b: Mapping[int, float]) -> np.ndarray | None:
+    """`a` less `b` by shared seed; None for fewer than two seeds, or if they vary by rounding alone."""
     seeds = sorted(a.keys() & b.keys())
     if len(seeds) < 2:
         return None
@@ -79,16 +77,53 @@ def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | No
     second = np.asarray([b[seed] for seed in seeds], dtype=np.float64)
     differences = first - second
     rounding = 8 * np.finfo(np.float64).eps * float(max(np.abs(first).max(), np.abs(second).max()))
-    if float(np.ptp(differences)) <= rounding:
+    return None if float(np.ptp(differences)) <= rounding else differences
+
+
+def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
+    """Two-sided p-value of the paired t-test over the seeds that `a` and `b` share.
+
+    None for fewer than two shared seeds and where the differences do not vary.
+    """
+    differences = _paired_differences(a, b)
+    if differences is None:
         return None
-    statistic = differences.mean() / (differences.std(ddof=1) / math.sqrt(len(seeds)))
-    return float(2 * stats.t.sf(abs(statistic), len(seeds) - 1))
+    n = differences.size
+    statistic = differences.mean() / (differences.std(ddof=1) / math.sqrt(n))
+    return float(2 * stats.t.sf(abs(statistic), n - 1))
+
+
+def detectable_difference(
+    a: Mapping[int, float], b: Mapping[int, float], power: float = POWER
+) -> float | None:
+    """Smallest true difference of means that the paired t-test of `a` and `b` finds with probability `power`.
+
+    The test is two-sided at the 5 % level and taken by itself, without a correction for other tests. The
+    differences are taken as normal with their sample standard deviation s: with n shared seeds and a true
+    difference d the squared statistic is noncentral F with 1 and n - 1 degrees of freedom and noncentrality
+    n d^2 / s^2. None where `paired_p_value` is None.
+    """
+    differences = _paired_differences(a, b)
+    if differences is None:
+        return None
+    n = differences.size
+    critical = float(stats.t.ppf(1 - ALPHA / 2, n - 1))
+
+    def excess(ratio: float) -> float:
+        """Power at a true difference of `ratio` standard errors, less the one that is wanted."""
+        return float(stats.ncf.sf(critical**2, 1, n - 1, ratio**2)) - power
+
+    end = 2 * critical
+    while excess(end) < 0:
+        end *= 2
+    ratio = optimize.brentq(excess, 0.0, end)
+    return float(ratio * differences.std(ddof=1) / math.sqrt(n))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's step-down adjusted p-values, in the given order.
 
-    A None stays None and counts in the family all the same, so that a missing test never helps the others.
+    None stays None and still counts as a test, so that a missing test never lowers the other p-values.
     """
     adjusted: list[float | None] = [None] * len(p_values)
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)

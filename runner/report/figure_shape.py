@@ -15,31 +15,25 @@ NARROWEST = 3.5
 class PanelShape:
     """One panel of a figure.
 
+    Which of the keys it has to have and may have depends on its kind (`runner.report.panels`).
+
     Attributes:
-        kind: `intervals` (rows against a metric), `against_columns` (metric against the columns' `x`),
-            `against_steps` (metric along the run), `heat_map` (visits of `row`, or the target itself),
-            `samples` (a sheet of the last draws of `row`), `images` (one of the data that `row` learned
-            from), `class_histogram` (classes of the images of
-            `row`), `state_shares` and `state_gaps` (visits to the states of a small binary target, and their
-            difference from it), `spectrum` (eigenvalues of the Hessian at the draws of `row`) or `repeats`
-            (the metric of every seed).
-        log: whether the metric's axis is logarithmic (`against_columns`, `against_steps`).
-        log_x: whether the horizontal axis is (`intervals`, `against_steps`, where it is by default, and
-            `against_columns`).
-        limits: ends of the metric's axis; by default it holds all intervals. Of colours (`state_shares`,
-            `state_gaps`) and of the share (`spectrum`) the second.
-        columns: labels of the columns drawn.
-        x: key whose value places a column (`against_columns`), or `step`, `evaluations` or
-            `seconds` (`against_steps`).
-        x_label: what stands below the horizontal axis (`intervals`, `against_columns`, `against_steps`,
-            `repeats`).
-        y_label: what stands beside the vertical one in place of the metric's name (`against_columns`,
-            `against_steps`).
-        floor: a metric of the runs whose mean over all of them is drawn as a line (`against_steps`,
-            `repeats`).
-        x_power: the horizontal axis is this power of `x` (`against_columns`).
-        theory: the power of `x` with which theory lets the metric of `row` grow, or of all rows; drawn dotted
-            through the middle of their points (`against_columns`).
+        kind: what is drawn, the name of one of `runner.report.panel_kinds`.
+        title: what stands above it.
+        columns: labels of the table's columns that it draws.
+        metric: the metric drawn, one of the table's.
+        row: the row drawn, where a panel shows a single one.
+        x: key whose value places a column, or `step`, `evaluations` or `seconds` along a run.
+        x_label: label of the horizontal axis.
+        y_label: label of the vertical axis in place of the metric's name.
+        log: whether the metric's axis is logarithmic.
+        log_x: whether the horizontal axis is; by default each kind decides.
+        limits: ends of the metric's axis, by default such that all intervals fit; of colours and shares the
+            second is the upper end.
+        floor: a metric of the runs whose mean over all of them is drawn as a level line.
+        x_power: the horizontal axis is this power of `x`.
+        theory: the power of `x` with which the metric of `row`, or of all rows, grows by theory; drawn dotted
+            through the middle of their points.
     """
 
     kind: str

@@ -22,7 +22,7 @@ from torch import nn
 from metrics.applications.lenet5 import LeNet5
 from runner.config.datasets import load as load_data
 from runner.execution import signals
-from runner.report.figures.draw import draw_figure
+from runner.report.draw_figures import draw_figure
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import table_shape
@@ -490,4 +490,4 @@ def test_a_histogram_has_a_bar_and_a_mark_for_every_class() -> None:
     assert first.get_ylim() == (0, 0.8)
     marks = [path.vertices[0][1] for lines in first.collections for path in cast(Any, lines).get_paths()]
     assert {0.25, 0.75} <= set(marks)
-    assert "no run is in" in [text.get_text() for text in second.texts]
+    assert "no finished run" in [text.get_text() for text in second.texts]

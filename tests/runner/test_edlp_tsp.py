@@ -15,9 +15,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.config.compose import compose
 from runner.execution.errors import UserError
-from runner.report.figures.draw import draw_figure, write_figures
-from runner.report.figures.tour_runs import law_of_tours, quantiles, visits_of
-from runner.report.panels.tour_marginals import mismatch_law
+from runner.report.draw_figures import draw_figure, write_figures
+from runner.report.figures.tour_runs import quantiles, tour_distribution, visited_tours
+from runner.report.panels.tour_marginals import mismatch_distribution
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
@@ -108,7 +108,7 @@ def test_a_run_is_what_the_file_holds_and_not_where_it_lies(tmp_path: Path) -> N
 def test_what_the_notes_say_of_the_target() -> None:
     """The numbers in the notes of the tables are the target's own."""
     target = TSP()
-    costs, law = law_of_tours(target)
+    costs, law = tour_distribution(target)
     mean = float(costs @ law)
     sd = float(np.sqrt(((costs - mean) ** 2) @ law))
     notes = {metric.metric: metric.note or "" for metric in shape_of("edlp_figure3").metrics}
@@ -172,7 +172,7 @@ def shape() -> TableShape:
 
 def test_visits_of_two_seeds_each_against_its_own_best(tmp_path: Path) -> None:
     target = TSP(6)
-    found = visits_of(results(tmp_path).at("A", "six"), target)
+    found = visited_tours(results(tmp_path).at("A", "six"), target)
     assert found is not None
     expected = []
     for seed in (0, 1):
@@ -188,7 +188,7 @@ def test_visits_of_two_seeds_each_against_its_own_best(tmp_path: Path) -> None:
         np.stack([found.cost, found.mismatch, found.share], axis=1), expected, rtol=1e-12
     )
     assert found.share.sum() == pytest.approx(1.0)
-    assert visits_of(results(tmp_path / "none", rows="").runs, target) is None
+    assert visited_tours(results(tmp_path / "none", rows="").runs, target) is None
 
 
 def test_weighted_quantiles_are_those_of_repeated_values() -> None:
@@ -200,7 +200,7 @@ def test_weighted_quantiles_are_those_of_repeated_values() -> None:
 
 
 def test_the_law_of_the_mismatch_has_the_mean_that_rotations_give() -> None:
-    law = mismatch_law(TSP(6))
+    law = mismatch_distribution(TSP(6))
     assert law.sum() == pytest.approx(1.0)
     assert law @ np.arange(7) == pytest.approx(5.0)
     assert law[1] == 0.0
@@ -215,7 +215,7 @@ def test_panels_of_tours(shape: TableShape, tmp_path: Path) -> None:
     assert len(scatter.collections[0].get_offsets()) == sum(
         int((counts_of(seed) > 0).sum()) for seed in (0, 1)
     )
-    assert [text.get_text() for text in empty.texts] == ["no visits kept"]
+    assert [text.get_text() for text in empty.texts] == ["no stored visits"]
 
 
 def test_figures_are_the_same_bytes_from_the_same_runs(shape: TableShape, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.metric import Context
 from metrics.statistics.last_draws import LastDraws
 from metrics.suite import MetricSuite
-from runner.report.figures.draw import draw_figure, write_figures
+from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.panels.samples import FRAME, sheet
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
@@ -165,8 +165,8 @@ def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:
     found = results(tmp_path, (9,))
     (tmp_path / "B-9-1" / FILE).unlink()
     page = draw_figure(shape.figures[0], shape, found)
-    assert [text.get_text() for text in page.axes[1].texts] == ["no draws kept"]
-    assert [text.get_text() for text in page.axes[2].texts] == ["no run is in"]
+    assert [text.get_text() for text in page.axes[1].texts] == ["no stored draws"]
+    assert [text.get_text() for text in page.axes[2].texts] == ["no finished run"]
 
 
 def test_columns_without_a_job_leave_page_and_figures(shape: TableShape, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from runner.config.compose import power
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Summary
-from runner.report.figures.draw import draw_figure
+from runner.report.draw_figures import draw_figure
 from runner.report.page.legend import legend
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import table_shape

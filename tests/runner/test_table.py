@@ -22,15 +22,15 @@ from runner import table as command
 from runner.execution.errors import UserError
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget_sentence, cost
+from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import PanelShape
-from runner.report.figures.draw import write_figures
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.page.terminal import show
-from runner.report.panels.lines import against_columns
+from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.record import record
 from runner.report.stored_results import Results, gather
@@ -263,7 +263,7 @@ def test_markdown(page: Page) -> None:
     assert cells["Bᵇ"][3] == "-"
     assert "C†" in cells
     assert cells["fixed"][0].endswith("‡")
-    assert "17 of 30 runs are in (1 failed, 12 missing)." in text
+    assert "17 of 30 runs are done (1 failed, 12 missing)." in text
     assert "`python -m runner -m +experiment=small`" in text
     assert "- ᵃ Two unrelated feature maps." in text
     assert len({line.count("|") for line in [header, *lines]}) == 1
@@ -296,7 +296,7 @@ def test_a_table_without_runs_is_a_table_of_dashes(
 ) -> None:
     results = gather("small", shape, jobs, Store(tmp_path / "nothing"))
     page = lay_out(shape, summarise(shape, results, published_numbers(shape)), results, "", "again")
-    assert "0 of 30 runs are in (30 missing)." in markdown(page)
+    assert "0 of 30 runs are done (30 missing)." in markdown(page)
     assert "| C | - | - | - | - | - | - |" in markdown(page)
     assert write_figures(shape, results, tmp_path)
     with pytest.raises(UserError, match="nothing to record"):
@@ -323,7 +323,7 @@ def test_figures_are_the_same_bytes_from_the_same_runs(
 def test_columns_stand_at_their_value_on_a_logarithmic_axis_too(results: Results, shape: TableShape) -> None:
     panel = PanelShape("against_columns", "", ["eight", "sixteen"], "emc", x="target.components", log_x=True)
     page, ax = pyplot.subplots()
-    against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    draw_against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
     assert ax.get_xscale() == "log"
     places = {tuple(map(float, line.get_xdata())) for line in ax.lines if line.get_linestyle() != "None"}
     assert (8.0, 16.0) in places
@@ -454,7 +454,7 @@ def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     assert sorted(path.name for path in folder.iterdir()) == [
         "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
     ]  # fmt: skip
-    assert "0 of 12 runs are in (12 missing)." in capsys.readouterr().out
+    assert "0 of 12 runs are done (12 missing)." in capsys.readouterr().out
 
 
 def test_what_a_run_cost_can_stand_in_a_table(results: Results) -> None:

@@ -18,8 +18,8 @@ from matplotlib.collections import PathCollection
 from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
+from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import PanelShape
-from runner.report.figures.draw import write_figures
 from runner.report.figures.panel import Draw, PanelData
 from runner.report.figures.style import row_styles
 from runner.report.panels import repeats, spectrum, states
@@ -203,7 +203,7 @@ def test_gaps_are_the_shares_less_the_law(ax: Axes, shape, jobs, store) -> None:
 
 
 def test_the_spectrum_is_that_of_the_visits(ax: Axes, shape, jobs, store) -> None:
-    draw(spectrum.draw, ax, shape, jobs, store, row="EDMALA")
+    draw(spectrum.draw_spectrum, ax, shape, jobs, store, row="EDMALA")
     eigenvalues = torch.linalg.eigvalsh(Bernoulli4().hessians()).numpy()
     (outline,) = (patch for patch in ax.patches if patch.__class__.__name__ == "StepPatch")
     edges, bars = outline.get_data().edges, [patch.get_height() for patch in ax.containers[0]]
@@ -218,7 +218,7 @@ def test_the_spectrum_is_that_of_the_visits(ax: Axes, shape, jobs, store) -> Non
 
 def test_repeats_are_the_seeds_beside_what_was_published(ax: Axes, shape, jobs, store) -> None:
     draw(
-        repeats.draw, ax, shape, jobs, store,
+        repeats.draw_repeats, ax, shape, jobs, store,
         metric="hessian_std", floor="hessian_std_exact", x_label="std",
     )  # fmt: skip
     clouds = [group for group in ax.collections if isinstance(group, PathCollection)]
@@ -243,12 +243,12 @@ def test_panels_without_runs_say_so(ax: Axes, shape, jobs, tmp_path: Path) -> No
     empty = Store(tmp_path / "nothing")
     for kind, panel in (
         (states.draw_gaps, {"row": "DULA"}),
-        (spectrum.draw, {"row": "DULA"}),
-        (repeats.draw, {"metric": "hessian_std"}),
+        (spectrum.draw_spectrum, {"row": "DULA"}),
+        (repeats.draw_repeats, {"metric": "hessian_std"}),
     ):
         ax.clear()
         draw(kind, ax, shape, jobs, empty, **panel)
-        assert words(ax)[0] in ("no visits kept", "no run is in")
+        assert words(ax)[0] in ("no stored visits", "no finished run")
 
 
 def test_states_that_cannot_be_drawn_one_by_one_are_refused(ax: Axes, shape, jobs, store) -> None:

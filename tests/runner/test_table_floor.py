@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,13 @@ import pytest
 from matplotlib.figure import Figure
 from omegaconf import DictConfig, OmegaConf
 
-from metrics.statistics.inference import paired_p_value
+from metrics.statistics.inference import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.floor import within_floor
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget, budget_sentence
-from runner.report.figures.draw import draw_figure
+from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import FLOOR
 from runner.report.page.footnotes import LETTERS, Footnotes, mark
 from runner.report.page.latex import latex
@@ -153,9 +154,9 @@ def test_what_is_at_the_floor_is_marked_and_said(summary: Summary, page: Page) -
     text = markdown(page)
     assert "| near | -6.30 ± 0.29~° |" in text or "| near | -6.30 ± 0.29° |" in text
     assert "| far | -4.05 ± 0.21 |" in text
-    assert "°: at the floor, the row truth" in text
+    assert "°: not significantly worse than the floor, the row truth" in text
     assert r"\circ" in latex(page)
-    assert "°: at the floor" in printed(page)
+    assert "°: not significantly worse than the floor" in printed(page)
 
 
 def test_a_table_without_a_floor_says_nothing_of_it(results: Results) -> None:
@@ -199,19 +200,23 @@ def test_two_rows_are_compared_in_every_column(shape: TableShape, results: Resul
     assert p_value is not None
     assert first == (
         "log-MMD, digits: far against near, -4.05 against -6.3, difference 2.25 ± 0.30 (95 % interval; "
-        f"paired t-test over 4 seeds, Holm-adjusted p = {2 * p_value:.2g}): far is higher, the worse."
+        f"paired t-test over seeds): significantly different (Holm-adjusted p = {2 * p_value:.2g}, n = 4); "
+        "far is higher, which is worse."
     )
-    assert second.endswith("(1 shared seed); there is no test.")
+    assert second.endswith("(1 shared seed, too few or too much alike for a test).")
     for text in (markdown(page), latex(page), printed(page)):
-        assert "far is higher, the worse." in text
+        assert "far is higher, which is worse." in text
 
 
-def test_rows_that_are_not_told_apart_are_said_so(results: Results) -> None:
+def test_rows_that_do_not_differ_are_said_so_with_what_could_be_detected(results: Results) -> None:
     block = BLOCK.replace("rows: [far, near]", "rows: [near, truth]")
     shape = table_shape("floors", OmegaConf.create(block)).restricted(results.columns)
     first, second = compared(shape, results)
-    assert first.endswith("the two are not told apart.")
-    assert second == "log-MMD, letters: near against truth: no seed of both is in."
+    values = [dict(enumerate(VALUES[row])) for row in ("near", "truth")]
+    detectable = f"smallest difference detectable at 80 % power: {detectable_difference(*values):.2g})."
+    assert re.search(r": no significant difference \(Holm-adjusted p = 1, n = 4, ", first)
+    assert first.endswith(detectable)
+    assert second == "log-MMD, letters: near against truth: no seed with a value of both."
 
 
 def test_notes_of_data_stand_on_their_column(page: Page) -> None:

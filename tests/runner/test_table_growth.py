@@ -17,7 +17,7 @@ from runner.report.analysis.growth import growing, points
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
-from runner.report.panels.lines import against_columns
+from runner.report.panels.lines import draw_against_columns
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
@@ -143,7 +143,7 @@ def test_theory_is_drawn_through_the_points(shape: TableShape, results: Results)
         theory=2.0,
     )
     page, ax = pyplot.subplots()
-    against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    draw_against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
     (dotted,) = [line for line in ax.lines if line.get_linestyle() == ":"]
     assert list(dotted.get_xdata()) == [4, 16, 64]
     assert list(dotted.get_ydata()) == pytest.approx([5.5 * 4, 5.5 * 16, 5.5 * 64])

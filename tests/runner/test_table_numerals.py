@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.report.page.numerals import Numeral, as_printed, numeral, power_of_ten
+from runner.report.numerals import Numeral, as_printed, numeral, power_of_ten
 
 
 @pytest.mark.parametrize(

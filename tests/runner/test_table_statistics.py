@@ -1,4 +1,6 @@
-"""Table statistics against brute force: quadrature of Student's density, Holm as a closed test, coverage."""
+"""Statistics of tables against brute force: quadrature of Student's density, closed tests, simulated coverage
+and power.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import optimize
 
-from metrics.statistics.inference import holm, interval, paired_p_value
+from metrics.statistics.inference import detectable_difference, holm, interval, paired_p_value
 
 
 def student_density(t: np.ndarray, freedom: int) -> np.ndarray:
@@ -37,7 +40,7 @@ def closed_test(p_values: list[float]) -> list[float]:
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
-def test_interval_holds_95_percent_of_students_law(n: int) -> None:
+def test_interval_holds_95_percent_of_students_distribution(n: int) -> None:
     values = np.random.default_rng(n).normal(3.0, 2.0, n)
     found = interval(list(values))
     mean = sum(values) / n
@@ -62,7 +65,7 @@ def test_interval_covers_the_mean_as_often_as_it_says() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 4, 10])
-def test_paired_p_value_is_the_tail_of_students_law(n: int) -> None:
+def test_paired_p_value_is_the_tail_of_students_distribution(n: int) -> None:
     generator = np.random.default_rng(n)
     a = dict(enumerate(generator.normal(size=n)))
     b = {seed: value + 0.4 + 0.3 * generator.normal() for seed, value in a.items()}
@@ -71,6 +74,23 @@ def test_paired_p_value_is_the_tail_of_students_law(n: int) -> None:
     sd = math.sqrt(sum((value - mean) ** 2 for value in differences) / (n - 1))
     tail = 1 - student_mass(abs(mean) / (sd / math.sqrt(n)), n - 1)
     assert paired_p_value(a, b) == pytest.approx(tail, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "power"), [(2, 0.8), (3, 0.5), (10, 0.8)])
+def test_a_detectable_difference_is_detected_as_often_as_it_says(n: int, power: float) -> None:
+    """The share of rejections among 20,000 is binomial; a false alarm has a probability of 6e-7."""
+    generator = np.random.default_rng(n)
+    a = dict(enumerate(generator.normal(size=n)))
+    b = dict(enumerate(generator.normal(size=n)))
+    found = detectable_difference(a, b, power)
+    assert found is not None
+    assert detectable_difference(b, a, power) == pytest.approx(found, rel=1e-9)
+    spread = np.std([a[seed] - b[seed] for seed in range(n)], ddof=1)
+    differences = generator.normal(found, spread, (20_000, n))
+    statistics = differences.mean(1) / (differences.std(1, ddof=1) / math.sqrt(n))
+    critical = optimize.brentq(lambda edge: student_mass(edge, n - 1) - 0.95, 0.5, 40.0)
+    rejected = np.mean(np.abs(statistics) > critical)
+    assert abs(rejected - power) < 5 * math.sqrt(power * (1 - power) / 20_000)
 
 
 def test_paired_p_value_pairs_by_seed_and_not_by_position() -> None:
@@ -107,6 +127,8 @@ def test_where_the_data_say_nothing_there_is_none_and_never_nan() -> None:
     assert paired_p_value({0: 1.0, 1: 2.0}, {2: 1.0, 3: 2.0}) is None
     assert paired_p_value({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.9, 2: 2.9}) is None
     assert paired_p_value({0: 1.0, 1: 2.0}, {0: 1.0, 1: 2.0}) is None
+    assert detectable_difference({0: 1.0}, {0: 2.0}) is None
+    assert detectable_difference({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.9, 2: 2.9}) is None
 
 
 def test_a_value_that_is_not_finite_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""What a table says about its numbers: who is best, what differs, what lies at the floor, how a cost grows.
+"""Analysis of a table's numbers: the best sampler, comparisons, the floor, growth of a cost.
 
 Imports the table's shape and its stored results.
 """

@@ -1,9 +1,9 @@
-"""Sentences that compare two rows by a paired test over seeds, whatever the answer is."""
+"""Sentences that compare two rows by a paired t-test over seeds, whatever its result."""
 
 from __future__ import annotations
 
-from metrics.statistics.inference import ALPHA, holm, interval, paired_p_value
-from runner.report.page.numerals import numeral
+from metrics.statistics.inference import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
+from runner.report.numerals import numeral
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
 
@@ -22,10 +22,11 @@ def compared(shape: TableShape, results: Results) -> list[str]:
         [results.values(row, column.label, comparison.metric) for row in comparison.rows]
         for comparison, column in pairs
     ]
-    adjusted = holm([paired_p_value(first, second) for first, second in values])
+    p_values = holm([paired_p_value(first, second) for first, second in values])
+    name = "Holm-adjusted p" if len(pairs) > 1 else "p"
     return [
-        _sentence(shape.metric(comparison.metric), comparison, column, first, second, p, len(pairs))
-        for (comparison, column), (first, second), p in zip(pairs, values, adjusted, strict=True)
+        _sentence(shape.metric(comparison.metric), comparison, column, first, second, p_value, name)
+        for (comparison, column), (first, second), p_value in zip(pairs, values, p_values, strict=True)
     ]
 
 
@@ -36,25 +37,28 @@ def _sentence(
     first: dict[int, float],
     second: dict[int, float],
     p_value: float | None,
-    tests: int,
+    p_name: str,
 ) -> str:
     one, other = comparison.rows
     seeds = sorted(first.keys() & second.keys())
+    n = len(seeds)
     about = f"{metric.name}, {column.label}: {one} against {other}"
     if not seeds:
-        return f"{about}: no seed of both is in."
-    means = [sum(values[seed] for seed in seeds) / len(seeds) / metric.scale for values in (first, second)]
+        return f"{about}: no seed with a value of both."
+    means = [sum(values[seed] for seed in seeds) / n / metric.scale for values in (first, second)]
+    about += f", {means[0]:.3g} against {means[1]:.3g}"
     difference = interval([(first[seed] - second[seed]) / metric.scale for seed in seeds])
+    detectable = detectable_difference(first, second)
     assert difference is not None
-    numbers = f"{about}, {means[0]:.3g} against {means[1]:.3g}"
-    if p_value is None or difference.margin is None:
-        return f"{numbers} ({len(seeds)} shared seed{'s' * (len(seeds) > 1)}); there is no test."
-    test = f"paired t-test over {len(seeds)} seeds, {'Holm-adjusted ' if tests > 1 else ''}p = {p_value:.2g}"
+    if p_value is None or difference.margin is None or detectable is None:
+        return f"{about} ({n} shared seed{'s' * (n > 1)}, too few or too much alike for a test)."
     written = numeral(difference.mean, difference.margin)
-    numbers += f", difference {written.mean} ± {written.margin} (95 % interval; {test})"
+    about += f", difference {written.mean} ± {written.margin} (95 % interval; paired t-test over seeds)"
+    tested = f"{p_name} = {p_value:.2g}, n = {n}"
     if p_value >= ALPHA:
-        return f"{numbers}: the two are not told apart."
+        smallest = f"smallest difference detectable at {100 * POWER:g} % power"
+        return f"{about}: no significant difference ({tested}, {smallest}: {detectable / metric.scale:.2g})."
     found = "lower" if difference.mean < 0 else "higher"
     wanted = BETTER.get(metric.direction)
-    judged = "" if wanted is None else ", the better" if found == wanted else ", the worse"
-    return f"{numbers}: {one} is {found}{judged}."
+    verdict = "" if wanted is None else ", which is better" if found == wanted else ", which is worse"
+    return f"{about}: significantly different ({tested}); {one} is {found}{verdict}."

@@ -1,4 +1,4 @@
-"""Which numbers lie at the floor: where even perfect draws would not score better."""
+"""Which numbers are at the floor: not significantly worse than those of perfect draws."""
 
 from __future__ import annotations
 

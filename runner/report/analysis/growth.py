@@ -22,7 +22,7 @@ def growing(shape: TableShape, results: Results) -> list[str]:
 def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -> list[tuple[float, float]]:
     """(x, mean of the metric over seeds), x rising; NaN where a seed has no value.
 
-    The seeds that have one are the lucky ones: their mean would say too little.
+    The mean over the others would be too low: a seed has no value where its cost was too large.
     """
     pairs = []
     if growth.along is not None:

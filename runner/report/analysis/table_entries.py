@@ -1,4 +1,4 @@
-"""From runs to the entries of a table: intervals, the best sampler, and who can be told from it."""
+"""From runs to the entries of a table: intervals, the best sampler, and tests of the others against it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from runner.report.table_shape import ColumnShape, Direction, MetricShape, RowSh
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a table, with all that is known about it.
+    """One number of a table, with its tests and the published numbers beside it.
 
     Attributes:
-        row, column, metric: where it stands.
-        interval: mean and interval over seeds, in the metric's own unit; None where no run is in.
+        row, column, metric: its place in the table.
+        interval: mean and interval over seeds, in the metric's own unit; None where no run is done.
         runs: runs of this row and column that are done.
         expected: runs of this row and column in all.
         exact: the kernel's claim; None while no run of the row is done.
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column.
         p_value: paired t-test against the best, Holm-adjusted over the column's other samplers.
-        beats_best: whether a variant set apart from the samplers has a better mean than the best of them.
-        within_floor: whether it is not told from the row that is the metric's floor.
+        beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
+        within_floor: whether it is not significantly worse than the row that is the metric's floor.
     """
 
     row: str
@@ -46,8 +46,8 @@ class Entry:
     within_floor: bool = False
 
     @property
-    def indistinguishable(self) -> bool:
-        """Whether the test fails to tell it from the best at the 5 % level."""
+    def not_significant(self) -> bool:
+        """Whether it was tested against the best and does not differ significantly at the 5 % level."""
         return self.p_value is not None and self.p_value >= ALPHA
 
 
@@ -131,7 +131,7 @@ def _entry(
 
 
 def _marked(metric: MetricShape, column: ColumnShape, entries: list[Entry], results: Results) -> list[Entry]:
-    """`entries` of one column, with those marked that are not told from the metric's floor."""
+    """`entries` of one column, with those marked that are not significantly worse than the floor."""
     if metric.floor is None or metric.direction is Direction.none:
         return entries
     floor = results.values(metric.floor, column.label, metric.metric)
@@ -171,13 +171,13 @@ def _compare(
     compared = []
     for entry in entries:
         better = entry.interval is not None and sign * entry.interval.mean < sign * best.interval.mean
-        apart = shape.row(entry.row).role is Role.variant
+        variant = shape.row(entry.row).role is Role.variant
         compared.append(
             replace(
                 entry,
                 best=entry.row == best.row,
                 p_value=adjusted.get(entry.row),
-                beats_best=better and apart,
+                beats_best=better and variant,
             )
         )
     return compared

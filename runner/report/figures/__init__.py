@@ -1,4 +1,4 @@
-"""Figures of an experiment: how they are drawn, styled and written.
+"""What every panel of a figure uses: its data, the rows' styles, the tours that runs visited.
 
-Imports `analysis`; the panels are in `runner.report.panels`.
+Imports the table's shape and its stored results.
 """

@@ -1,4 +1,4 @@
-"""What a panel is given, and what it says of itself when it is drawn."""
+"""What a panel is drawn from, what a kind of panels declares, and how an empty panel looks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 @dataclass(frozen=True)
 class PanelData:
-    """All that a panel may draw from.
+    """The data of one panel.
 
     Attributes:
         shape: the table's shape.
@@ -54,6 +54,28 @@ class PanelData:
 Draw = Callable[[Axes, PanelData], None]
 
 
-def nothing_in(ax: Axes, sentence: str = "no run is in") -> None:
-    """Says in an empty panel why it is empty."""
-    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+@dataclass(frozen=True)
+class PanelKind:
+    """A kind of panels.
+
+    Attributes:
+        draw: draws one panel.
+        required: keys of the panel's block that must be given.
+        optional: keys that may be given; any other is refused.
+        one_column: whether a panel shows a single column of the table.
+        colour_label: what stands beside the colour bar of a line of such panels; None draws no bar.
+    """
+
+    draw: Draw
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    one_column: bool = True
+    colour_label: str | None = None
+
+
+NO_RUN = "no finished run"
+
+
+def show_reason(ax: Axes, reason: str = NO_RUN) -> None:
+    """Writes into an empty panel why it is empty."""
+    ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")

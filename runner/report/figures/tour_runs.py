@@ -1,4 +1,4 @@
-"""What the runs of a column visited of the tours of a few cities, for panels that draw it."""
+"""What the runs of a column visited of the tours of a few cities, for the panels that draw them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from targets.tours.tsp import TSP
 
 
 @dataclass(frozen=True)
-class Visits:
+class VisitedTours:
     """Tours that runs of different seeds visited, one after the other; each once a seed.
 
     Attributes:
@@ -44,8 +44,8 @@ def listed_target(config: DictConfig) -> TSP:
     return target
 
 
-def visits_of(runs: Sequence[Run], target: TSP) -> Visits | None:
-    """The tours that `runs` visited; None where no run kept its visits."""
+def visited_tours(runs: Sequence[Run], target: TSP) -> VisitedTours | None:
+    """The tours that `runs` visited; None where no run stored its visits."""
     tours, costs = target.tours(), target.cost(target.tours())
     parts = []
     for run in runs:
@@ -59,10 +59,10 @@ def visits_of(runs: Sequence[Run], target: TSP) -> Visits | None:
     if not parts:
         return None
     cost, mismatch, share = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Visits(cost, mismatch, share / len(parts))
+    return VisitedTours(cost, mismatch, share / len(parts))
 
 
-def law_of_tours(target: TSP) -> tuple[np.ndarray, np.ndarray]:
+def tour_distribution(target: TSP) -> tuple[np.ndarray, np.ndarray]:
     """Length and exact probability of every tour, ``(n!,)`` each, shortest first."""
     costs = target.cost(target.tours()).numpy()
     order = np.argsort(costs, kind="stable")

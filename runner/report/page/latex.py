@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
+from runner.report.numerals import power_of_ten
 from runner.report.page.layout import Block, Cell, Label, Page
-from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR
+from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import BETTER
-from runner.report.page.numerals import power_of_ten
 
 MARKS = {
     INEXACT: r"\dagger",
     BEATS_BEST: r"\ddagger",
-    NOT_TOLD_APART: r"\sim",
+    NOT_SIGNIFICANT: r"\sim",
     WITHIN_FLOOR: r"\circ",
     REDUCED: r"\S",
 }

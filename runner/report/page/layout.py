@@ -1,6 +1,6 @@
 """The page: one block per metric, ours and published side by side, with its footnotes.
 
-The layout knows no markup; Markdown, LaTeX and the terminal draw the same blocks.
+The layout contains no markup; Markdown, LaTeX and the terminal format the same blocks.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.numerals import Numeral, as_printed, numeral
 from runner.report.page.footnotes import Footnotes, mark
-from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_TOLD_APART, REDUCED, WITHIN_FLOOR, legend
-from runner.report.page.numerals import Numeral, as_printed, numeral
+from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR, legend
 from runner.report.published import Published
 from runner.report.row_role import Role
 from runner.report.stored_results import Results
@@ -31,7 +31,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of the table. `seeds` is given where runs are missing; `published` where it is not ours."""
+    """A number of the table; `seeds` is given where runs are missing, `published` marks a paper's number."""
 
     numeral: Numeral
     bold: bool = False
@@ -41,7 +41,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """Neighbouring columns under one heading; `rule` draws a line before them."""
 
     label: Label
@@ -51,7 +51,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a block; `rule` draws a line above it. None stands where no run is in."""
+    """One line of a block; `rule` draws a line above it. None stands where no run is done."""
 
     label: Label
     cells: tuple[Cell | None, ...]
@@ -64,13 +64,13 @@ class Block:
 
     label: Label
     direction: Direction
-    groups: tuple[Group, ...]
+    groups: tuple[ColumnGroup, ...]
     lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True)
 class Page:
-    """A table ready to be drawn: its blocks, and the sentences around them.
+    """A table ready to be written: its blocks, and the sentences around them.
 
     `findings` are comparisons and growths.
     """
@@ -92,7 +92,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
     blocks = tuple(_block(shape, metric, summary, results, footnotes) for metric in shape.metrics)
     counts = results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
-    coverage = f"{results.done} of {results.expected} runs are in" + (f" ({missing})." if missing else ".")
+    coverage = f"{results.done} of {results.expected} runs are done" + (f" ({missing})." if missing else ".")
     return Page(
         title=shape.title if reduction is None else f"{shape.title} (reduced protocol)",
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
@@ -123,7 +123,7 @@ def _block(
         assert isinstance(column, ColumnShape)
         return summary.at(metric.metric, row.row, column.label)
 
-    groups: list[Group] = []
+    groups: list[ColumnGroup] = []
     versions: list[list[str]] = []
     for position, item in enumerate(across):
         printed = {
@@ -134,7 +134,7 @@ def _block(
         over = _label(item, summary, results, footnotes)
         heads = [Label("ours" if shown else "")]
         heads += [_version_head(version, metric, numbers, footnotes) for version, numbers in shown.items()]
-        groups.append(Group(over, tuple(heads), _starts_part(across, position)))
+        groups.append(ColumnGroup(over, tuple(heads), _starts_part(across, position)))
         versions.append(list(shown))
     lines = []
     for position, item in enumerate(down):
@@ -163,12 +163,13 @@ def _version_head(
 
 
 def _label(item: RowShape | ColumnShape, summary: Summary, results: Results, footnotes: Footnotes) -> Label:
-    """A row's or a column's name, with what must be said of it and of the data behind it."""
+    """A row's or a column's name, with the footnotes of it and of its data."""
     if isinstance(item, ColumnShape):
         notes = [item.note, *results.notes(item.label)]
         return Label(item.label, tuple(letter for note in notes for letter in footnotes.marks(note)))
-    apart = item.role is Role.draws
-    inexact = not apart and any(entry.exact is False for entry in summary if entry.row == item.row)
+    inexact = item.role is not Role.draws and any(
+        entry.exact is False for entry in summary if entry.row == item.row
+    )
     return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
 
 
@@ -182,8 +183,8 @@ def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool
 def _ours(entry: Entry, metric: MetricShape, *, reduced: bool) -> Cell | None:
     if entry.interval is None:
         return None
-    said = {
-        NOT_TOLD_APART: entry.indistinguishable,
+    marks = {
+        NOT_SIGNIFICANT: entry.not_significant,
         BEATS_BEST: entry.beats_best,
         WITHIN_FLOOR: entry.within_floor,
         REDUCED: reduced,
@@ -191,6 +192,6 @@ def _ours(entry: Entry, metric: MetricShape, *, reduced: bool) -> Cell | None:
     return Cell(
         numeral(entry.interval.mean, entry.interval.margin, metric.scale),
         bold=entry.best,
-        marks=tuple(letter for letter, holds in said.items() if holds),
+        marks=tuple(mark for mark, holds in marks.items() if holds),
         seeds=entry.interval.n if entry.interval.n < entry.expected else None,
     )

@@ -6,15 +6,15 @@ from runner.report.analysis.table_entries import Summary
 from runner.report.row_role import Role
 from runner.report.table_shape import TableShape
 
-INEXACT, NOT_TOLD_APART, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
+INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
 
 def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | None = None) -> list[str]:
-    """The sentences that say how to read the numbers; only those that this table needs.
+    """The sentences that explain the numbers; only those that this table needs.
 
     Args:
         seeds: see `Results.seeds`.
-        reduction: in what the protocol falls short of the published one.
+        reduction: how the protocol is smaller than the published one.
     """
     entries = list(summary)
     sentences = [averaged(seeds)] if seeds else []
@@ -26,29 +26,29 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         sentences.append(f"Published: as printed ({named}), with the spread printed there.")
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact.")
-    if any(entry.indistinguishable for entry in entries):
+    if any(entry.not_significant for entry in entries):
         sentences.append(
-            f"{NOT_TOLD_APART}: not told apart from the best (paired t-test over seeds, Holm-adjusted "
-            "p of at least 0.05)."
+            f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds, "
+            "Holm-adjusted p of at least 0.05)."
         )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
     if any(entry.within_floor for entry in entries):
         floors = dict.fromkeys(metric.floor for metric in shape.metrics if metric.floor is not None)
         sentences.append(
-            f"{WITHIN_FLOOR}: at the floor, the row {' or '.join(floors)} (a one-sided paired t-test over "
-            "seeds does not find it worse, p of at least 0.05): not to be read as better than the floor, nor "
-            "ranked against others so marked."
+            f"{WITHIN_FLOOR}: not significantly worse than the floor, the row {' or '.join(floors)} "
+            "(one-sided paired t-test over seeds, p of at least 0.05); such numbers cannot be ranked, nor "
+            "read as better than the floor."
         )
     if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
         sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
     if reduction is not None:
         sentences.append(f"{REDUCED}: {reduction.strip().rstrip('.')}.")
-    apart = [row.row for row in shape.rows if row.role is not Role.sampler]
-    if apart:
-        sentences.append(f"For reference, not competing: {'; '.join(apart)}.")
+    others = [row.row for row in shape.rows if row.role is not Role.sampler]
+    if others:
+        sentences.append(f"For reference, not competing: {'; '.join(others)}.")
     if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
-        sentences.append("n is given where fewer seeds than that are in.")
+        sentences.append("n is given where fewer seeds have a value.")
     return sentences
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from runner.report.numerals import power_of_ten
 from runner.report.page.layout import Block, Cell, Label, Page
-from runner.report.page.numerals import power_of_ten
 from runner.report.table_shape import Direction
 
 SUPERSCRIPT = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789-", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -1,4 +1,4 @@
-"""The kinds of panels that a figure is made of, one file each.
+"""The kinds of panels, one file each: `KINDS` in a module maps the name of a kind to a `PanelKind`.
 
-Imports `runner.report.figures`.
+A new kind is a new file here; `runner.report.panel_kinds` finds it. Imports `runner.report.figures`.
 """

@@ -7,7 +7,7 @@ import re
 from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
 from runner.report.stored_results import Run
 
 SHARE, REAL = "class_", "real_"
@@ -19,14 +19,14 @@ def classes(runs: list[Run]) -> list[int]:
     return sorted(int(name[len(SHARE) :]) for name in names if re.fullmatch(rf"{SHARE}\d+", name))
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_classes(ax: Axes, data: PanelData) -> None:
     """A bar for each class, its 95 % interval over seeds, and a level line for its share in the real data."""
     (column,) = data.panel.columns
     assert data.panel.row is not None
     runs = data.results.at(data.panel.row, column)
     found = classes(runs)
     if not found:
-        nothing_in(ax, "no classes" if runs else "no run is in")
+        show_reason(ax, "no classes" if runs else NO_RUN)
         return
     row = data.panel.row
     spans = [interval(list(data.results.values(row, column, f"{SHARE}{name}").values())) for name in found]
@@ -51,3 +51,6 @@ def draw(ax: Axes, data: PanelData) -> None:
     ax.grid(False, axis="x")
     ax.set_xlabel("class")
     ax.set_ylabel("share")
+
+
+KINDS = {"class_histogram": PanelKind(draw_classes, required=("row",), optional=("limits",))}

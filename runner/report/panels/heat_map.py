@@ -1,4 +1,4 @@
-"""Panel `heat_map`: the share of draws in each cell of a two-dimensional grid, or the target's own law."""
+"""Panel `heat_map`: the share of draws in each cell of a grid, or the probability of each cell."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from matplotlib.colors import PowerNorm
 from omegaconf import DictConfig
 
 from runner.problem.build import build_target
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.stored_results import Run
 from runner.store.visit_files import kept_visits
 from targets.spaces import Discrete
 from targets.target import Enumerable
 
-COLOUR_LABEL = "probability of a cell"
 
-
-def target_law(config: DictConfig) -> np.ndarray:
+def target_probabilities(config: DictConfig) -> np.ndarray:
     """Exact probabilities of the run's target on its grid, shape ``(levels, levels)``."""
     target = build_target(config)
     assert isinstance(target, Enumerable)
     assert isinstance(target.space, Discrete)
     levels = target.space.levels
-    law: np.ndarray = target.probabilities().reshape(levels, levels).cpu().numpy()
-    return law
+    found: np.ndarray = target.probabilities().reshape(levels, levels).cpu().numpy()
+    return found
 
 
 def visited(runs: list[Run], levels: int) -> np.ndarray | None:
-    """Share of all recorded draws in each cell, pooled over seeds; None where no run kept its visits."""
+    """Share of all recorded draws in each cell, pooled over seeds; None where no run stored its visits."""
     total = np.zeros(levels * levels)
     for run in runs:
         counts = kept_visits(run.folder.path) if run.summary is not None else None
@@ -37,29 +35,32 @@ def visited(runs: list[Run], levels: int) -> np.ndarray | None:
     return (total / total.sum()).reshape(levels, levels) if total.any() else None
 
 
-def draw(ax: Axes, data: PanelData) -> None:
-    """Draws one grid; all panels of a column share the colours of the target's law."""
+def draw_heat_map(ax: Axes, data: PanelData) -> None:
+    """Draws one grid; all panels of a column share the colours of the target's probabilities."""
     (column,) = data.panel.columns
     runs = [run for run in data.results.runs if run.column == column]
     ax.grid(False)
     ax.set_aspect("equal")
     if not runs:
-        nothing_in(ax)
+        show_reason(ax)
         return
-    law = target_law(runs[0].config)
-    share = law
+    exact = target_probabilities(runs[0].config)
+    share = exact
     if data.panel.row is not None:
-        pooled = visited(data.results.at(data.panel.row, column), law.shape[0])
+        pooled = visited(data.results.at(data.panel.row, column), exact.shape[0])
         if pooled is None:
-            nothing_in(ax, "no visits kept")
+            show_reason(ax, "no stored visits")
             ax.set(xticks=[], yticks=[])
             return
         share = pooled
-    norm = PowerNorm(0.5, vmin=0.0, vmax=float(law.max()))
+    norm = PowerNorm(0.5, vmin=0.0, vmax=float(exact.max()))
     image = ax.imshow(share.T, origin="lower", cmap="cividis", norm=norm, interpolation="nearest")
     image.set_rasterized(True)
-    last = law.shape[0] - 1
+    last = exact.shape[0] - 1
     ax.set_xticks([0, last // 2, last])
     ax.set_yticks([0, last // 2, last])
     ax.set_xlabel("first coordinate")
     ax.set_ylabel("second coordinate")
+
+
+KINDS = {"heat_map": PanelKind(draw_heat_map, optional=("row",), colour_label="probability of a cell")}

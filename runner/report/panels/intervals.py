@@ -5,18 +5,18 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.row_role import Role
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_intervals(ax: Axes, data: PanelData) -> None:
     """Draws the panel's one column; rows without runs keep their empty line."""
     (column,) = data.panel.columns
-    apart = [row for row in data.rows if row.role is not Role.draws]
+    listed = [row for row in data.rows if row.role is not Role.draws]
     drawn = False
-    for place, row in enumerate(apart):
+    for place, row in enumerate(listed):
         span = data.interval(row.row, column)
-        if span is None or not _has_place(span.mean, data):
+        if span is None or not _on_axis(span.mean, data):
             ax.annotate(
                 "no value",
                 (0.03, place),
@@ -39,25 +39,25 @@ def draw(ax: Axes, data: PanelData) -> None:
         drawn = True
     for row in data.rows:
         span = data.interval(row.row, column) if row.role is Role.draws else None
-        if span is not None and _has_place(span.mean, data):
+        if span is not None and _on_axis(span.mean, data):
             ax.axvline(span.mean, color=data.styles[row.row].colour, linestyle=data.styles[row.row].line)
             drawn = True
     if not drawn:
-        nothing_in(ax)
-    samplers = sum(row.role is Role.sampler for row in apart)
-    if 0 < samplers < len(apart):
+        show_reason(ax)
+    samplers = sum(row.role is Role.sampler for row in listed)
+    if 0 < samplers < len(listed):
         ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
     if data.panel.log_x is not False:
         ax.set_xscale("log", nonpositive="clip")
         _label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_yticks(range(len(apart)), [row.row for row in apart])
-    ax.set_ylim(len(apart) - 0.5, -0.5)
+    ax.set_yticks(range(len(listed)), [row.row for row in listed])
+    ax.set_ylim(len(listed) - 0.5, -0.5)
     ax.set_xlabel(data.panel.x_label or data.metric.name)
 
 
-def _has_place(mean: float, data: PanelData) -> bool:
+def _on_axis(mean: float, data: PanelData) -> bool:
     """Whether the panel's axis holds the value: a logarithmic one holds no zero."""
     return mean > 0 or data.panel.log_x is False
 
@@ -71,3 +71,6 @@ def _label_ticks(ax: Axes) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     else:
         ax.xaxis.set_major_locator(LogLocator(numticks=6))
+
+
+KINDS = {"intervals": PanelKind(draw_intervals, required=("metric",), optional=("log_x", "x_label"))}

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.figures.style import FLOOR
 from runner.report.row_role import Role
 from runner.report.stored_results import chosen
@@ -20,7 +20,7 @@ ALONG = {
 }
 
 
-def against_columns(ax: Axes, data: PanelData) -> None:
+def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`."""
     drawn = False
     for row in data.rows:
@@ -46,21 +46,22 @@ def against_columns(ax: Axes, data: PanelData) -> None:
         )
         if data.panel.theory is not None and data.panel.row in (None, row.row):
             places = [x for x, _ in points]
-            law = power_law(places, [span.mean for _, span in points], data.panel.theory / data.panel.x_power)
-            ax.plot(places, law, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
+            power = data.panel.theory / data.panel.x_power
+            growth = power_law(places, [span.mean for _, span in points], power)
+            ax.plot(places, growth, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
         drawn = True
         # Powers of evenly spaced values crowd at one end.
         if not data.panel.log_x and data.panel.x_power == 1.0:
             ax.set_xticks([x for x, _ in points])
     if not drawn:
-        nothing_in(ax)
+        show_reason(ax)
     if data.panel.log_x:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or data.panel.x)
-    _finish(ax, data)
+    _label_metric(ax, data)
 
 
-def against_steps(ax: Axes, data: PanelData) -> None:
+def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % band.
 
     Seeds are averaged at each recorded step; on an axis of seconds that point stands at their mean time.
@@ -85,7 +86,7 @@ def against_steps(ax: Axes, data: PanelData) -> None:
         ax.fill_between(places, means - margins, means + margins, color=style.colour, alpha=0.2, linewidth=0)
         drawn = True
     if not drawn:
-        nothing_in(ax)
+        show_reason(ax)
     if data.panel.floor is not None:
         floor = data.floor(column)
         if floor is not None:
@@ -93,7 +94,7 @@ def against_steps(ax: Axes, data: PanelData) -> None:
     if data.panel.log_x is not False:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
-    _finish(ax, data)
+    _label_metric(ax, data)
 
 
 def power_law(x: list[float], y: list[float], power: float) -> list[float]:
@@ -103,10 +104,19 @@ def power_law(x: list[float], y: list[float], power: float) -> list[float]:
     return [factor * place**power for place in x]
 
 
-def _finish(ax: Axes, data: PanelData) -> None:
+def _label_metric(ax: Axes, data: PanelData) -> None:
     """The metric's axis."""
     ax.set_ylabel(data.panel.y_label or data.metric.name)
     if data.panel.log:
         ax.set_yscale("log", nonpositive="clip")
     if data.panel.limits is not None:
         ax.set_ylim(*data.panel.limits)
+
+
+OPTIONAL = ("x_label", "y_label", "log", "log_x", "limits")
+KINDS = {
+    "against_columns": PanelKind(
+        draw_against_columns, ("metric", "x"), (*OPTIONAL, "row", "x_power", "theory"), one_column=False
+    ),
+    "against_steps": PanelKind(draw_against_steps, ("metric",), ("x", *OPTIONAL, "floor")),
+}

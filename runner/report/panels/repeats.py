@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.figures.style import FLOOR
 from runner.report.published import published_numbers
 from runner.report.row_role import Role
@@ -15,7 +15,7 @@ SPREAD = 0.28
 """How far the points of a row lie off its line, in rows."""
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_repeats(ax: Axes, data: PanelData) -> None:
     """A point for each seed, mean and 95 % interval in black, a diamond where the paper's number is.
 
     The panel's `floor`, where it has one, is a line: the value of the target itself.
@@ -44,7 +44,7 @@ def draw(ax: Axes, data: PanelData) -> None:
                 ax.plot(value, place, marker="D", markersize=4.5, mfc="white", mec="black", zorder=3)
                 printed = True
     if not drawn:
-        nothing_in(ax)
+        show_reason(ax)
     exact = data.floor(column) if data.panel.floor is not None else None
     if exact is not None:
         ax.axvline(exact, color=FLOOR.colour, linestyle=FLOOR.line, zorder=0)
@@ -55,3 +55,6 @@ def draw(ax: Axes, data: PanelData) -> None:
         ax.set_xlim(*data.panel.limits)
     name = data.panel.x_label or data.metric.name
     ax.set_xlabel(f"{name}; ◇ published" if printed else name)
+
+
+KINDS = {"repeats": PanelKind(draw_repeats, required=("metric",), optional=("floor", "limits", "x_label"))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
 from runner.store.draw_files import FILE, IMAGES, kept_draws
 
 ACROSS = 8
@@ -26,17 +26,17 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
     return np.pad(page, ((0, FRAME), (0, FRAME)))
 
 
-def draw(ax: Axes, data: PanelData) -> None:
-    """Draws the last draws of the panel's row and column, of the first seed that kept some."""
-    _draw(ax, data, FILE)
+def draw_samples(ax: Axes, data: PanelData) -> None:
+    """Draws the last draws of the panel's row and column, of the first seed that stored some."""
+    _draw_sheet(ax, data, FILE)
 
 
 def draw_images(ax: Axes, data: PanelData) -> None:
     """Draws images of the data set behind the panel's row and column."""
-    _draw(ax, data, IMAGES)
+    _draw_sheet(ax, data, IMAGES)
 
 
-def _draw(ax: Axes, data: PanelData, file: str) -> None:
+def _draw_sheet(ax: Axes, data: PanelData, file: str) -> None:
     (column,) = data.panel.columns
     ax.grid(False)
     ax.set(xticks=[], yticks=[])
@@ -51,4 +51,10 @@ def _draw(ax: Axes, data: PanelData, file: str) -> None:
             picture = ax.imshow(sheet(images), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
             picture.set_rasterized(True)
             return
-    nothing_in(ax, "no draws kept" if runs else "no run is in")
+    show_reason(ax, "no stored draws" if runs else NO_RUN)
+
+
+KINDS = {
+    "samples": PanelKind(draw_samples, required=("row",)),
+    "images": PanelKind(draw_images, required=("row",)),
+}

@@ -7,15 +7,15 @@ import torch
 from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
-from runner.report.figures.panel import PanelData, nothing_in
-from runner.report.panels.states import law_of, shares, small_binary_target
+from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
+from runner.report.panels.states import probabilities_of, shares, small_binary_target
 from runner.report.published import published_numbers
 
 BINS = 24
 EXACT = "#000000"
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_spectrum(ax: Axes, data: PanelData) -> None:
     """Bars: share of eigenvalues a bin, mean over seeds, with a whisker of one standard deviation over seeds.
 
     The black outline is the target's own spectrum. Beside them stand the row's standard deviation and
@@ -26,14 +26,14 @@ def draw(ax: Axes, data: PanelData) -> None:
     runs = data.results.at(data.panel.row, column)
     found = shares(runs)
     if found is None:
-        nothing_in(ax, "no visits kept" if runs else "no run is in")
+        show_reason(ax, "no stored visits" if runs else NO_RUN)
         return
     target = small_binary_target(runs[0].config)
     eigenvalues = torch.linalg.eigvalsh(target.hessians()).cpu().numpy()  # type: ignore[operator]
     end = float(np.ceil(np.abs(eigenvalues).max()))
     edges = np.linspace(-end, end, BINS + 1)
     heights = np.stack([binned(eigenvalues, share, edges) for share in found])
-    exact = binned(eigenvalues, law_of(target), edges)
+    exact = binned(eigenvalues, probabilities_of(target), edges)
     middles, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
     spread = heights.std(0, ddof=1) if len(heights) > 1 else np.zeros(BINS)
     colour = data.styles[data.panel.row].colour
@@ -47,7 +47,7 @@ def draw(ax: Axes, data: PanelData) -> None:
     ax.set_ylim(0.0, data.panel.limits[1] if data.panel.limits else None)
     ax.set_xlabel("eigenvalue (nats)")
     ax.set_ylabel("share of eigenvalues")
-    lines = [_said(data, column, key, name) for key, name in (("hessian_std", "std"), ("hessian_iqr", "IQR"))]
+    lines = [_summary(data, column, f"hessian_{name.lower()}", name) for name in ("std", "IQR")]
     ax.text(0.03, 0.98, "\n".join(filter(None, lines)), transform=ax.transAxes, va="top", size=6)
 
 
@@ -58,16 +58,19 @@ def binned(eigenvalues: np.ndarray, share: np.ndarray, edges: np.ndarray) -> np.
     return heights
 
 
-def _said(data: PanelData, column: str, metric: str, name: str) -> str:
+def _summary(data: PanelData, column: str, metric: str, name: str) -> str:
     """Mean and standard deviation over seeds of what was measured, and what was published of it."""
     assert data.panel.row is not None
     row, shape = data.shape.row(data.panel.row), data.shape.column(column)
     span = interval(list(data.results.values(row.row, column, metric).values()))
-    words = []
+    parts = []
     if span is not None:
-        words.append(f"{span.mean:.2f}" + (f" (sd {span.sd:.2f})" if span.sd is not None else ""))
+        parts.append(f"{span.mean:.2f}" + (f" (sd {span.sd:.2f})" if span.sd is not None else ""))
     for measured in data.shape.metrics:
         for version in measured.published if measured.metric == metric else ():
             number = published_numbers(data.shape).find(version, measured, shape, row)
-            words += [f"{version} {number.mean:.{number.decimals}f}"] if number is not None else []
-    return f"{name} {'; '.join(words)}" if words else ""
+            parts += [f"{version} {number.mean:.{number.decimals}f}"] if number is not None else []
+    return f"{name} {'; '.join(parts)}" if parts else ""
+
+
+KINDS = {"spectrum": PanelKind(draw_spectrum, required=("row",), optional=("limits",))}

@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.stored_results import Run
 from runner.store.visit_files import kept_visits
 from targets.spaces import Binary
@@ -30,17 +30,17 @@ FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
 
 
 def draw_shares(ax: Axes, data: PanelData) -> None:
-    """The share of draws in each state, mean over seeds; without a row, the target's own law."""
+    """The share of draws in each state, mean over seeds; without a row, the target's probabilities."""
     (column,) = data.panel.columns
     target = _target(ax, data.results.runs, column)
     if target is None:
         return
-    law = law_of(target)
-    share = law if data.panel.row is None else _mean_share(ax, data, column)
+    exact = probabilities_of(target)
+    share = exact if data.panel.row is None else _mean_share(ax, data, column)
     if share is not None:
-        top = data.panel.limits[1] if data.panel.limits else float(law.max())
-        words = [f"{value:.3f}".lstrip("0") for value in share]
-        _cells(ax, target, share, Normalize(0.0, top), "Blues", words)
+        top = data.panel.limits[1] if data.panel.limits else float(exact.max())
+        labels = [f"{value:.3f}".lstrip("0") for value in share]
+        _cells(ax, target, share, Normalize(0.0, top), "Blues", labels)
 
 
 def draw_gaps(ax: Axes, data: PanelData) -> None:
@@ -50,27 +50,27 @@ def draw_gaps(ax: Axes, data: PanelData) -> None:
     share = None if target is None else _mean_share(ax, data, column)
     if target is None or share is None:
         return
-    gaps = share - law_of(target)
+    gaps = share - probabilities_of(target)
     end = data.panel.limits[1] if data.panel.limits else WIDEST_GAP
-    words = [_signed(value) for value in gaps]
-    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", words)
+    labels = [_signed(value) for value in gaps]
+    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", labels)
 
 
 def _signed(value: float) -> str:
     """Three decimals without the zero before them; no sign where they are all zero."""
-    word = f"{value:+.3f}".replace("0.", ".", 1)
-    return word[1:] if word.endswith(".000") else word
+    text = f"{value:+.3f}".replace("0.", ".", 1)
+    return text[1:] if text.endswith(".000") else text
 
 
-def law_of(target: Target) -> np.ndarray:
+def probabilities_of(target: Target) -> np.ndarray:
     """Exact probabilities of the target's states, shape ``(size,)``."""
     assert isinstance(target, Enumerable)
-    law: np.ndarray = target.probabilities().cpu().numpy()
-    return law
+    found: np.ndarray = target.probabilities().cpu().numpy()
+    return found
 
 
 def shares(runs: Sequence[Run]) -> np.ndarray | None:
-    """Share of a run's draws in each state, ``(seeds, size)``; None where no run kept its visits."""
+    """Share of a run's draws in each state, ``(seeds, size)``; None where no run stored its visits."""
     counts = [kept_visits(run.folder.path) for run in runs if run.summary is not None]
     found = [count / count.sum() for count in counts if count is not None]
     return np.stack(found) if found else None
@@ -80,7 +80,7 @@ def small_binary_target(config: DictConfig) -> Target:
     """The run's target.
 
     Raises:
-        UserError: if it has no states that could be drawn one by one.
+        UserError: if its states cannot be drawn one by one.
     """
     target = build_target(config)
     if not isinstance(target.space, Binary) or target.space.d > MOST_BITS or target.space.d < 2:
@@ -94,7 +94,7 @@ def small_binary_target(config: DictConfig) -> Target:
 def _target(ax: Axes, runs: Sequence[Run], column: str) -> Target | None:
     of_column = [run for run in runs if run.column == column]
     if not of_column:
-        nothing_in(ax)
+        show_reason(ax)
         return None
     return small_binary_target(of_column[0].config)
 
@@ -103,7 +103,7 @@ def _mean_share(ax: Axes, data: PanelData, column: str) -> np.ndarray | None:
     assert data.panel.row is not None
     found = shares(data.results.at(data.panel.row, column))
     if found is None:
-        nothing_in(ax, "no visits kept")
+        show_reason(ax, "no stored visits")
         ax.set(xticks=[], yticks=[])
         return None
     mean: np.ndarray = found.mean(0)
@@ -111,19 +111,19 @@ def _mean_share(ax: Axes, data: PanelData, column: str) -> np.ndarray | None:
 
 
 def _cells(
-    ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, words: Sequence[str]
+    ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, labels: Sequence[str]
 ) -> None:
     assert isinstance(target.space, Binary)
     d = target.space.d
     down, across = d // 2, d - d // 2
     ax.grid(False)
     ax.imshow(values.reshape(2**down, 2**across), cmap=colours, norm=norm, interpolation="nearest")
-    for place, word in enumerate(words):
+    for place, label in enumerate(labels):
         row, column = divmod(place, 2**across)
         red, green, blue, _ = colormaps[colours](norm(values[place]))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
         ink = "white" if dark else "black"
-        ax.text(column, row, word, ha="center", va="center", size=5.5, color=ink)
+        ax.text(column, row, label, ha="center", va="center", size=5.5, color=ink)
         for name, letter, line in FRAMES:
             named = getattr(target, name, None)
             if named is not None and place in target.space.index(named).tolist():
@@ -135,3 +135,9 @@ def _cells(
     ax.tick_params(length=0)
     ax.set_ylabel("first bits", size=6.5)
     ax.set_xlabel("last bits; F flat, S sharp", size=6.5)
+
+
+KINDS = {
+    "state_shares": PanelKind(draw_shares, optional=("row", "limits")),
+    "state_gaps": PanelKind(draw_gaps, required=("row",), optional=("limits",)),
+}

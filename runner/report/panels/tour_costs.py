@@ -1,20 +1,20 @@
-"""Panel `tour_costs`: how the lengths of a row's tours are spread, over those of the target's own law."""
+"""Panel `tour_costs`: how the lengths of a row's tours are spread, over those of the target itself."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
 from runner.report.figures.style import FLOOR
-from runner.report.figures.tour_runs import law_of_tours, listed_target, quantiles, visits_of
+from runner.report.figures.tour_runs import listed_target, quantiles, tour_distribution, visited_tours
 from runner.report.row_role import Role
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 DISTINCT = "tour_cost_distinct"
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_tour_costs(ax: Axes, data: PanelData) -> None:
     """A box for each row, quartiles with whiskers from 5 to 95 %, over all its seeds.
 
     With the metric `tour_cost_distinct` every tour that a seed visited counts once, as EDLP has it; with any
@@ -26,12 +26,12 @@ def draw(ax: Axes, data: PanelData) -> None:
     once, drawn = data.metric.metric == DISTINCT, False
     if runs:
         target = listed_target(runs[0].config)
-        low, first, middle, third, high = quantiles(*law_of_tours(target), LEVELS)
+        low, first, middle, third, high = quantiles(*tour_distribution(target), LEVELS)
         ax.axvspan(low, high, color=FLOOR.colour, alpha=0.12, linewidth=0)
         ax.axvspan(first, third, color=FLOOR.colour, alpha=0.2, linewidth=0)
         ax.axvline(middle, color=FLOOR.colour, linestyle=FLOOR.line)
         for place, row in enumerate(rows):
-            visits = visits_of(data.results.at(row.row, column), target)
+            visits = visited_tours(data.results.at(row.row, column), target)
             if visits is None:
                 continue
             weights = np.full_like(visits.share, 1.0) if once else visits.share
@@ -50,9 +50,12 @@ def draw(ax: Axes, data: PanelData) -> None:
             )
             drawn = True
     if not drawn:
-        nothing_in(ax, "no visits kept" if runs else "no run is in")
+        show_reason(ax, "no stored visits" if runs else NO_RUN)
     ax.set_yticks(range(len(rows)), [row.row for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"length of a tour, {'each distinct one once' if once else 'all draws'}")
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
+
+
+KINDS = {"tour_costs": PanelKind(draw_tour_costs, required=("metric",), optional=("limits",))}

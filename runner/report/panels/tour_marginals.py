@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from metrics.applications.tour_mismatch import mismatches
-from runner.report.figures.panel import PanelData, nothing_in
+from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
 from runner.report.figures.style import FLOOR
-from runner.report.figures.tour_runs import law_of_tours, listed_target, visits_of
+from runner.report.figures.tour_runs import listed_target, tour_distribution, visited_tours
 from targets.tours.tsp import TSP
 
 BINS = 40
@@ -17,22 +17,22 @@ MARGIN = 0.28
 """Height and width of the margins, as a share of the panel's scatter."""
 
 
-def draw(ax: Axes, data: PanelData) -> None:
+def draw_tour_marginals(ax: Axes, data: PanelData) -> None:
     """A point for each distinct tour of each seed of the panel's row; bars of both margins beside it.
 
     Above, the lengths; on the right, in how many positions a tour differs from its seed's own best, which is
-    the point at zero. The grey outlines are the target's law, where both margins count draws: the mismatch is
-    then that of two tours at random rotations, n - 1 on average.
+    the point at zero. The grey outlines are the target's distribution, where both margins count draws: the
+    mismatch is then that of two tours at random rotations, n - 1 on average.
     """
     (column,) = data.panel.columns
     assert data.panel.row is not None
     runs = data.results.at(data.panel.row, column)
-    visits = visits_of(runs, target := listed_target(runs[0].config)) if runs else None
+    visits = visited_tours(runs, target := listed_target(runs[0].config)) if runs else None
     if visits is None:
-        nothing_in(ax, "no visits kept" if runs else "no run is in")
+        show_reason(ax, "no stored visits" if runs else NO_RUN)
         return
     colour = data.styles[data.panel.row].colour
-    costs, law = law_of_tours(target)
+    costs, probabilities = tour_distribution(target)
     low, high = data.panel.limits or (float(costs.min()), float(costs.max()))
     n = target.cities
     ax.scatter(visits.cost, visits.mismatch, s=4, color=colour, alpha=0.5, linewidths=0, rasterized=True)
@@ -40,13 +40,13 @@ def draw(ax: Axes, data: PanelData) -> None:
     top, right = n + 0.8, high + 0.04 * (high - low)
     tall, wide = MARGIN * n, MARGIN * (high - low)
     own = np.histogram(visits.cost, bins=edges)[0] / len(visits.cost)
-    exact = np.histogram(costs, bins=edges, weights=law)[0]
+    exact = np.histogram(costs, bins=edges, weights=probabilities)[0]
     peak = max(own.max(), exact.max())
     ax.bar(edges[:-1], tall * own / peak, np.diff(edges), top, align="edge", color=colour, alpha=0.6)
     ax.stairs(top + tall * exact / peak, edges, baseline=top, color=FLOOR.colour, linewidth=0.9)
     gaps = np.arange(n + 1)
     own = np.array([(visits.mismatch == gap).mean() for gap in gaps])
-    exact = mismatch_law(target)
+    exact = mismatch_distribution(target)
     peak = max(own.max(), exact.max())
     ax.barh(gaps, wide * own / peak, 0.8, right, color=colour, alpha=0.6)
     ax.stairs(
@@ -65,13 +65,16 @@ def draw(ax: Axes, data: PanelData) -> None:
     ax.set_ylabel("positions that differ")
 
 
-def mismatch_law(target: TSP) -> np.ndarray:
+def mismatch_distribution(target: TSP) -> np.ndarray:
     """Probability of each mismatch under the target to the tour that is shortest, ``(n + 1,)``.
 
-    Which rotation of it is meant makes no difference to the law.
+    The distribution is the same for every rotation of that tour.
     """
     tours, probabilities = target.tours(), target.tour_probabilities()
     best = tours[probabilities.argmax()]
     gaps = mismatches(tours, best).long()
     found: np.ndarray = np.bincount(gaps.numpy(), probabilities.numpy(), target.cities + 1)
     return found
+
+
+KINDS = {"tour_marginals": PanelKind(draw_tour_marginals, required=("row",), optional=("limits",))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -13,44 +14,16 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from runner.execution.errors import unknown
 from runner.report.figure_shape import FigureShape
-from runner.report.figures.panel import Draw, PanelData
-from runner.report.figures.style import FLOOR, RC, row_styles
-from runner.report.panels import (
-    class_histogram,
-    heat_map,
-    intervals,
-    lines,
-    repeats,
-    samples,
-    spectrum,
-    states,
-    tour_costs,
-    tour_marginals,
-)
+from runner.report.figures.panel import PanelData
+from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
+from runner.report.panel_kinds import panel_kind
 from runner.report.stored_results import Results
-from runner.report.table_shape import TableShape
+from runner.report.table_shape import RowShape, TableShape
 
 DPI = 200
 LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
 """Width of what stands before and around a name in the legend, and of a letter of it, in inches."""
-
-KINDS: dict[str, Draw] = {
-    "intervals": intervals.draw,
-    "against_columns": lines.against_columns,
-    "against_steps": lines.against_steps,
-    "heat_map": heat_map.draw,
-    "samples": samples.draw,
-    "images": samples.draw_images,
-    "class_histogram": class_histogram.draw,
-    "state_shares": states.draw_shares,
-    "state_gaps": states.draw_gaps,
-    "spectrum": spectrum.draw,
-    "repeats": repeats.draw,
-    "tour_costs": tour_costs.draw,
-    "tour_marginals": tour_marginals.draw,
-}
 
 
 def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Figure:
@@ -74,33 +47,41 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         for ax in grid.flat[len(figure.panels) :]:
             ax.set_axis_off()
         for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
-            if panel.kind not in KINDS:
-                raise unknown("panel kind", panel.kind, KINDS)
-            KINDS[panel.kind](ax, PanelData(shape, panel, rows, results, styles))
+            panel_kind(panel.kind).draw(ax, PanelData(shape, panel, rows, results, styles))
             ax.set_title(panel.title)
             if figure.share_y and place % figure.across:
                 ax.set_ylabel("")
-        kinds = [panel.kind for panel in figure.panels]
-        for place, line in enumerate(grid):
+        for line, first in zip(grid, figure.panels[:: figure.across], strict=True):
             images = [image for ax in line for image in ax.images]
-            if images and kinds[place * figure.across] == "heat_map":
-                page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=heat_map.COLOUR_LABEL)
-        handles = [
-            Line2D([], [], color=style.colour, marker=style.marker, linestyle=style.line, label=row.row)
-            for row in rows
-            if (style := styles[row.row]) and row.role in figure.legend
-        ]
-        if any(panel.floor is not None for panel in figure.panels):
-            handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
-        if handles:
-            longest = max(len(str(handle.get_label())) for handle in handles)
-            entry = LEGEND_MARK + LEGEND_LETTER * longest
-            columns = min(len(handles), max(1, int(figure.width / entry)))
-            title = {0: None, 1: "one seed"}.get(results.seeds, "mean and 95 % interval over seeds")
-            page.legend(
-                handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title
-            )
+            label = panel_kind(first.kind).colour_label
+            if images and label is not None:
+                page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=label)
+        _draw_legend(page, [row for row in rows if row.role in figure.legend], figure, results.seeds, styles)
     return page
+
+
+def _draw_legend(
+    page: Figure, rows: Sequence[RowShape], figure: FigureShape, seeds: int, styles: Mapping[str, RowStyle]
+) -> None:
+    """One legend for all panels: how each row is drawn, and the level line of the floor."""
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=styles[row.row].colour,
+            marker=styles[row.row].marker,
+            linestyle=styles[row.row].line,
+            label=row.row,
+        )
+        for row in rows
+    ]
+    if any(panel.floor is not None for panel in figure.panels):
+        handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
+    if handles:
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        columns = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))
+        title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
+        page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title)
 
 
 def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Path]:
