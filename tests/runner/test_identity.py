@@ -118,7 +118,7 @@ def test_how_other_models_anneal_is_no_part_of_an_rbm_s_likelihood(override: str
     assert ids(*learn, "target=rbm", "task.ais.chains=7") != ids(*learn, "target=rbm")
 
 
-def test_the_id_of_a_learned_rbm_is_that_of_before_there_were_other_models() -> None:
-    """As commit 88c9850 had it: runs that are kept are found again."""
-    found = ids("task=learn", "target=rbm", "target.dataset=digits", "sampler=dmala")
-    assert found == {0: "330f72a5ead8ea7e"}
+def test_a_class_that_moves_keeps_its_runs_and_a_users_own_enters_by_its_path() -> None:
+    assert canonical({"_target_": "samplers.discrete.dmala.DMALA"}) == {"_target_": "DMALA"}
+    assert canonical({"kernel": {"_target_": "samplers.dmala.DMALA"}}) == {"kernel": {"_target_": "DMALA"}}
+    assert canonical({"_target_": "mine.dmala.DMALA"}) == {"_target_": "mine.dmala.DMALA"}
