@@ -110,7 +110,7 @@ def trial(job: Job) -> tuple[float, float]:
     """Seconds of one step of one chain, and of the tuning: measured without writing to the output root."""
     from runner.problem.build import build
     from runner.problem.tuning_cache import tune
-    from runner.tasks.sample import begin, sample
+    from runner.tasks.sample import begin
     from targets.randomness import Streams
 
     if job.config.task.name == "learn":
@@ -132,7 +132,8 @@ def trial(job: Job) -> tuple[float, float]:
     def wall(steps: int) -> float:
         settings = replace(problem.settings, steps=steps, burn_in=0, record=0)
         run = begin(replace(problem, settings=settings), seeds)
-        sample(replace(problem, settings=settings), run, lambda _: None)
+        while not run.done:
+            run.walk()
         return run.wall_seconds
 
     wall(TRIAL_STEPS)  # the first stretch pays for imports

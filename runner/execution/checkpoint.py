@@ -1,4 +1,4 @@
-"""Checkpoints: everything that an unfinished group of runs needs to end as if it had never stopped."""
+"""Checkpoint files: everything that unfinished work needs to end as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORMAT = 1
 
 
 class UnusableCheckpointError(Exception):
-    """A checkpoint that is truncated, or none, or one of something else; says why in half a sentence."""
+    """A checkpoint that cannot be used; its message goes on from "it", as in "is truncated"."""
 
 
-def save(path: Path, content: Mapping[str, Any]) -> None:
+def save_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Writes `content` (tensors, numbers, strings, lists, dictionaries) in place of the checkpoint at `path`.
 
     Raises:
@@ -32,8 +32,8 @@ def save(path: Path, content: Mapping[str, Any]) -> None:
     write_bytes(path, buffer.getbuffer())
 
 
-def load(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """The content of the checkpoint at `path`; generators' states stay on the CPU, where torch wants them.
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """The content of the checkpoint at `path`, on the CPU, where torch wants the states of generators.
 
     Raises:
         UnusableCheckpointError: if it cannot be read.
@@ -41,7 +41,7 @@ def load(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise UnusableCheckpointError("is truncated or no checkpoint") from error
+        raise UnusableCheckpointError("is truncated or no checkpoint file") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UnusableCheckpointError("has another format")
     return content

@@ -26,6 +26,7 @@ class _Stop:
         self.signal: int | None = None
         self.deferred = 0
         self.forwarding = False
+        self.commanding: int | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
@@ -40,6 +41,7 @@ class _Stop:
             raise Interrupted(signal.Signals(number).name)
 
 
+# Module state: a signal is delivered to the process, and its handler can be passed nothing.
 _stop = _Stop()
 
 
@@ -70,6 +72,21 @@ def forwarded() -> Iterator[None]:
         _stop.forwarding = False
 
 
+@contextmanager
+def commanding() -> Iterator[None]:
+    """Within it this process is the one whose command handles `Interrupted`, and no worker."""
+    before, _stop.commanding = _stop.commanding, os.getpid()
+    try:
+        yield
+    finally:
+        _stop.commanding = before
+
+
+def in_worker() -> bool:
+    """Whether this process computes jobs for another one; a fork of the commanding process is a worker."""
+    return _stop.commanding != os.getpid()
+
+
 def children() -> list[int]:
     """The processes that this one started, on Linux; elsewhere none are known."""
     lists = Path("/proc/self/task").glob("*/children")
@@ -79,6 +96,11 @@ def children() -> list[int]:
 def wanted() -> bool:
     """Whether the process was told to stop."""
     return _stop.signal is not None
+
+
+def forget() -> None:
+    """As if no signal had come: for tests, which go on after one."""
+    _stop.signal = None
 
 
 def obey() -> None:

@@ -6,22 +6,20 @@ the runner as a blueprint: a model of the right size, with the weights that trai
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import torch
-from filelock import FileLock
 from omegaconf import DictConfig
 from safetensors.torch import save as save_tensors
 
-from runner.execution import signals
-from runner.execution.atomic_files import set_aside, write_bytes, write_json
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.atomic_files import write_bytes, write_json
+from runner.execution.compute_once import compute_once
 from runner.execution.devices import floating_point
-from runner.execution.errors import UserError, one_sentence, warn
+from runner.execution.errors import UserError, one_sentence
 from runner.execution.manifest import git, now
-from runner.execution.progress import current
+from runner.execution.resumable import completed, save_plan
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
 from runner.models.trained_model import KeptModel, kept_in, named_by
@@ -34,7 +32,7 @@ SAMPLES = 100
 """How many states of the last iteration's chains are kept beside the model, for pictures."""
 
 BLOCK_ITERATIONS = 10
-"""How many iterations pass before the loop looks up: progress, signals, checkpoint."""
+"""Iterations between two looks at progress, signals and the checkpoint."""
 
 
 def blueprint(config: DictConfig) -> Target:
@@ -78,16 +76,7 @@ def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
         Interrupted: if the process is told to stop; the training goes on from there next time.
     """
     folder = store.model(recipe.model_id)
-    kept = kept_in(folder)
-    if kept is None:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock"):
-            kept = kept_in(folder, locked=True)
-            if kept is None:
-                _train(recipe, config, folder)
-                kept = kept_in(folder, locked=True)
-    assert kept is not None
-    return kept
+    return compute_once(folder / "lock", partial(kept_in, folder), lambda: _train(recipe, config, folder))
 
 
 def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
@@ -117,41 +106,44 @@ def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
     return training, data
 
 
+class _TrainingBlocks:
+    """A training as resumable work, in blocks of a few iterations."""
+
+    def __init__(self, training: Training, data: Dataset, title: str, checkpoint: Path) -> None:
+        self.training, self.data, self.title, self.checkpoint = training, data, title, checkpoint
+        self.load_state_dict, self.state_dict = training.load_state_dict, training.state_dict
+
+    @property
+    def total(self) -> int:
+        return self.training.settings.iterations
+
+    @property
+    def position(self) -> int:
+        return self.training.iteration
+
+    @property
+    def done(self) -> bool:
+        return self.training.finished
+
+    def advance(self) -> None:
+        self.training.advance(BLOCK_ITERATIONS, self.checkpoint)
+
+
 def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
     """Trains from the beginning or from the checkpoint, and writes the model."""
-    training, data = begun(recipe, config)
-    checkpoint = folder / "checkpoint.pt"
-    if checkpoint.exists():
-        try:
-            training.load_state_dict(load(checkpoint)["training"])
-        except (UnusableCheckpointError, KeyError, ValueError, RuntimeError) as error:
-            warn(
-                f"the checkpoint {checkpoint} cannot be used ({one_sentence(error)}); "
-                f"it was moved to {set_aside(checkpoint)}, the training starts from the beginning."
-            )
-            _train(recipe, config, folder)
-            return
-    total, progress = recipe.settings.iterations, current()
-    progress.begin(f"training {recipe.target.get('name')} on {data.name}", total, training.iteration)
-    saved_at = time.monotonic()
+    plan = save_plan(folder / "checkpoint.pt", config.checkpoint, after_failure=True)
+
+    def begin() -> _TrainingBlocks:
+        training, data = begun(recipe, config)
+        title = f"training {recipe.target.get('name')} on {data.name}"
+        return _TrainingBlocks(training, data, title, plan.path)
+
     try:
-        with signals.deferred():
-            while not training.finished:
-                good = training.state_dict()
-                try:
-                    training.advance(BLOCK_ITERATIONS, checkpoint)
-                except TrainingError as error:
-                    save(checkpoint, {"training": good})
-                    raise TrainingError(error.iteration, error.loss, error.what, checkpoint) from error
-                progress.at(training.iteration)
-                if time.monotonic() - saved_at >= config.checkpoint.seconds or signals.wanted():
-                    save(checkpoint, {"training": training.state_dict()})
-                    saved_at = time.monotonic()
-                signals.obey()
-            _write(recipe, data, training, folder)
-    finally:
-        progress.end()
-    checkpoint.unlink(missing_ok=True)
+        with completed(begin, plan) as work:
+            _write(recipe, work.data, work.training, folder)
+    except TrainingError as error:
+        # Only now is the last good state on the disk, as the message says.
+        raise TrainingError(error.iteration, error.loss, error.what, plan.path) from error
 
 
 def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> None:

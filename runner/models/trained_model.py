@@ -9,8 +9,9 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import locate
-from runner.execution.atomic_files import read_json, set_aside
-from runner.execution.errors import UserError, one_sentence, warn
+from runner.execution.atomic_files import read_json
+from runner.execution.compute_once import discard_damaged
+from runner.execution.errors import UserError, one_sentence
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
 from targets.datasets.dataset import Dataset
@@ -65,8 +66,7 @@ def kept_in(folder: Path, *, locked: bool = False) -> KeptModel | None:
         if report is None or "history" not in report:
             raise UserError(f"{folder / 'model.json'} is missing or no report of a training.")
     except UserError as error:
-        if locked:
-            warn(f"{one_sentence(error)} {path} was moved to {set_aside(path)}, the training is redone.")
+        discard_damaged(path, one_sentence(error).rstrip("."), locked=locked)
         return None
     return KeptModel(target, path, {**metadata, **report})
 

@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock
 from omegaconf import DictConfig
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
@@ -21,11 +21,10 @@ from runner.config.construct import with_key
 from runner.config.datasets import load as load_data
 from runner.config.digest import SCHEMA, digest
 from runner.config.node import node
-from runner.execution import signals
-from runner.execution.atomic_files import set_aside, write_bytes, write_json
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
-from runner.execution.errors import UserError, one_sentence, warn
-from runner.execution.progress import current
+from runner.execution.atomic_files import write_bytes, write_json
+from runner.execution.compute_once import compute_once, discard_damaged
+from runner.execution.errors import UserError, one_sentence
+from runner.execution.resumable import completed, save_plan
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
 from runner.models.recipe import is_learned
@@ -107,16 +106,28 @@ def _ground_truth(
     folder = store.model(kept.path.parent.name if kept.trained_here else model)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
     path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
-    found = _read(path)
-    if found is None:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):
-            found = _read(path, locked=True)
-            if found is None:
-                _make(config, kept, target, settings, path)
-                found = _read(path, locked=True)
-    assert found is not None
-    return found
+    return compute_once(
+        path.with_suffix(".lock"), partial(_read, path), lambda: _make(config, kept, target, settings, path)
+    )
+
+
+class _ChainBlocks:
+    """The chains of a reference sample as resumable work."""
+
+    def __init__(self, chains: GroundTruthChains, title: str) -> None:
+        self.chains, self.title, self.total = chains, title, chains.steps
+        self.load_state_dict, self.state_dict = chains.load_state_dict, chains.state_dict
+
+    @property
+    def position(self) -> int:
+        return self.chains.step
+
+    @property
+    def done(self) -> bool:
+        return self.chains.done
+
+    def advance(self) -> None:
+        self.chains.advance(BLOCK_STEPS)
 
 
 def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChains:
@@ -131,48 +142,26 @@ def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChai
 def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[str, Any], path: Path) -> None:
     data = load_data(kept.metadata.get("dataset"), kept.metadata.get("binarisation"), config.data.root)
     kept.check_data(data)
-    chains = _chains(target, data.train.to(target.weight.device), settings)
-    checkpoint, begun, saved_at = path.with_suffix(".pt"), time.monotonic(), time.monotonic()
-    if checkpoint.exists():
-        try:
-            chains.load_state_dict(load(checkpoint)["chains"])
-        except (UnusableCheckpointError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            warn(
-                f"{checkpoint} cannot be used ({one_sentence(error)}); "
-                f"it was moved to {set_aside(checkpoint)}."
-            )
-            chains = _chains(target, data.train.to(target.weight.device), settings)
-    progress = current()
-    progress.begin(f"ground truth of {kept.metadata.get('dataset')}", chains.steps, chains.step)
-    try:
-        with signals.deferred():
-            while not chains.done:
-                chains.advance(BLOCK_STEPS)
-                progress.at(chains.step)
-                if time.monotonic() - saved_at >= config.checkpoint.seconds or signals.wanted():
-                    save(checkpoint, {"chains": chains.state_dict()})
-                    saved_at = time.monotonic()
-                signals.obey()
-    finally:
-        progress.end()
-    truth = chains.result()
-    tensors = {
-        "reference": truth.reference.to(torch.uint8),
-        "held_out": truth.held_out.to(torch.uint8),
-        "modes": likely_mode(target, data.train).to(torch.uint8),
-    }
-    report = {**truth.report, "seconds": time.monotonic() - begun, "settings": dict(settings)}
-    write_json(path.with_suffix(".json"), report)
-    plain = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
-    write_bytes(path, to_bytes(plain, {"report": json.dumps(report)}))
-    checkpoint.unlink(missing_ok=True)
+    title, started = f"reference sample of {kept.metadata.get('dataset')}", time.monotonic()
+
+    def begin() -> _ChainBlocks:
+        return _ChainBlocks(_chains(target, data.train.to(target.weight.device), settings), title)
+
+    with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as work:
+        truth = work.chains.result()
+        tensors = {
+            "reference": truth.reference.to(torch.uint8),
+            "held_out": truth.held_out.to(torch.uint8),
+            "modes": likely_mode(target, data.train).to(torch.uint8),
+        }
+        report = {**truth.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
+        write_json(path.with_suffix(".json"), report)
+        plain = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
+        write_bytes(path, to_bytes(plain, {"report": json.dumps(report)}))
 
 
 def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
-    """The kept draws and their report; None where there are none, or garbage.
-
-    Only the holder of the lock sets garbage aside: to others it may be whole again by then.
-    """
+    """The draws and their report; see `runner.execution.compute_once.Reader`."""
     if not path.is_file():
         return None
     try:
@@ -180,7 +169,5 @@ def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor],
             report = json.loads((file.metadata() or {})["report"])
             return {name: file.get_tensor(name) for name in PARTS}, report
     except (SafetensorError, OSError, KeyError, ValueError) as error:
-        if locked:
-            aside = set_aside(path)
-            warn(f"{path} cannot be read ({one_sentence(error)}); it was moved to {aside} and is redone.")
+        discard_damaged(path, one_sentence(error), locked=locked)
         return None

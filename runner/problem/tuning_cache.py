@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock
 
 from runner.config.digest import SCHEMA
 from runner.config.node import node
-from runner.execution.atomic_files import read_json, set_aside, write_json
-from runner.execution.errors import RunError, one_sentence, warn
+from runner.execution.atomic_files import read_json, write_json
+from runner.execution.compute_once import compute_once, discard_damaged
+from runner.execution.errors import RunError, one_sentence
 from runner.execution.manifest import git, now
 from runner.models.identity import artefact_id
 from runner.problem.build import Problem
@@ -34,13 +35,9 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     if not problem.kernel.untuned:
         return problem, None
     path = store.artefact(artefact_id(problem.config, problem.device.type))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
-        artefact = _read(path)
-        if artefact is None:
-            write_json(path, _tune(problem, path.stem))
-            artefact = _read(path)
-    assert artefact is not None
+    artefact = compute_once(
+        path.with_suffix(".lock"), partial(_read, path), lambda: write_json(path, _tune(problem, path.stem))
+    )
     kernel = problem.kernel.tuned(artefact["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **artefact}
 
@@ -77,12 +74,12 @@ def _tune(problem: Problem, name: str) -> dict[str, Any]:
     return content
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """The part of an artefact that a run needs; None where it is absent, or garbage that was set aside."""
+def _read(path: Path, *, locked: bool = False) -> dict[str, Any] | None:
+    """The part of a tuning result that a run needs; see `runner.execution.compute_once.Reader`."""
     if not path.exists():
         return None
     content = read_json(path)
     if content is None or not isinstance(content.get("hyperparameters"), Mapping):
-        warn(f"{path} is no readable artefact; it was moved to {set_aside(path)} and the tuning is redone.")
+        discard_damaged(path, "it is no tuning result", locked=locked)
         return None
     return {key: content.get(key) for key in ("hyperparameters", "seconds", "evaluations", "report")}

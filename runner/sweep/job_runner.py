@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,12 +17,10 @@ from runner.config.compose import HYDRA_KEYS_KEPT
 from runner.config.seeds import seeds_of
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
-from runner.execution.checkpoint import save
 from runner.execution.devices import device_type
-from runner.execution.errors import RunError
-from runner.execution.progress import current
+from runner.execution.resumable import completed, save_plan
 from runner.models.identity import run_ids
-from runner.problem.build import Problem, build, label, threads
+from runner.problem.build import Problem, build, threads
 from runner.problem.cached_reference_sample import with_model
 from runner.problem.tuning_cache import tuned
 from runner.store.logger import Mirror, mirror
@@ -33,40 +30,17 @@ from runner.store.visit_files import files_of
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import Group, next_group
 from runner.tasks import per_seed
-from runner.tasks.sample import Sampling, begin, measured, sample
+from runner.tasks.sample import NotANumberError, begin, measured
 
 PROBE_SECONDS = 0.2
 """A lock that someone only looks at is free again after that long."""
-
-_parent: list[int] = []
-
-
-class NotANumberError(RunError):
-    """Chains of some seeds met a log density that is NaN or infinite."""
-
-    def __init__(self, target: str, step: int, seeds: list[int]) -> None:
-        listed = ", ".join(map(str, seeds))
-        super().__init__(
-            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed})."
-        )
-        self.seeds = seeds
-
-
-@contextmanager
-def stopping_here() -> Iterator[None]:
-    """Here a job that is told to stop raises `Interrupted`; in a worker it says so in its outcome."""
-    _parent.append(os.getpid())
-    try:
-        yield
-    finally:
-        _parent.pop()
 
 
 def job(config: DictConfig) -> Outcome:
     """Hydra's task function: computes the runs of `config` that are not done; a failure is an outcome."""
     hydra = HydraConfig.get()
     kept = [line for line in hydra.overrides.hydra if line.startswith(HYDRA_KEYS_KEPT)]
-    worker = os.getpid() not in _parent
+    worker = signals.in_worker()
     if worker:
         if signals.wanted():
             return Outcome(interrupted=True)
@@ -163,21 +137,12 @@ class _Job:
     def _compute_group(self, problem: Problem, group: Group) -> None:
         wanted = {seed: self.left[seed] for seed in group.seeds if seed in self.left}
         manifests = begin_runs(self.config, problem.device.type, wanted, self.told)
-        run = begin(problem, group.seeds)
-        group.restore(run)
-        progress = current()
-        title = f"{label(self.config, 'target')} / {label(self.config, 'sampler')}, {len(group.seeds)} seeds"
-        progress.begin(title, problem.settings.steps, run.step)
-        try:
-            with signals.deferred():
-                sample(problem, run, _Watch(self.config, group))
-                for seed, folder in wanted.items():
-                    files = files_of(run.suite, group.seeds.index(seed))
-                    result = replace(measured(problem, run, seed), files=files)
-                    finish_run(self.config, result, folder, manifests[seed], self.told, tuning=self.tuning)
-        finally:
-            progress.end()
-        group.checkpoint.unlink(missing_ok=True)
+        plan = save_plan(group.checkpoint, self.config.checkpoint, owner={"run_ids": group.run_ids})
+        with completed(lambda: begin(problem, group.seeds), plan) as run:
+            for seed, folder in wanted.items():
+                files = files_of(run.suite, group.seeds.index(seed))
+                result = replace(measured(problem, run, seed), files=files)
+                finish_run(self.config, result, folder, manifests[seed], self.told, tuning=self.tuning)
         for seed, folder in wanted.items():
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
@@ -191,28 +156,6 @@ class _Job:
             self.told.finish(folder.run_id, failure.to_json(), failed=True)
             with suppress(DiskFullError):
                 folder.fail(failure.to_json())
-
-
-class _Watch:
-    """Looks at a batch of runs between blocks of steps: NaN, progress, checkpoint, signals."""
-
-    def __init__(self, config: DictConfig, group: Group) -> None:
-        self.target, self.group = str(config.target._target_), group
-        self.every_seconds, self.every_steps = config.checkpoint.seconds, config.checkpoint.steps
-        self.saved_at, self.saved_step = time.monotonic(), 0
-
-    def __call__(self, run: Sampling) -> None:
-        bad = run.not_a_number()
-        if bad:
-            raise NotANumberError(self.target, run.step, bad)
-        current().at(run.step)
-        elapsed = time.monotonic() - self.saved_at
-        due = elapsed >= self.every_seconds
-        due |= self.every_steps is not None and run.step - self.saved_step >= self.every_steps
-        if due or signals.wanted():
-            save(self.group.checkpoint, {"run_ids": self.group.run_ids, **run.state_dict()})
-            self.saved_at, self.saved_step = time.monotonic(), run.step
-        signals.obey()
 
 
 def _lock(folders: dict[int, RunFolder], locks: ExitStack) -> dict[int, RunFolder]:

@@ -18,7 +18,7 @@ from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
 from runner.store.run_store import RunFolder, Store
-from runner.sweep.job_runner import compute, job, stopping_here
+from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, jobs_of
 from runner.sweep.outcome import Outcome, digest
 from runner.sweep.preflight import preflight
@@ -29,7 +29,7 @@ def run_one(request: Request) -> int:
     (only,) = jobs_of(request)
     preflight([only])
     kept = [line for line in request.hydra if line.startswith(HYDRA_KEYS_KEPT)]
-    with stopping_here(), Progress():
+    with signals.commanding(), Progress():
         outcome = compute(only.config, [*kept, *only.overrides])
     _show(only, outcome)
     return 1 if outcome.failures else 0
@@ -63,7 +63,7 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     initialise()
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
-    with stopping_here(), one_sentence_errors():
+    with signals.commanding(), one_sentence_errors():
         hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
     return 0
 
@@ -81,7 +81,7 @@ def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = type(launcher).__name__ == "JoblibLauncher"
     summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
-    with stopping_here(), Progress(summaries), signals.forwarded() if ours else nullcontext():
+    with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from runner.execution.atomic_files import set_aside
-from runner.execution.checkpoint import UnusableCheckpointError, load
-from runner.execution.errors import warn
+from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint
+from runner.execution.resumable import discard_checkpoint
 from runner.store.run_store import RunFolder
-from runner.tasks.sample import Sampling
 
 
 @dataclass
@@ -23,11 +20,9 @@ class Group:
 
     Attributes:
         folders: run folder by seed, in the order of the batch.
-        saved: what their checkpoint holds, if there is one.
     """
 
     folders: dict[int, RunFolder]
-    saved: Mapping[str, Any] | None = None
 
     @property
     def seeds(self) -> list[int]:
@@ -43,22 +38,6 @@ class Group:
     def checkpoint(self) -> Path:
         """Where the group is saved."""
         return next(iter(self.folders.values())).checkpoint
-
-    def restore(self, run: Sampling) -> None:
-        """Brings `run` to where the checkpoint was; an unusable one is set aside and the run starts anew."""
-        if self.saved is None:
-            return
-        fresh = run.state, run.streams.state_dict(), run.suite.state_dict()
-        try:
-            run.load_state_dict(self.saved)
-        except UnusableCheckpointError as unusable:
-            refuse(self.checkpoint, str(unusable))
-            self.saved = None
-            run.state = fresh[0]
-            run.streams.load_state_dict(fresh[1])
-            run.suite.load_state_dict(fresh[2])
-            run.step, run.evaluations, run.records = 0, 0, []
-            run.seconds = run.wall_seconds = 0.0
 
 
 def next_group(
@@ -80,26 +59,18 @@ def next_group(
         if not path.exists():
             continue
         try:
-            saved = load(path)
-            names = saved.get("run_ids", [])
+            names = load_checkpoint(path).get("run_ids", [])
             seeds = [by_id[name] for name in names if name in by_id]
             if len(seeds) < len(names) or not seeds or folders[seeds[0]] is not folder:
                 raise UnusableCheckpointError("belongs to other runs")
         except UnusableCheckpointError as unusable:
             if folder.run_id in {mine.run_id for mine in left.values()}:
-                refuse(path, str(unusable))
+                discard_checkpoint(path, str(unusable))
             continue
         if any(seed in left for seed in seeds) and all(
             seed in left or folders[seed].summary() is not None for seed in seeds
         ):
-            return Group({seed: folders[seed] for seed in seeds}, saved)
+            return Group({seed: folders[seed] for seed in seeds})
         if folder.run_id in {mine.run_id for mine in left.values()}:
-            refuse(path, "belongs to runs of which another process has some")
+            discard_checkpoint(path, "belongs to runs of which another process has some")
     return Group(dict(left) if together else dict([next(iter(left.items()))]))
-
-
-def refuse(path: Path, why: str) -> None:
-    """Sets a checkpoint aside and says so."""
-    warn(
-        f"the checkpoint {path} {why}; it was moved to {set_aside(path)}, the run starts from the beginning."
-    )

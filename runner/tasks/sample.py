@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_plain
-from runner.execution.errors import warn
+from runner.execution.errors import RunError, warn
 from runner.execution.stopwatch import Stopwatch
 from runner.problem.build import Problem, beta, label
 from runner.store.run_files import Measured, Record
@@ -20,35 +20,102 @@ from samplers.kernel import State
 from targets.randomness import Streams
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
-"""How long the loop goes on before it looks up: progress, signals, NaN, checkpoint."""
+"""The longest block of steps between two looks at NaN, progress, signals and the checkpoint."""
 
 COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 """The attributes of a `Sampling` that are plain numbers and lists."""
 
 
+class NotANumberError(RunError):
+    """Chains of some seeds met a log density that is NaN or infinite."""
+
+    def __init__(self, target: str, step: int, seeds: list[int]) -> None:
+        listed = ", ".join(map(str, seeds))
+        super().__init__(
+            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed})."
+        )
+        self.seeds = seeds
+
+
 @dataclass
 class Sampling:
-    """Where a batch of runs stands, one run for each of `seeds`.
+    """A batch of runs on its way, one run for each of `seeds`; a `runner.execution.resumable.Resumable`.
 
     Attributes:
         state: the kernel's state, batch ``(*kernel.axes, seeds, chains)``.
+        acceptance_sum: of a block, ``(seeds, chains)``; a NaN stays in it.
         evaluations: evaluations of the target per chain, all replicas counted, the initial state not.
         seconds: what the steps took; metrics, files and tuning are not in it. Of the whole batch.
         wall_seconds: what the loop took, metrics included. Of the whole batch.
         records: what was measured at the recorded points.
-        pulse: sum of the acceptance probabilities of a block, ``(seeds, chains)``; a NaN stays in it.
     """
 
+    problem: Problem
     seeds: Sequence[int]
     state: State
     streams: Streams
     suite: MetricSuite
-    pulse: Tensor
+    acceptance_sum: Tensor
     step: int = 0
     evaluations: int = 0
     seconds: float = 0.0
     wall_seconds: float = 0.0
     records: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Target, sampler and the number of seeds."""
+        config = self.problem.config
+        return f"{label(config, 'target')} / {label(config, 'sampler')}, {len(self.seeds)} seeds"
+
+    @property
+    def total(self) -> int:
+        """Steps of every chain."""
+        return self.problem.settings.steps
+
+    @property
+    def position(self) -> int:
+        """Steps that are done."""
+        return self.step
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step is done."""
+        return self.step >= self.total
+
+    def advance(self) -> None:
+        """A block of steps, as `walk` takes it.
+
+        Raises:
+            NotANumberError: if chains met NaN.
+        """
+        self.walk()
+        bad = self.not_a_number()
+        if bad:
+            raise NotANumberError(str(self.problem.config.target._target_), self.step, bad)
+
+    @torch.no_grad()
+    def walk(self) -> None:
+        """Takes the steps up to the next recorded point, at most 100 of them or a second."""
+        problem, settings = self.problem, self.problem.settings
+        kernel, one, points = problem.kernel, beta(problem), settings.points()
+        watch = Stopwatch(problem.device)
+        block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
+        until = min(self.step + block, next(point for point in points if point > self.step))
+        started = time.monotonic()
+        while self.step < until and time.monotonic() < started + BLOCK_SECONDS:
+            watch.start()
+            self.state, info = kernel.step(problem.target, self.state, one, self.streams)
+            watch.stop()
+            self.step += 1
+            self.evaluations += info.evaluations
+            self.acceptance_sum += info.acceptance
+            if self.step > settings.burn_in:
+                self.suite.update(self.step, kernel.draws(self.state), info)
+        self.seconds += watch.lap()
+        if self.step in points:
+            self.record()
+        self.wall_seconds += time.monotonic() - started
 
     def record(self) -> None:
         """Notes the metrics as they stand: step, evaluations, seconds, a value per seed of each metric."""
@@ -88,8 +155,8 @@ class Sampling:
     def not_a_number(self) -> list[int]:
         """The seeds whose chains met NaN as a log density since the last call, or stand at infinity."""
         log_prob = _by_seed(self.state.log_prob)
-        bad = self.pulse.isnan().any(-1) | ~log_prob.isfinite().all(-1)
-        self.pulse.zero_()
+        bad = self.acceptance_sum.isnan().any(-1) | ~log_prob.isfinite().all(-1)
+        self.acceptance_sum.zero_()
         return [seed for seed, is_bad in zip(self.seeds, bad.tolist(), strict=True) if is_bad]
 
 
@@ -97,33 +164,9 @@ def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     """A batch of runs before their first step."""
     theta = problem.start(problem.kernel.axes, seeds)
     state = problem.kernel.init(problem.target, theta, beta(problem))
-    pulse = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
-    return Sampling(seeds, state, Streams(seeds, "chain", problem.device), problem.suite(seeds), pulse)
-
-
-@torch.no_grad()
-def sample(problem: Problem, run: Sampling, at_block: Callable[[Sampling], None]) -> None:
-    """Takes `run` to its last step; `at_block` is called whenever it may be looked at or saved."""
-    kernel, target, settings, one = problem.kernel, problem.target, problem.settings, beta(problem)
-    points, watch = settings.points(), Stopwatch(problem.device)
-    block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
-    while run.step < settings.steps:
-        until = min(run.step + block, next(point for point in points if point > run.step))
-        begun = time.monotonic()
-        while run.step < until and time.monotonic() < begun + BLOCK_SECONDS:
-            watch.start()
-            run.state, info = kernel.step(target, run.state, one, run.streams)
-            watch.stop()
-            run.step += 1
-            run.evaluations += info.evaluations
-            run.pulse += info.acceptance
-            if run.step > settings.burn_in:
-                run.suite.update(run.step, kernel.draws(run.state), info)
-        run.seconds += watch.lap()
-        if run.step in points:
-            run.record()
-        run.wall_seconds += time.monotonic() - begun
-        at_block(run)
+    zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
+    streams = Streams(seeds, "chain", problem.device)
+    return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)
 
 
 def measured(problem: Problem, run: Sampling, seed: int) -> Measured:

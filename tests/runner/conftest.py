@@ -33,7 +33,7 @@ def _no_traces() -> Iterator[None]:
     GlobalHydra.instance().clear()
     yield
     GlobalHydra.instance().clear()
-    signals._stop.signal = None
+    signals.forget()
     for number, handler in before.items():
         signal.signal(number, handler)
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from runner.execution.atomic_files import DiskFullError, remove_partial, set_aside, write_bytes, write_json
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.store.run_store import Store
 from tests.runner.conftest import Call
 
@@ -74,8 +74,8 @@ def test_a_full_disk_ends_a_run_in_one_sentence(
 
 def test_checkpoints_hold_tensors_and_load_without_code(tmp_path: Path) -> None:
     content = {"step": 3, "state": {"theta": torch.arange(6.0).reshape(2, 3).T, "grad": None}}
-    save(tmp_path / "checkpoint.pt", content)
-    found = load(tmp_path / "checkpoint.pt")
+    save_checkpoint(tmp_path / "checkpoint.pt", content)
+    found = load_checkpoint(tmp_path / "checkpoint.pt")
     assert found["step"] == 3
     assert found["state"]["theta"].stride() == content["state"]["theta"].stride()  # type: ignore[index]
     assert torch.equal(found["state"]["theta"], content["state"]["theta"])  # type: ignore[index]
@@ -122,7 +122,7 @@ def test_an_unusable_checkpoint_is_set_aside(call: Call, tmp_path: Path, kind: s
     assert ended.status == 0
     (warning,) = ended.err.splitlines()
     assert warning.startswith("warning: the checkpoint ")
-    assert "the run starts from the beginning" in warning
+    assert "the work starts from the beginning" in warning
     assert (path / "checkpoint.bad-1.pt").read_bytes() == garbage
     assert not (path / "checkpoint.pt").exists()
     assert (path / "metrics.csv").read_text().split(",")[-1] == expected[-1]
@@ -177,7 +177,7 @@ def test_a_file_where_the_run_folder_should_be(call: Call, tmp_path: Path) -> No
     assert path.with_name(f"{path.name}.bad-1").read_text() == "mine"
 
 
-def test_a_garbage_artefact_is_tuned_again(call: Call, tmp_path: Path) -> None:
+def test_a_garbage_tuning_result_is_tuned_again(call: Call, tmp_path: Path) -> None:
     argv = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
     call(*argv, "seed=1")
     (path,) = tmp_path.glob("outputs/artefacts/*.json")
@@ -185,10 +185,10 @@ def test_a_garbage_artefact_is_tuned_again(call: Call, tmp_path: Path) -> None:
     path.write_text("{")
     ended = call(*argv, "seed=2")
     assert ended.status == 0
-    assert "is no readable artefact" in ended.err
+    assert "it is no tuning result" in ended.err
     assert json.loads(path.read_text())["hyperparameters"] == good
 
 
 def test_unreadable_checkpoints_say_why(tmp_path: Path) -> None:
     with pytest.raises(UnusableCheckpointError, match="truncated"):
-        load(tmp_path / "absent.pt")
+        load_checkpoint(tmp_path / "absent.pt")

@@ -165,10 +165,10 @@ def test_stopped_anywhere_and_repeated(
     monkeypatch.setattr(Fit, "advance", stopped_fit)
     assert call(*fine).status == 75
     assert one("images/*/checkpoint.pt")
-    signals._stop.signal = None
+    signals.forget()
     assert call(*fine).status == 75
     assert saved_at == [7, 14, 21, 28], "the sampling did not go on from where it was"
-    signals._stop.signal = None
+    signals.forget()
     assert len(list(Path("outputs").glob("*/**/*.pt"))) == 1, "the fit left no checkpoint"
     assert call(*fine).status == 0
     assert epochs[:2] == [1, 2], "the fit did not go on from where it was"

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from runner.execution.checkpoint import load, save
+from runner.execution.checkpoint import load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
 from runner.models.training import Training, TrainingError, TrainingSettings, ValidationSettings
 from runner.models.training.divergence_check import ENERGY_LIMIT
@@ -125,11 +125,11 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     for stop in stops:
         cut.advance(stop - at)
         at, mid_walk = stop, mid_walk + cut.validating
-        save(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
+        save_checkpoint(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
         # What came after the checkpoint is lost.
         cut.advance(2)
         cut = training(name, how, **args)
-        cut.load_state_dict(load(tmp_path / "checkpoint.pt")["training"])
+        cut.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt")["training"])
     cut.advance(units - at)
     assert mid_walk > 1
     assert cut.finished
@@ -185,7 +185,7 @@ def test_energies_that_explode_stop_the_training_and_the_good_checkpoint_stays(t
     path = tmp_path / "checkpoint.pt"
     run = training("dmala", settings(learning_rate=1e6, warm_up=0))
     run.advance(0, path)
-    save(path, {"training": run.state_dict()})
+    save_checkpoint(path, {"training": run.state_dict()})
     with pytest.raises(TrainingError, match="the energies have exploded") as raised:
         run.advance(10, path)
     assert isinstance(raised.value, RunError)
@@ -195,7 +195,7 @@ def test_energies_that_explode_stop_the_training_and_the_good_checkpoint_stays(t
     assert said.endswith(f"the last good checkpoint is kept at {path}.")
     assert 1 <= raised.value.iteration <= 10
     again = training("dmala", settings(learning_rate=1e6, warm_up=0))
-    again.load_state_dict(load(path)["training"])
+    again.load_state_dict(load_checkpoint(path)["training"])
     fresh = training("dmala", settings())
     assert all(torch.equal(a, b) for a, b in zip(weights(again), weights(fresh), strict=True))
 

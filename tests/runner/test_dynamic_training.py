@@ -97,7 +97,7 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     with monkeypatch.context() as patch:
         stop_after(patch, Training, 2)
         assert call(*command, "output_root=cut").status == 75
-    signals._stop.signal = None
+    signals.forget()
     assert one("models/*/checkpoint.pt", "cut").is_file()
     assert call(*command, "output_root=cut").status == 0
     weights = [load_file(one("models/*/model.safetensors", root)) for root in ("whole", "cut")]

@@ -22,7 +22,7 @@ from runner.__main__ import main
 from runner.config import datasets
 from runner.config.compose import compose
 from runner.execution import signals
-from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
 from runner.models import learned_target, model_files
 from runner.models.recipe import recipe_of, untrained
@@ -223,7 +223,7 @@ def test_a_damaged_model_is_set_aside_and_trained_again(
     ended = call(*RUN)
     assert ended.status == 0
     assert "warning: The model file" in ended.err
-    assert ended.err.count("the training is redone") == 1
+    assert ended.err.count("is made again") == 1
     assert path.with_name("model.bad-1.safetensors").read_bytes() == damaged
     same_as(straight)
 
@@ -236,7 +236,7 @@ def test_a_damaged_report_of_a_training_is_made_again(call: Call, straight: Path
         forget_runs()
         ended = call(*LEARN)
         assert ended.status == 0, ended
-        assert "the training is redone" in ended.err
+        assert "is made again" in ended.err
         same_as(straight)
 
 
@@ -252,7 +252,7 @@ def test_damaged_ground_truth_is_set_aside_and_made_again(
     ended = call(*RUN)
     assert ended.status == 0
     assert "cannot be read" in ended.err
-    assert "is redone" in ended.err
+    assert "is made again" in ended.err
     assert path.with_name(f"{path.stem}.bad-1.safetensors").read_bytes() == damaged
     assert made() == ["_make", "_make", "_train"]
     same_as(straight)
@@ -269,8 +269,8 @@ def test_stopped_in_the_middle_and_repeated(
     assert "repeat the command to continue" in ended.err
     assert not values()
     saved = load_checkpoint(one("models/*/*.pt"))
-    assert saved["training"]["iteration"] == 20 if cls is Training else saved["chains"]["step"] == 40
-    signals._stop.signal = None
+    assert saved["iteration"] == 20 if cls is Training else saved["step"] == 40
+    signals.forget()
     begun: list[int] = []
     advance = cls.advance  # type: ignore[attr-defined]
 
@@ -314,7 +314,7 @@ def test_a_checkpoint_that_is_garbage_is_set_aside(
     with monkeypatch.context() as patch:
         stop_after(patch, cls, 2)
         assert call(*RUN).status == 75
-    signals._stop.signal = None
+    signals.forget()
     checkpoint = one("models/*/*.pt")
     checkpoint.write_bytes(checkpoint.read_bytes()[:-50])
     ended = call(*RUN)
@@ -355,7 +355,7 @@ def test_learning_that_meets_nan_keeps_the_last_good_checkpoint(
     assert "Traceback" not in ended.err
     failure = json.loads(one("runs/*/failure.json").read_text())
     assert failure["error"] == "TrainingError"
-    assert load_checkpoint(checkpoint)["training"]["iteration"] == 20
+    assert load_checkpoint(checkpoint)["iteration"] == 20
     assert not list(Path("outputs").glob("models/*/model.*"))
     assert call(*LEARN).status == 0
     same_as(straight)

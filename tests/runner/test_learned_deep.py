@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from runner.config.datasets import load as load_data
 from runner.execution import signals
-from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.checkpoint import load_checkpoint
 from runner.models import model_files
 from runner.models.training import Training
 from runner.store.draw_files import IMAGES, MOST, kept_draws
@@ -59,10 +59,10 @@ def test_stopped_within_a_validation_and_repeated(call: Call, monkeypatch: pytes
             interrupted_when(lambda run, at=moment: run.validating and run.iteration == at, patch)
             assert call(*LEARN, "output_root=cut").status == 75
         (checkpoint,) = Path("cut").glob("models/*/checkpoint.pt")
-        saved = load_checkpoint(checkpoint)["training"]
+        saved = load_checkpoint(checkpoint)
         assert saved["iteration"] == moment
         assert 0 < saved["validation"]["walk"]["step"] < 30
-        signals._stop.signal = None
+        signals.forget()
     assert call(*LEARN, "output_root=cut").status == 0
     assert not list(Path("cut").glob("models/*/checkpoint.pt"))
     straight, cut = kept("straight"), kept("cut")

@@ -14,7 +14,7 @@ import pytest
 from metrics.likelihood.rbm_annealing import Annealing
 from runner.execution import signals
 from runner.execution.atomic_files import set_aside
-from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.checkpoint import load_checkpoint
 from tests.runner.conftest import Call
 
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")
@@ -170,7 +170,7 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     checkpoint = one("runs/*/checkpoint.pt")
     begun = {"forward", "reverse", "untempered"} & set(load_checkpoint(checkpoint)["annealings"])
     assert len(begun) == 1 + calls // 5
-    signals._stop.signal = None
+    signals.forget()
     assert call(*EVALUATE, "seed=3", f"model={model}").status == 0
     assert seen == [100, 200, 300, 400, 500] * 3, "it did not go on from where it was"
     assert likelihoods() == likelihoods("learned")
@@ -186,7 +186,7 @@ def test_an_annealing_that_was_saved_as_garbage_begins_anew(
     with monkeypatch.context() as patch:
         patch.setattr(Annealing, "advance", stopped)
         assert call(*EVALUATE, "seed=3", f"model={model}").status == 75
-    signals._stop.signal = None
+    signals.forget()
     checkpoint = one("runs/*/checkpoint.pt")
     checkpoint.write_bytes(checkpoint.read_bytes()[:-30])
     ended = call(*EVALUATE, "seed=3", f"model={model}")

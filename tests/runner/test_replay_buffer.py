@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingSettings
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.discrete.acs import ACS
@@ -227,14 +227,14 @@ def test_what_is_tuned_on_the_way_is_tuned_with_a_buffer(name: str, tmp_path: Pa
     run.advance(1)
     first = run.chains.hyperparameters
     run.advance(1)
-    save(tmp_path / "checkpoint.pt", {"training": run.state_dict()})
+    save_checkpoint(tmp_path / "checkpoint.pt", {"training": run.state_dict()})
     run.advance(1)
     assert first is not None
     assert run.chains.hyperparameters is not None
     assert run.chains.hyperparameters != first
     assert held(run).shape[:-2] == run.chains.kernel.axes
     again = training(kernel, **how)
-    again.load_state_dict(load(tmp_path / "checkpoint.pt")["training"])
+    again.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt")["training"])
     again.advance(1)
     assert torch.equal(held(again), held(run))
     assert all(

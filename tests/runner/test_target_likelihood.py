@@ -20,7 +20,7 @@ from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
 from runner.execution import signals
-from runner.execution.checkpoint import load as load_checkpoint
+from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import RunError
 from runner.models.model_files import save_model
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -210,7 +210,7 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     (checkpoint,) = Path("outputs").glob("runs/*/checkpoint.pt")
     begun = {"forward", "reverse"} & set(load_checkpoint(checkpoint)["annealings"])
     assert len(begun) == 1 + calls // 7
-    signals._stop.signal = None
+    signals.forget()
     assert call(*EVALUATE, f"model={model}").status == 0
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert values() == values("whole")

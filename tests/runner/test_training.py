@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
 from runner.models.training import Training, TrainingError, TrainingSettings
 from runner.models.training.loss import contrastive_loss
@@ -421,9 +421,9 @@ def test_a_resumed_training_ends_with_the_same_bits(name: str, method: str, tmp_
     # Stops before the first iteration, within an interval of the history, and right before a tuning.
     for stop in (0, 3, 4, 7, 8):
         cut.advance(stop - cut.iteration)
-        save(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
+        save_checkpoint(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
         cut = fresh()
-        cut.load_state_dict(load(tmp_path / "checkpoint.pt")["training"])
+        cut.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt")["training"])
     assert whole.finished
     assert cut.finished
     same(without_times(whole.state_dict()), without_times(cut.state_dict()))
@@ -719,7 +719,7 @@ def test_a_nan_stops_the_training_and_the_last_good_checkpoint_stays(tmp_path: P
     path = tmp_path / "checkpoint.pt"
     run = training(DMALA(0.3), settings(iterations=100))
     run.advance(5, path)
-    save(path, {"training": run.state_dict()})
+    save_checkpoint(path, {"training": run.state_dict()})
     run.target.weight.data[0, 0] = math.nan
     with pytest.raises(TrainingError) as raised:
         run.advance(5, path)
@@ -732,7 +732,7 @@ def test_a_nan_stops_the_training_and_the_last_good_checkpoint_stays(tmp_path: P
         f"the last good checkpoint is kept at {path}."
     )
     again = training(DMALA(0.3), settings(iterations=100))
-    again.load_state_dict(load(path)["training"])
+    again.load_state_dict(load_checkpoint(path)["training"])
     again.advance(5, path)
     assert again.iteration == 10
     assert parameters(again).isfinite().all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import torch
 from omegaconf import DictConfig
@@ -14,7 +15,7 @@ from runner.config.digest import SCHEMA, digest
 from runner.config.node import node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
-from runner.tasks.images.fitted_network import kept_network
+from runner.tasks.images.fitted_network import fitted_network
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.images.sampled_images import Images
 from samplers.hyperparameters import count
@@ -69,24 +70,22 @@ def autoencoders(
     """
     device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
     pixels = images.pixels.to(device)
+
+    def loss(network: ConvolutionalAutoencoder, places: Tensor) -> Tensor:
+        batch = pixels[places.to(device)].to(dtype)
+        return torch.nn.functional.mse_loss(network(batch), batch)
+
+    def begin(own: int) -> Fit[ConvolutionalAutoencoder]:
+        network = built(ConvolutionalAutoencoder, own, dtype, device)
+        return Fit(network, loss, len(pixels), settings.fit, own)
+
     found, seconds = [], 0.0
     for number in range(settings.networks):
         own = derive_seed(seed, f"autoencoder/{number}")
-        network = built(ConvolutionalAutoencoder, own, dtype, device)
-        assert isinstance(network, ConvolutionalAutoencoder)
-
-        def loss(places: Tensor, network: ConvolutionalAutoencoder = network) -> Tensor:
-            batch = pixels[places.to(device)].to(dtype)
-            return torch.nn.functional.mse_loss(network(batch), batch)
-
         content = {"schema": SCHEMA, **asdict(settings.fit), "seed": own}
         name = digest({**content, "device": device.type, "dtype": config.dtype})
-        report = kept_network(
-            images.folder / f"autoencoder-{name}.safetensors",
-            Fit(network, loss, len(pixels), settings.fit, own),
-            dict,
-            config,
-        )
+        path = images.folder / f"autoencoder-{name}.safetensors"
+        network, report = fitted_network(path, partial(begin, own), lambda _: {}, config)
         found.append(network.requires_grad_(False))
         seconds += float(report["seconds"])
     return found, seconds

@@ -18,7 +18,7 @@ from runner.config.node import node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.store.run_store import Store
-from runner.tasks.images.fitted_network import kept_network
+from runner.tasks.images.fitted_network import fitted_network
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.images.labels import Labels
 from targets.datasets.dataset import Dataset
@@ -71,14 +71,16 @@ def classifier(
     settings = classifier_settings(config)
     device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
     pixels, wanted = data.train.reshape(-1, *data.shape).to(device), labels.train.to(device)
-    network = built(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
-    assert isinstance(network, LeNet5)
 
-    def loss(places: Tensor) -> Tensor:
+    def loss(network: LeNet5, places: Tensor) -> Tensor:
         places = places.to(device)
         return torch.nn.functional.cross_entropy(network(pixels[places].to(dtype)), wanted[places])
 
-    def tested() -> Mapping[str, Any]:
+    def begin() -> Fit[LeNet5]:
+        network = built(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
+        return Fit(network, loss, len(pixels), settings, SEED)
+
+    def tested(network: LeNet5) -> Mapping[str, Any]:
         found = probabilities(network, data.test.reshape(-1, *data.shape)).argmax(-1)
         return {"accuracy": float((found == labels.test).double().mean())}
 
@@ -93,7 +95,7 @@ def classifier(
         "dtype": config.dtype,
     }
     path = store.root / "classifiers" / f"{digest(content)}.safetensors"
-    report = kept_network(path, Fit(network, loss, len(pixels), settings, SEED), tested, config)
+    network, report = fitted_network(path, begin, tested, config)
     return Classifier(network.requires_grad_(False), float(report["accuracy"]), float(report["seconds"]))
 
 
@@ -101,5 +103,5 @@ def classifier(
 def probabilities(network: LeNet5, images: Tensor) -> Tensor:
     """Probability of each class, ``(n, classes)``, float64 on the CPU."""
     like = next(network.parameters())
-    parts = [network(part.to(like)).softmax(-1).double().cpu() for part in images.split(CHUNK)]
+    parts = [network(part.to(like)).softmax(-1).double().cpu() for part in torch.split(images, CHUNK)]
     return torch.cat(parts)

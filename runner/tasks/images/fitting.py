@@ -6,16 +6,16 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from runner.execution.errors import RunError
 from samplers.hyperparameters import count, is_number
 from targets.randomness import derive_seed
 
-Loss = Callable[[Tensor], Tensor]
-"""Takes the places of a batch, ``(batch,)``, and gives the mean loss on it."""
+Network = TypeVar("Network", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class FitSettings:
             raise ValueError(f"learning_rate must be a positive number, {rate!r} was given")
 
 
-def built(build: Callable[[], nn.Module], seed: int, dtype: torch.dtype, device: torch.device) -> nn.Module:
+def built(build: Callable[[], Network], seed: int, dtype: torch.dtype, device: torch.device) -> Network:
     """The network of `build` with weights drawn from `seed`, the same on every device.
 
     Weights and biases are uniform within 1 / sqrt(fan-in), as PyTorch draws them by default.
@@ -56,12 +56,12 @@ def built(build: Callable[[], nn.Module], seed: int, dtype: torch.dtype, device:
     return network.to(device=device, dtype=dtype)
 
 
-class Fit:
-    """A network on its way.
+class Fit(Generic[Network]):
+    """A network on its way; a `runner.execution.resumable.Resumable` in epochs.
 
     Args:
         network: what is fitted.
-        loss: of a batch of examples.
+        loss: takes the network and the places of a batch of examples, ``(batch,)``; gives their mean loss.
         examples: how many there are.
         settings: how.
         seed: of the order of the examples, another in every epoch.
@@ -73,26 +73,59 @@ class Fit:
     """
 
     def __init__(
-        self, network: nn.Module, loss: Loss, examples: int, settings: FitSettings, seed: int
+        self,
+        network: Network,
+        loss: Callable[[Network, Tensor], Tensor],
+        examples: int,
+        settings: FitSettings,
+        seed: int,
     ) -> None:
         self.network, self.settings, self.seed = network, settings, seed
         self._loss, self._examples = loss, examples
         self._adam = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
         self.epoch, self.seconds, self.loss = 0, 0.0, math.nan
 
+    @property
+    def title(self) -> str:
+        """Which kind of network."""
+        return f"fitting {type(self.network).__name__}"
+
+    @property
+    def total(self) -> int:
+        """Epochs of the whole fit."""
+        return self.settings.epochs
+
+    @property
+    def position(self) -> int:
+        """Epochs that are done."""
+        return self.epoch
+
+    @property
+    def done(self) -> bool:
+        """Whether the last epoch is done."""
+        return self.epoch >= self.settings.epochs
+
     def advance(self) -> None:
-        """One pass over all examples; the last batch may be smaller."""
-        begun = time.monotonic()
+        """One pass over all examples; the last batch may be smaller.
+
+        Raises:
+            RunError: if the loss is no number.
+        """
+        started = time.monotonic()
         generator = torch.Generator().manual_seed(derive_seed(self.seed, f"order/{self.epoch}"))
         total = torch.zeros((), dtype=torch.float64, device=next(self.network.parameters()).device)
-        for places in torch.randperm(self._examples, generator=generator).split(self.settings.batch):
+        order = torch.randperm(self._examples, generator=generator)
+        for places in torch.split(order, self.settings.batch):
             self._adam.zero_grad()
-            loss = self._loss(places)
+            loss = self._loss(self.network, places)
             loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
             self._adam.step()
             total += loss.detach().double() * len(places)
         self.epoch, self.loss = self.epoch + 1, float(total) / self._examples
-        self.seconds += time.monotonic() - begun
+        self.seconds += time.monotonic() - started
+        if not self.loss < math.inf:
+            name = type(self.network).__name__
+            raise RunError(f"The loss of {name} is {self.loss} after epoch {self.epoch}.")
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the fit depends on."""

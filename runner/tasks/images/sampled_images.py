@@ -5,33 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from filelock import FileLock
 from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.statistics.thinned_draws import ThinnedDraws
 from runner.config.digest import digest
-from runner.execution import signals
-from runner.execution.atomic_files import read_json, set_aside, write_bytes, write_json
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
+from runner.execution.atomic_files import read_json, write_bytes, write_json
+from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
-from runner.execution.errors import RunError, warn
 from runner.execution.manifest import git, now
-from runner.execution.progress import current
+from runner.execution.resumable import completed, save_plan
 from runner.models.identity import identifying
-from runner.problem.build import build, label
+from runner.problem.build import build
 from runner.problem.cached_reference_sample import with_model
 from runner.problem.tuning_cache import tuned
 from runner.store.draw_files import FILE, kept_draws, packed
 from runner.store.run_files import Measured, Record
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
-from runner.tasks.sample import Sampling, begin, measured, sample
+from runner.tasks.sample import Sampling, begin, measured
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
 
@@ -86,16 +84,7 @@ def images_of(config: DictConfig, seed: int, store: Store) -> Images:
         Interrupted: if the process is told to stop; the sampling goes on from there next time.
     """
     folder = store.root / "images" / _identity(config, seed)
-    found = _kept(folder)
-    if found is None:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock"):
-            found = _kept(folder)
-            if found is None:
-                _make(config, seed, store, folder)
-                found = _kept(folder)
-    assert found is not None
-    return found
+    return compute_once(folder / "lock", partial(_read, folder), lambda: _make(config, seed, store, folder))
 
 
 def _identity(config: DictConfig, seed: int) -> str:
@@ -108,8 +97,11 @@ def _identity(config: DictConfig, seed: int) -> str:
     return digest({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
 
 
-def _kept(folder: Path) -> Images | None:
+def _read(folder: Path, *, locked: bool = False) -> Images | None:
+    """The images in `folder`; see `runner.execution.compute_once.Reader`."""
     pixels, report = kept_draws(folder), read_json(folder / "images.json")
+    if pixels is None and (folder / FILE).exists():
+        discard_damaged(folder / FILE, "it holds no images", locked=locked)
     if pixels is None or report is None or len(pixels) != report.get("samples"):
         return None
     return Images(torch.from_numpy(pixels), folder, report)
@@ -118,16 +110,23 @@ def _kept(folder: Path) -> Images | None:
 def _make(config: DictConfig, seed: int, store: Store, folder: Path) -> None:
     data, _, _ = data_of_target(config)
     settings = image_settings(config)
+
+    def write(pixels: Tensor, report: Mapping[str, Any]) -> None:
+        made = {**report, "samples": settings.samples, "created": now(), "git": git()}
+        write_bytes(folder / FILE, packed(pixels.reshape(-1, *data.shape).numpy()))
+        write_json(folder / "images.json", made)
+
     if settings.images == TRAINING:
         pixels, report = _training_images(data, settings.samples, seed)
-        report["target"] = f"{config.target.get('name')}/{data.name}"
-    else:
-        pixels, report = _sampled(config, seed, store, folder / "checkpoint.pt")
-        pixels = pixels[: settings.samples]
-    report |= {"samples": settings.samples, "created": now(), "git": git()}
-    write_bytes(folder / FILE, packed(pixels.reshape(-1, *data.shape).numpy()))
-    write_json(folder / "images.json", report)
-    (folder / "checkpoint.pt").unlink(missing_ok=True)
+        write(pixels, {**report, "target": f"{config.target.get('name')}/{data.name}"})
+        return
+    config = sampling(config)
+    problem, tuning = tuned(with_model(build(config), store), store)
+    problem = problem.prepared()
+    plan = save_plan(folder / "checkpoint.pt", config.checkpoint)
+    with completed(lambda: begin(problem, [seed]), plan) as run:
+        pixels, report = _sampled(run, seed)
+        write(pixels[: settings.samples], {**report, "tuning": tuning})
 
 
 def _training_images(data: Dataset, samples: int, seed: int) -> tuple[Tensor, dict[str, Any]]:
@@ -138,31 +137,13 @@ def _training_images(data: Dataset, samples: int, seed: int) -> tuple[Tensor, di
     return data.train[chosen], report
 
 
-def _sampled(config: DictConfig, seed: int, store: Store, checkpoint: Path) -> tuple[Tensor, dict[str, Any]]:
+def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     """The sampler's images ``(n, pixels)``, all chains of one draw before those of the next; the report."""
-    config = sampling(config)
-    problem, tuning = tuned(with_model(build(config), store), store)
-    problem = problem.prepared()
-    run = begin(problem, [seed])
-    if checkpoint.exists():
-        try:
-            run.load_state_dict(load(checkpoint)["sampling"])
-        except (UnusableCheckpointError, KeyError):
-            warn(f"the checkpoint {checkpoint} cannot be used; it was moved to {set_aside(checkpoint)}.")
-            run = begin(problem, [seed])
-    progress = current()
-    title = f"images of {label(config, 'target')} / {label(config, 'sampler')}"
-    progress.begin(title, problem.settings.steps, run.step)
-    try:
-        with signals.deferred():
-            sample(problem, run, _Watch(checkpoint, config.checkpoint.seconds))
-    finally:
-        progress.end()
     draws = run.suite.metrics["thinned_draws"]
     assert isinstance(draws, ThinnedDraws)
     bits = draws.kept[:, 0].flatten(0, 1).cpu().numpy()
     pixels = torch.from_numpy(np.unpackbits(bits, axis=1, count=draws.pixels))
-    result = measured(problem, run, seed)
+    result = measured(run.problem, run, seed)
     names = ("target", "sampler", "steps", "evaluations", "seconds", "exact", "model")
     report = {name: getattr(result, name) for name in names}
     values = result.records[-1].values
@@ -171,21 +152,4 @@ def _sampled(config: DictConfig, seed: int, store: Store, checkpoint: Path) -> t
         "axes": list(result.axes),
         "notes": list(result.notes),
         "values": {name: value for name, value in values.items() if np.isfinite(value)},
-        "tuning": tuning,
     }
-
-
-class _Watch:
-    """Looks at the sampling between blocks of steps: NaN, progress, checkpoint, signals."""
-
-    def __init__(self, checkpoint: Path, every: float) -> None:
-        self.checkpoint, self.every, self.saved_at = checkpoint, every, time.monotonic()
-
-    def __call__(self, run: Sampling) -> None:
-        if run.not_a_number():
-            raise RunError(f"The target gave NaN or infinity as a log density by step {run.step}.")
-        current().at(run.step)
-        if time.monotonic() - self.saved_at >= self.every or signals.wanted():
-            save(self.checkpoint, {"sampling": run.state_dict()})
-            self.saved_at = time.monotonic()
-        signals.obey()

@@ -1,28 +1,28 @@
-"""Annealings one after the other, that can be stopped anywhere and continued, and what they say."""
+"""Annealings one after the other as resumable work, and the values that follow from both ends."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
-from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.likelihood.importance_weights import Estimate
-from runner.execution import signals
-from runner.execution.atomic_files import set_aside
-from runner.execution.checkpoint import UnusableCheckpointError, load, save
-from runner.execution.errors import warn
-from runner.execution.progress import current
 
 
 class Walk(Protocol):
-    """What an annealing of `metrics` is to the loop that runs it."""
+    """What `Annealings` needs of an annealing."""
 
-    step: int
-    log_weights: Tensor
+    @property
+    def log_weights(self) -> Tensor:
+        """The log weight of each chain so far."""
+        ...
+
+    @property
+    def step(self) -> int:
+        """Steps that are done."""
+        ...
 
     @property
     def steps(self) -> int:
@@ -37,7 +37,7 @@ class Walk(Protocol):
         """All that the rest of the walk needs."""
         ...
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         """Continues from a `state_dict`."""
         ...
 
@@ -45,12 +45,12 @@ class Walk(Protocol):
 def both_ends(
     forward: Estimate, reverse: Estimate, test: float, train: float, base: float
 ) -> dict[str, float]:
-    """What is said of every model: log Z from both ends, and the likelihoods that follow from it.
+    """The values of every model: log Z from both ends, and the likelihoods that follow from it.
 
     Args:
         forward, reverse: log Z.
         test, train: mean U of the test and of the training images, in nats.
-        base: mean log-likelihood of the test images under the law that annealing starts from.
+        base: mean log-likelihood of the test images under the distribution that annealing starts from.
     """
     return {
         "log_z": forward.value,
@@ -71,57 +71,70 @@ def both_ends(
 
 
 class Annealings:
-    """Named annealings of one job, with their checkpoint.
+    """Named annealings, walked one after the other; a `runner.execution.resumable.Resumable`.
 
     Args:
-        config: of the job; ``checkpoint.seconds`` says how often it is saved.
-        checkpoint: the file.
-        block: temperatures between two looks at progress, signals and the checkpoint.
+        begin: gives each walk before its first step, by name, in the order in which they are walked.
+        steps: of all walks together.
+        block: steps between two looks at progress, signals and the checkpoint.
+        check: takes the name and the log weights of each walk at its end, and may raise.
+
+    Attributes:
+        seconds: that the walks took, also before an interruption.
     """
 
-    def __init__(self, config: DictConfig, checkpoint: Path, block: int) -> None:
-        self.checkpoint, self.block = checkpoint, block
-        self.every, self.saved_at = config.checkpoint.seconds, time.monotonic()
-        self.saved: dict[str, Any] = {}
-        if checkpoint.exists():
-            try:
-                self.saved = dict(load(checkpoint)["annealings"])
-            except (UnusableCheckpointError, KeyError, TypeError):
-                warn(f"the checkpoint {checkpoint} cannot be used; it was moved to {set_aside(checkpoint)}.")
+    title = "annealed importance sampling"
 
-    def log_weights(self, name: str, begin: Callable[[], Walk]) -> Tensor:
-        """The log weights at the end of the annealing `name`, which `begin` makes before its first step.
+    def __init__(
+        self,
+        begin: Mapping[str, Callable[[], Walk]],
+        steps: int,
+        block: int,
+        check: Callable[[str, Tensor], None] = lambda name, log_weights: None,
+    ) -> None:
+        self.begin, self.total, self.block, self.check = begin, steps, block, check
+        self.walks: dict[str, Walk] = {}
+        self.seconds = 0.0
 
-        Raises:
-            Interrupted: if the process is told to stop; what was reached is in the checkpoint.
-        """
-        run = begin()
-        if name in self.saved:
-            try:
-                run.load_state_dict(self.saved[name])
-            except (KeyError, TypeError, ValueError, RuntimeError):
-                warn(f"the checkpoint {self.checkpoint} cannot be used; the annealing {name} starts anew.")
-                del self.saved[name]
-                return self.log_weights(name, begin)
-        begun, before = time.monotonic(), float(self.saved.get(f"{name}_seconds", 0.0))
-        progress = current()
-        progress.begin(f"AIS, {name}", run.steps, run.step)
-        try:
-            with signals.deferred():
-                while run.step < run.steps:
-                    run.advance(self.block)
-                    progress.at(run.step)
-                    due = time.monotonic() - self.saved_at >= self.every
-                    if due or signals.wanted() or run.step >= run.steps:
-                        self.saved[name] = run.state_dict()
-                        self.saved[f"{name}_seconds"] = before + time.monotonic() - begun
-                        save(self.checkpoint, {"annealings": self.saved})
-                        self.saved_at = time.monotonic()
-                    signals.obey()
-        finally:
-            progress.end()
-        return run.log_weights
+    @property
+    def position(self) -> int:
+        """Steps of all walks that are done."""
+        return sum(walk.step for walk in self.walks.values())
 
-    def seconds(self) -> float:
-        """What all annealings took, stretches before an interruption included."""
-        return sum(float(value) for name, value in self.saved.items() if name.endswith("_seconds"))
+    @property
+    def done(self) -> bool:
+        """Whether the last walk is at its end."""
+        return self._unfinished() is None
+
+    def _unfinished(self) -> str | None:
+        names = (name for name in self.begin if name not in self.walks or not _at_end(self.walks[name]))
+        return next(names, None)
+
+    def advance(self) -> None:
+        """A block of the first walk that is not at its end."""
+        name, started = self._unfinished(), time.monotonic()
+        if name is None:
+            return
+        if name not in self.walks:
+            self.walks[name] = self.begin[name]()
+        walk = self.walks[name]
+        walk.advance(self.block)
+        self.seconds += time.monotonic() - started
+        if _at_end(walk):
+            self.check(name, walk.log_weights)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The walks that have started, and their time."""
+        walks = {name: walk.state_dict() for name, walk in self.walks.items()}
+        return {"annealings": walks, "seconds": self.seconds}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Continues where `saved` was."""
+        for name, state in saved["annealings"].items():
+            self.walks[name] = self.begin[name]()
+            self.walks[name].load_state_dict(state)
+        self.seconds = float(saved["seconds"])
+
+
+def _at_end(walk: Walk) -> bool:
+    return walk.step >= walk.steps

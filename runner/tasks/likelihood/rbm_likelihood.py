@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.likelihood.ais_untempered import UntemperedAnnealing
-from metrics.likelihood.importance_weights import Estimate, log_mean_weight
+from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
 from metrics.likelihood.rbm_log_partition import (
     MAX_UNITS,
@@ -17,16 +19,17 @@ from metrics.likelihood.rbm_log_partition import (
     exact_log_partition,
     mean_log_prob,
 )
-from runner.execution import signals
+from runner.execution.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.annealings import Annealings, both_ends
+from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from samplers.discrete.rbm_gibbs import RBMGibbs
+from samplers.kernel import State
 from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 
 BLOCK = 100
-"""Temperatures between two looks at progress, signals and the checkpoint."""
+"""Steps between two looks at progress, signals and the checkpoint."""
 
 
 def rbm_likelihood(
@@ -37,11 +40,13 @@ def rbm_likelihood(
     ``log_likelihood_untempered`` uses the released estimator. With at most 20 units in a layer
     ``log_likelihood_exact`` joins them.
     """
-    runs = _Annealings(rbm, data, settings, seed, config, checkpoint)
+    annealings = run_to_end(
+        lambda: _annealings(rbm, data, settings, seed), save_plan(checkpoint, config.checkpoint)
+    )
+    estimates = {name: log_mean_weight(walk.log_weights, seed) for name, walk in annealings.walks.items()}
     base = log_base_partition(rbm)
-    forward = runs.estimate("forward").shifted(base)
-    reverse = runs.estimate("reverse").reversed(base)
-    untempered = runs.estimate("untempered")
+    forward, reverse = estimates["forward"].shifted(base), estimates["reverse"].reversed(base)
+    untempered = estimates["untempered"]
     test = mean_log_prob(rbm, data.test)
     values = both_ends(
         forward, reverse, test, mean_log_prob(rbm, data.train), base_log_likelihood(rbm, data.test)
@@ -51,50 +56,82 @@ def rbm_likelihood(
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
         values["log_z_exact"] = exact_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return values | {"ais_seconds": runs.seconds()}
+    return values | {"ais_seconds": annealings.seconds}
 
 
-class _Annealings(Annealings):
+def _annealings(rbm: RBM, data: Dataset, settings: AISSettings, seed: int) -> Annealings:
     """The three annealings of an RBM."""
 
-    def __init__(
-        self, rbm: RBM, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
-    ) -> None:
-        super().__init__(config, checkpoint, BLOCK)
-        self.rbm, self.data, self.settings, self.seed = rbm, data, settings, seed
+    def streams(name: str) -> Streams:
+        return Streams([seed], f"ais/{name}", rbm.weight.device)
 
-    def estimate(self, name: str) -> Estimate:
-        """log of the mean weight of the annealing `name`."""
-        begin = {"forward": self._forward, "reverse": self._reverse, "untempered": self._untempered}[name]
+    def from_base(name: str, annealing: type[Annealing]) -> Annealing:
+        own = streams(name)
+        return annealing(rbm, settings.betas, base_draws(rbm, settings.chains, own), own)
 
-        def begun() -> Annealing:
-            return begin(Streams([self.seed], f"ais/{name}", self.rbm.weight.device))
+    begin: dict[str, Callable[[], Walk]] = {
+        "forward": lambda: from_base("forward", Annealing),
+        "reverse": lambda: _Reverse(rbm, data.train, settings, streams("reverse")),
+        "untempered": lambda: from_base("untempered", UntemperedAnnealing),
+    }
+    steps = len(begin) * (len(settings.betas) - 1) + settings.draw_steps
+    return Annealings(begin, steps, BLOCK)
 
-        return log_mean_weight(self.log_weights(name, begun), self.seed)
 
-    def _forward(self, streams: Streams) -> Annealing:
-        start = base_draws(self.rbm, self.settings.chains, streams)
-        return Annealing(self.rbm, self.settings.betas, start, streams)
+class _Reverse:
+    """Draws of the model by block Gibbs from training images, then the reverse annealing from them."""
 
-    def _untempered(self, streams: Streams) -> Annealing:
-        start = base_draws(self.rbm, self.settings.chains, streams)
-        return UntemperedAnnealing(self.rbm, self.settings.betas, start, streams)
+    def __init__(self, rbm: RBM, images: Tensor, settings: AISSettings, streams: Streams) -> None:
+        self.rbm, self.settings, self.streams = rbm, settings, streams
+        self.kernel, self.one = RBMGibbs(), rbm.weight.new_ones(())
+        places = streams.uniform((1, settings.chains), (), torch.float64)
+        self.state = self._at(images[(places * len(images)).long().cpu()])
+        self.drawn = 0
+        self.annealing: Annealing | None = None
 
-    def _reverse(self, streams: Streams) -> Annealing:
-        return Annealing(self.rbm, self.settings.betas.flip(0), self._model_draws(streams), streams)
+    @property
+    def steps(self) -> int:
+        """Steps of block Gibbs and of the annealing."""
+        return self.settings.draw_steps + len(self.settings.betas) - 1
+
+    @property
+    def step(self) -> int:
+        """Steps of both that are done."""
+        return self.drawn + (self.annealing.step if self.annealing is not None else 0)
+
+    @property
+    def log_weights(self) -> Tensor:
+        """Of the annealing, ``(1, chains)``."""
+        return self._annealing().log_weights
 
     @torch.no_grad()
-    def _model_draws(self, streams: Streams) -> Tensor:
-        """Draws of the model by block Gibbs from training images, ``(1, chains, n_visible)``."""
-        kernel, like = RBMGibbs(), self.rbm.weight
-        places = streams.uniform((1, self.settings.chains), (), torch.float64)
-        images = self.data.train[(places * len(self.data.train)).long().cpu()].to(like)
-        if "reverse" in self.saved:
-            return images  # what was saved takes their place
-        one = torch.ones((), dtype=like.dtype, device=like.device)
-        state = kernel.init(self.rbm, images, one)
-        for step in range(self.settings.draw_steps):
-            state, _ = kernel.step(self.rbm, state, one, streams)
-            if step % BLOCK == 0:
-                signals.obey()
-        return state.theta
+    def advance(self, steps: int) -> None:
+        """Walks so many steps further, or to the end of the draws or of the annealing."""
+        left = self.settings.draw_steps - self.drawn
+        for _ in range(min(steps, left)):
+            self.state, _ = self.kernel.step(self.rbm, self.state, self.one, self.streams)
+            self.drawn += 1
+        if not left:
+            self._annealing().advance(steps)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the rest of the walk needs."""
+        annealing = self.annealing.state_dict() if self.annealing is not None else None
+        draws = {"theta": self.state.theta.clone(), "generator": self.streams.state_dict()}
+        return {**draws, "drawn": self.drawn, "annealing": annealing}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`."""
+        self.state, self.drawn = self._at(saved["theta"]), int(saved["drawn"])
+        self.streams.load_state_dict(saved["generator"])
+        if saved["annealing"] is not None:
+            self._annealing().load_state_dict(saved["annealing"])
+
+    def _annealing(self) -> Annealing:
+        if self.annealing is None:
+            betas = self.settings.betas.flip(0)
+            self.annealing = Annealing(self.rbm, betas, self.state.theta, self.streams)
+        return self.annealing
+
+    def _at(self, visible: Tensor) -> State:
+        return self.kernel.init(self.rbm, visible.to(self.rbm.weight), self.one)

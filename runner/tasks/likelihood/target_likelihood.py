@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -19,8 +20,9 @@ from metrics.likelihood.target_log_partition import (
 )
 from metrics.statistics.inference import interval
 from runner.execution.errors import RunError, UserError, one_sentence
+from runner.execution.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.annealings import Annealings, both_ends
+from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams, derive_seed
 from targets.reference_distribution import base_law
@@ -60,67 +62,56 @@ def target_likelihood(
         RunError: if a weight is not finite.
     """
     check_annealing(target, settings)
-    runs = _Annealings(target, data, settings, seed, config, checkpoint)
-    weights = runs.weights("forward")
-    forward = log_mean_weight(weights, seed)
-    reverse = log_mean_weight(runs.weights("reverse"), seed).reversed(0.0)
+    annealings = run_to_end(
+        lambda: _annealings(target, data, settings, seed), save_plan(checkpoint, config.checkpoint)
+    )
+    weights = {name: walk.log_weights for name, walk in annealings.walks.items()}
+    forward = log_mean_weight(weights["forward"], seed)
+    reverse = log_mean_weight(weights["reverse"], seed).reversed(0.0)
     test = mean_log_prob(target, data.test)
     train = mean_log_prob(target, evenly(data.train, TRAINING_IMAGES))
     values = both_ends(forward, reverse, test, train, base_log_likelihood(target, data.test))
-    across = interval([log_mean_weight(repeat, seed).value for repeat in weights])
+    across = interval([log_mean_weight(repeat, seed).value for repeat in weights["forward"]])
     if across is not None and across.lo is not None and across.hi is not None:
         values |= {"log_z_repeats_low": across.lo, "log_z_repeats_high": across.hi}
     if isinstance(target.space, Discrete) and target.space.size <= MAX_STATES:
         values["log_z_exact"] = exact_log_partition(target)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return values | {"ais_seconds": runs.seconds()}
+    return values | {"ais_seconds": annealings.seconds}
 
 
-class _Annealings(Annealings):
+def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int) -> Annealings:
     """The two annealings of a target; repeats are a batch axis with a stream each."""
+    seeds = [derive_seed(seed, f"repeat/{repeat}") for repeat in range(settings.repeats)]
+    shape, like = (len(seeds), settings.chains), target.like()
 
-    def __init__(
-        self,
-        target: Target,
-        data: Dataset,
-        settings: AISSettings,
-        seed: int,
-        config: DictConfig,
-        checkpoint: Path,
-    ) -> None:
-        super().__init__(config, checkpoint, BLOCK)
-        self.target, self.data, self.settings = target, data, settings
-        self.seeds = [derive_seed(seed, f"repeat/{repeat}") for repeat in range(settings.repeats)]
+    def forward() -> TargetAnnealing:
+        streams = Streams(seeds, "ais/forward", like.device)
+        start = base_law(target).draws(shape, streams, like=like)
+        return TargetAnnealing(target, settings.kernel, settings.betas, start, streams)
 
-    def weights(self, name: str) -> Tensor:
-        """Log weights of the annealing `name`, ``(repeats, chains)``.
-
-        Raises:
-            RunError: if one is not finite.
-        """
-        begin = {"forward": self._forward, "reverse": self._reverse}[name]
-
-        def begun() -> TargetAnnealing:
-            return begin(Streams(self.seeds, f"ais/{name}", self.target.like().device))
-
-        weights = self.log_weights(name, begun)
-        if not bool(weights.isfinite().all()):
-            bad = int((~weights.isfinite()).sum())
-            raise RunError(
-                f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
-                "since the model's energies overflow."
-            )
-        return weights
-
-    def _forward(self, streams: Streams) -> TargetAnnealing:
-        shape, like = (len(self.seeds), self.settings.chains), self.target.like()
-        start = base_law(self.target).draws(shape, streams, like=like)
-        return TargetAnnealing(self.target, self.settings.kernel, self.settings.betas, start, streams)
-
-    def _reverse(self, streams: Streams) -> TargetAnnealing:
+    def reverse() -> TargetAnnealing:
         """From training images; at beta = 1 the walk first makes draws of the model of them."""
-        places = streams.uniform((len(self.seeds), self.settings.chains), (), torch.float64)
-        start = self.data.train[(places * len(self.data.train)).long().cpu()].to(self.target.like())
-        still = torch.ones(self.settings.draw_steps, dtype=torch.float64)
-        betas = torch.cat([still, self.settings.betas.flip(0)])
-        return TargetAnnealing(self.target, self.settings.kernel, betas, start, streams)
+        streams = Streams(seeds, "ais/reverse", like.device)
+        places = streams.uniform(shape, (), torch.float64)
+        start = data.train[(places * len(data.train)).long().cpu()].to(like)
+        still = torch.ones(settings.draw_steps, dtype=torch.float64)
+        betas = torch.cat([still, settings.betas.flip(0)])
+        return TargetAnnealing(target, settings.kernel, betas, start, streams)
+
+    begin: dict[str, Callable[[], Walk]] = {"forward": forward, "reverse": reverse}
+    return Annealings(begin, 2 * (len(settings.betas) - 1) + settings.draw_steps, BLOCK, _check_finite)
+
+
+def _check_finite(name: str, weights: Tensor) -> None:
+    """Refuses log weights of the annealing `name` that are not finite.
+
+    Raises:
+        RunError: saying how many.
+    """
+    if not bool(weights.isfinite().all()):
+        bad = int((~weights.isfinite()).sum())
+        raise RunError(
+            f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
+            "since the model's energies overflow."
+        )

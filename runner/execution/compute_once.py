@@ -1,0 +1,57 @@
+"""A result on disk that the first process to need it makes, while the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from filelock import FileLock
+
+from runner.execution.atomic_files import set_aside
+from runner.execution.errors import warn
+
+Value = TypeVar("Value", covariant=True)
+
+
+class Reader(Protocol[Value]):
+    """Reads a result that may not be there."""
+
+    def __call__(self, *, locked: bool = False) -> Value | None:
+        """The result, or None where there is none or it cannot be read.
+
+        Args:
+            locked: whether this process holds the lock; only then is a damaged file set aside
+                (`discard_damaged`), since to others it may be whole again by then.
+        """
+        ...
+
+
+def compute_once(lock: Path, read: Reader[Value], make: Callable[[], object]) -> Value:
+    """What `read` finds; where it finds nothing, `make` writes it, in one process at a time.
+
+    The value is always the one that was read, so that the process that made it has the same as all others.
+
+    Args:
+        lock: the lock's file; its folder is made if need be.
+
+    Raises:
+        RuntimeError: if `read` does not find what `make` wrote.
+    """
+    found = read()
+    if found is None:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(lock):
+            found = read(locked=True)
+            if found is None:
+                make()
+                found = read(locked=True)
+    if found is None:
+        raise RuntimeError(f"what was written beside {lock} could not be read")
+    return found
+
+
+def discard_damaged(path: Path, why: str, *, locked: bool) -> None:
+    """Sets aside a file that cannot be read, with one sentence of warning, if the lock is held."""
+    if locked:
+        warn(f"{path} cannot be read ({why}); it was moved to {set_aside(path)} and is made again.")
