@@ -291,6 +291,8 @@ def _reals() -> Iterator[Case]:
             f"{mixture} target.covariance={covariance} sampler=mala sampler.step_size=0.3 {metrics} {SHORT}"
         )
         yield _case(f"reals/covariance_{name}", line)
+    near = "metric=mean_norm metric.mean_norm.threshold=2.0 metric.mean_norm.every=2"
+    yield _case("reals/threshold", f"{two} sampler=mala sampler.step_size=0.5 {near} {SHORT}", permanent=True)
     start = "target.start=[5.0,5.0] sampler=mala sampler.step_size=0.4 task.burn_in=0"
     yield _case("reals/start_point", f"{two} {start} {metrics} {SHORT}")
     yield _case("reals/start_scale", f"{two} target.start_scale=4.0 sampler=random_walk {metrics} {SHORT}")
@@ -389,7 +391,7 @@ def _machines() -> Iterator[Case]:
     yield _case("rbm/kept_model", f"{RBM} sampler=rbm_gibbs {short} seed=0", f"{kept} {truth}")
     images = "scale=smoke task.samples=60 task.chains=10 task.thinning=3 task.burn_in=4 seed=[0,1]"
     fit = (
-        "task=autoencode task.occlusion=2 task.autoencoder.networks=1 task.autoencoder.epochs=2 "
+        "task=autoencode task.occlusion=2 task.autoencoder.networks=2 task.autoencoder.epochs=2 "
         "task.autoencoder.batch=20"
     )
     for shown in ("clean", "noisy", "occluded"):

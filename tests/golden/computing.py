@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.golden import entry, reading
@@ -39,7 +39,8 @@ def compute(case: Case, folder: Path) -> Result:
             write(name, folder)
         known: set[str] = set()
         for place, argv in enumerate(case.commands):
-            called(_filled(argv, root))
+            words = _filled(argv, root)
+            checked(entry.command(words), " ".join(words))
             before = f"command {place + 1}, " if len(case.commands) > 1 else ""
             new = reading.runs_in(root) - known
             known |= new
@@ -54,40 +55,46 @@ def compute(case: Case, folder: Path) -> Result:
     return found
 
 
-def compute_experiments(names: Sequence[str], folder: Path) -> Iterator[tuple[str, Result]]:
-    """What each experiment gives at ``scale=smoke``; they share an output root in `folder`.
+def compute_experiment(name: str, folder: Path) -> Result:
+    """What an experiment gives at ``scale=smoke``; those that are computed in one `folder` share their runs.
 
     Of every run there is one section, named after its row, what sets it apart from the row's other jobs, and
-    its seed: the values of the last step, and digests of all else.
-    """
-    root = folder / OUTPUTS
-    for name in names:
-        found: Result = {}
-        with entry.at(folder):
-            called(["-m", f"+experiment={name}", "scale=smoke", f"output_root={OUTPUTS}"])
-            jobs = entry.jobs(name, ["scale=smoke", f"output_root={OUTPUTS}"])
-            labels = _labels([(row, overrides) for row, overrides, _ in jobs])
-            for label, (_, _, ids) in zip(labels, jobs, strict=True):
-                for seed, run in ids.items():
-                    section = f"{label}, seed {seed}"
-                    if section in found:
-                        raise GoldenError(f"{name} has two runs called '{section}'.")
-                    found[section] = _condensed(reading.run(root, run))
-        yield name, found
-
-
-def called(argv: Sequence[str]) -> None:
-    """Runs a command.
+    its seed: the values of the last step, and digests of all else. The table is drawn too, and its numbers
+    are kept as digests.
 
     Raises:
-        GoldenError: if it fails.
+        GoldenError: if a command fails.
+        StoppedError: if the process is told to stop.
+    """
+    root = folder / OUTPUTS
+    how = ["scale=smoke", f"output_root={OUTPUTS}"]
+    found: Result = {}
+    with entry.at(folder):
+        checked(entry.command(["-m", f"+experiment={name}", *how]), name)
+        jobs = entry.jobs(name, how)
+        labels = _labels([(row, overrides) for row, overrides, _ in jobs])
+        for label, (_, _, ids) in zip(labels, jobs, strict=True):
+            for seed, run in ids.items():
+                section = f"{label}, seed {seed}"
+                if section in found:
+                    raise GoldenError(f"{name} has two runs called '{section}'.")
+                found[section] = _condensed(reading.run(root, run))
+        checked(entry.table([name, *how]), f"the table of {name}")
+    found["table"] = reading.table(root / "tables" / name / "smoke" / "table.csv")
+    return found
+
+
+def checked(ended: entry.Ended, what: str) -> None:
+    """Does nothing if a command ended well.
+
+    Raises:
+        GoldenError: if it failed.
         StoppedError: if it was told to stop.
     """
-    ended = entry.command(argv)
     if ended.status == entry.STOPPED:
         raise StoppedError
     if ended.status:
-        raise GoldenError(f"status {ended.status}: {' '.join(argv)}\n{ended.err.strip()}")
+        raise GoldenError(f"status {ended.status}: {what}\n{ended.err.strip()}")
 
 
 class Workplace:
@@ -110,7 +117,7 @@ def _filled(argv: Sequence[str], root: Path) -> list[str]:
 
 
 def _seed(root: Path, run: str) -> int:
-    return int(reading.run(root, run)["labels"].get("seed", 0))
+    return int(reading.run(root, run)["labels"]["seed"])
 
 
 def _condensed(run: Mapping[str, Section]) -> Section:

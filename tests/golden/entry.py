@@ -1,4 +1,4 @@
-"""The only place here that imports the project: its command line, and which run belongs to which row.
+"""The only place here that imports the project: its commands, and which run belongs to which row.
 
 Everything else reads plain files. When modules move, this file is the one to touch.
 """
@@ -9,7 +9,7 @@ import contextlib
 import io
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,17 @@ def command(argv: Sequence[str]) -> Ended:
     """``python -m runner`` with `argv`, in this process and the current folder."""
     from runner.__main__ import main
 
+    return _ended(main, argv)
+
+
+def table(argv: Sequence[str]) -> Ended:
+    """``python -m runner.table`` with `argv`, likewise."""
+    from runner.table import main
+
+    return _ended(main, argv)
+
+
+def _ended(main: Callable[[Sequence[str]], int], argv: Sequence[str]) -> Ended:
     GlobalHydra.instance().clear()
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

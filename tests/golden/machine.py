@@ -30,9 +30,10 @@ def machine() -> Machine:
 
 
 def commit() -> str:
-    """The commit that is checked out, marked where files outside the tests differ from it."""
-    head = _git("rev-parse", "--short=12", "HEAD")
-    return head + ("+" if _git("status", "--porcelain", "--", ".", ":!tests", ":!outputs") else "")
+    """The last commit of anything but the tests, marked where files of these parts differ from it."""
+    rest = ("--", ".", ":!tests", ":!outputs")
+    head = _git("log", "-1", "--format=%h", "--abbrev=12", *rest)
+    return head + ("+" if _git("status", "--porcelain", *rest) else "")
 
 
 def same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:

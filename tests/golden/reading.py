@@ -21,7 +21,7 @@ Section = dict[str, Any]
 Result = dict[str, Section]
 
 TIMES = ("seconds", "created", "started", "finished")
-"""A name that is one of these, or ends with it, is a time."""
+"""What has one of these words in the last part of its name is a time."""
 
 LABELS = ("seed", "target", "sampler", "steps", "evaluations", "batch", "exact", "axes", "notes")
 """What is kept of a summary besides its metrics, which are those of the last step."""
@@ -35,7 +35,7 @@ SHORT = 16
 
 def is_time(name: str) -> bool:
     """Whether what is called `name` differs from one time to the next."""
-    return name.split(".")[-1].endswith(TIMES)
+    return any(word in name.split(".")[-1] for word in TIMES)
 
 
 def runs_in(root: Path) -> set[str]:
@@ -123,6 +123,16 @@ def shared(root: Path) -> Section:
         if digests:
             found[place] = sorted(digests)
     return found
+
+
+def table(path: Path) -> Section:
+    """Digest of each cell of a table, of all its metrics and what is said of them, by row and column."""
+    cells: dict[str, list[tuple[str, Section]]] = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if not is_time(row["metric"]):
+                cells.setdefault(f"{row['row']}, {row['cell']}", []).append((row["metric"], {**row}))
+    return {name: digest_of(sorted(metrics, key=lambda each: each[0])) for name, metrics in cells.items()}
 
 
 def flat(node: Any, name: str = "") -> Section:

@@ -10,16 +10,17 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import torch
 
 from tests.golden import expectation
-from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case
-from tests.golden.computing import GoldenError, StoppedError, Workplace, compute, compute_experiments
+from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS
+from tests.golden.computing import GoldenError, StoppedError, Workplace, compute, compute_experiment
 from tests.golden.expectation import FOLDER, Difference, Expected, differences
 from tests.golden.machine import commit, described, machine, same
 from tests.golden.reading import Result
@@ -48,39 +49,24 @@ def computed(pattern: str, permanent: bool = False) -> Iterator[Computed]:
     experiments = [] if permanent else experiments
     number = len(chosen) + len(experiments)
     begun = time.monotonic()
-    place = 0
-    for case in chosen:
-        place += 1
-        yield _told(_computed(case), place, number, begun)
-    if experiments:
+    for place, case in enumerate(chosen):
         with Workplace() as folder:
-            for each in _experiments(experiments, folder):
-                place += 1
-                yield _told(each, place, number, begun)
-
-
-def _computed(case: Case) -> Computed:
-    begun = time.monotonic()
+            each = _computed(case.name, partial(compute, case, folder))
+        yield _told(each, place + 1, number, begun)
     with Workplace() as folder:
-        try:
-            return Computed(case.name, compute(case, folder), seconds=time.monotonic() - begun)
-        except StoppedError:
-            raise
-        except Exception as error:
-            return Computed(case.name, None, _reason(error))
+        for place, name in enumerate(experiments):
+            each = _computed(f"{EXPERIMENT_GROUP}/{name}", partial(compute_experiment, name, folder))
+            yield _told(each, len(chosen) + place + 1, number, begun)
 
 
-def _experiments(names: Sequence[str], folder: Path) -> Iterator[Computed]:
-    for name in names:
-        begun = time.monotonic()
-        try:
-            ((_, result),) = compute_experiments([name], folder)
-        except StoppedError:
-            raise
-        except Exception as error:
-            yield Computed(f"{EXPERIMENT_GROUP}/{name}", None, _reason(error))
-            continue
-        yield Computed(f"{EXPERIMENT_GROUP}/{name}", result, seconds=time.monotonic() - begun)
+def _computed(name: str, computation: Callable[[], Result]) -> Computed:
+    begun = time.monotonic()
+    try:
+        return Computed(name, computation(), seconds=time.monotonic() - begun)
+    except StoppedError:
+        raise
+    except Exception as error:
+        return Computed(name, None, _reason(error))
 
 
 def _reason(error: Exception) -> str:

@@ -28,7 +28,7 @@ import torch
 
 from tests.golden import expectation
 from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case
-from tests.golden.computing import Workplace, compute, compute_experiments
+from tests.golden.computing import Workplace, compute, compute_experiment
 from tests.golden.expectation import FOLDER, Difference, Expected, differences
 from tests.golden.machine import described, machine, same
 from tests.golden.reading import Result
@@ -65,8 +65,7 @@ def test_a_case_gives_what_was_recorded(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_gives_what_was_recorded(name: str, shared: Path) -> None:
     expected = recorded(f"{EXPERIMENT_GROUP}/{name}", float64=False)
-    ((_, result),) = compute_experiments([name], shared)
-    check(name, expected, result)
+    check(name, expected, compute_experiment(name, shared))
 
 
 @pytest.fixture(scope="module")
