@@ -1,0 +1,151 @@
+"""Computes a case, or an experiment, in a folder of its own and reads what it leaves there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.golden import entry, reading
+from tests.golden.cases import Case
+from tests.golden.files import write
+from tests.golden.reading import Result, Section
+
+OUTPUTS = "outputs"
+"""The output root, relative to the folder in which commands run."""
+
+
+class GoldenError(Exception):
+    """A command did not end well."""
+
+
+class StoppedError(Exception):
+    """The process was told to stop."""
+
+
+def compute(case: Case, folder: Path) -> Result:
+    """What `case` gives, computed in `folder`, which is empty.
+
+    Raises:
+        GoldenError: if one of its commands fails.
+        StoppedError: if the process is told to stop.
+    """
+    found: Result = {}
+    root = folder / OUTPUTS
+    with entry.at(folder):
+        for name in case.files:
+            write(name, folder)
+        known: set[str] = set()
+        for place, argv in enumerate(case.commands):
+            words = _filled(argv, root)
+            checked(entry.command(words), " ".join(words))
+            before = f"command {place + 1}, " if len(case.commands) > 1 else ""
+            new = reading.runs_in(root) - known
+            known |= new
+            for seed, run in sorted((_seed(root, run), run) for run in new):
+                for section, values in reading.run(root, run).items():
+                    found[f"{before}seed {seed}, {section}"] = values
+    told = [section for name, section in found.items() if name.endswith(", tuned")]
+    for place, section in enumerate(each for each in reading.artefacts(root) if each not in told):
+        found[f"tuned besides, {place + 1}"] = section
+    if shared := reading.shared(root):
+        found["shared"] = shared
+    return found
+
+
+def compute_experiment(name: str, folder: Path) -> Result:
+    """What an experiment gives at ``scale=smoke``; those that are computed in one `folder` share their runs.
+
+    Of every run there is one section, named after its row, what sets it apart from the row's other jobs, and
+    its seed: the values of the last step, and digests of all else. The table is drawn too, and its numbers
+    are kept as digests.
+
+    Raises:
+        GoldenError: if a command fails.
+        StoppedError: if the process is told to stop.
+    """
+    root = folder / OUTPUTS
+    how = ["scale=smoke", f"output_root={OUTPUTS}"]
+    found: Result = {}
+    with entry.at(folder):
+        checked(entry.command(["-m", f"+experiment={name}", *how]), name)
+        jobs = entry.jobs(name, how)
+        labels = _labels([(row, overrides) for row, overrides, _ in jobs])
+        for label, (_, _, ids) in zip(labels, jobs, strict=True):
+            for seed, run in ids.items():
+                section = f"{label}, seed {seed}"
+                if section in found:
+                    raise GoldenError(f"{name} has two runs called '{section}'.")
+                found[section] = _condensed(reading.run(root, run))
+        checked(entry.table([name, *how]), f"the table of {name}")
+    found["table"] = reading.table(root / "tables" / name / "smoke" / "table.csv")
+    return found
+
+
+def checked(ended: entry.Ended, what: str) -> None:
+    """Does nothing if a command ended well.
+
+    Raises:
+        GoldenError: if it failed.
+        StoppedError: if it was told to stop.
+    """
+    if ended.status == entry.STOPPED:
+        raise StoppedError
+    if ended.status:
+        raise GoldenError(f"status {ended.status}: {what}\n{ended.err.strip()}")
+
+
+class Workplace:
+    """A folder that is removed in the end."""
+
+    def __enter__(self) -> Path:
+        self.path = Path(tempfile.mkdtemp(prefix="golden-"))
+        return self.path
+
+    def __exit__(self, *ended: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _filled(argv: Sequence[str], root: Path) -> list[str]:
+    """The words of a command, with the one model that an earlier command made in place of ``{model}``."""
+    if not any("{model}" in word for word in argv):
+        return [*argv]
+    (model,) = (path.parent.relative_to(root.parent) for path in root.glob("models/*/model.safetensors"))
+    return [word.replace("{model}", str(model)) for word in argv]
+
+
+def _seed(root: Path, run: str) -> int:
+    return int(reading.run(root, run)["labels"]["seed"])
+
+
+def _condensed(run: Mapping[str, Section]) -> Section:
+    """One section of a run: labels, the metrics of the last step, and digests of all steps and the rest."""
+    steps = [(name, section) for name, section in run.items() if name.startswith("step ")]
+    found: Section = {**run["labels"], **(dict(steps[-1][1]) if steps else {})}
+    if len(steps) > 1:
+        found["all steps"] = reading.digest_of(steps)
+    for name in ("tuned", "files", "model"):
+        if name in run:
+            found[name] = reading.digest_of([(name, run[name])])
+    return found
+
+
+def _labels(jobs: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
+    """A label of each job: its row, and those overrides in which the jobs of its row differ."""
+    of_row: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for row, overrides in jobs:
+        of_row[row].append(_telling(overrides))
+    labels = []
+    for row, overrides in jobs:
+        others = of_row[row]
+        apart = [line for line in _telling(overrides) if not all(line in other for other in others)]
+        labels.append(", ".join([row, *apart]))
+    return labels
+
+
+def _telling(overrides: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        line for line in overrides if not line.startswith(("seed=", "output_root=", "scale=", "+experiment="))
+    )

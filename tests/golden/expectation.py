@@ -1,0 +1,122 @@
+"""The files of expected values: one JSON file a group, one line a section, so that changes read well."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.golden.machine import Machine
+from tests.golden.reading import Result
+
+FOLDER = Path(__file__).parent / "expected"
+
+RTOL, ATOL = 1e-6, 1e-9
+"""How far numbers of another machine may be from the recorded ones."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What was recorded of one case, of which commit, and where."""
+
+    machine: Machine
+    commit: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is not as expected; None stands for one that is not there."""
+
+    case: str
+    section: str
+    name: str
+    expected: Any
+    got: Any
+
+    def __str__(self) -> str:
+        missing = "(not there)"
+        wanted = missing if self.expected is None else repr(self.expected)
+        found = missing if self.got is None else repr(self.got)
+        return f"{self.case} | {self.section} | {self.name}: expected {wanted}, got {found}"
+
+
+def load(group: str, folder: Path = FOLDER) -> dict[str, Expected]:
+    """The expectations of a group by case; empty where nothing is recorded."""
+    path = folder / f"{group}.json"
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text())
+    return {
+        case: Expected(content["machine"], said["commit"], said["sections"])
+        for case, said in content["cases"].items()
+    }
+
+
+def save(group: str, cases: Mapping[str, Expected], folder: Path = FOLDER) -> Path:
+    """Writes the expectations of a group; all must be of one machine.
+
+    Raises:
+        ValueError: if they are not.
+    """
+    machines = {json.dumps(each.machine, sort_keys=True) for each in cases.values()}
+    if len(machines) != 1:
+        raise ValueError(
+            f"{group} would hold cases of {len(machines)} machines; record all of the group anew."
+        )
+    lines = ["{", f'"machine": {machines.pop()},', '"cases": {']
+    blocks = []
+    for case, each in sorted(cases.items()):
+        sections = ",\n".join(
+            f"  {json.dumps(name)}: {json.dumps(section)}" for name, section in each.result.items()
+        )
+        blocks.append(
+            f'{json.dumps(case)}: {{"commit": {json.dumps(each.commit)}, "sections": {{\n{sections}\n}}}}'
+        )
+    lines += [",\n".join(blocks), "}}", ""]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{group}.json"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def differences(case: str, expected: Result, got: Result, *, bitwise: bool = True) -> Iterator[Difference]:
+    """Every value of `got` that is not as `expected`, and what only one of them has.
+
+    Args:
+        bitwise: whether all must be the same; otherwise floats within `RTOL`, and digests are not compared.
+    """
+    for section in [*expected, *(name for name in got if name not in expected)]:
+        wanted, found = expected.get(section, {}), got.get(section, {})
+        for name in [*wanted, *(name for name in found if name not in wanted)]:
+            if not bitwise and is_digest(wanted.get(name)):
+                continue
+            if name not in wanted or name not in found or not _same(wanted[name], found[name], bitwise):
+                yield Difference(case, section, name, wanted.get(name), found.get(name))
+
+
+def is_digest(value: Any) -> bool:
+    """Whether a recorded value is a digest, or a list of them."""
+    if isinstance(value, list):
+        return bool(value) and all(map(is_digest, value))
+    last = value.split()[-1] if isinstance(value, str) and value else ""
+    return len(last) in (16, 64) and not set(last) - set("0123456789abcdef")
+
+
+def _same(one: Any, other: Any, bitwise: bool) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(_same(a, b, bitwise) for a, b in zip(one, other, strict=True))
+    if isinstance(one, bool) or isinstance(other, bool) or not _numbers(one, other):
+        return bool(one == other)
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    if bitwise:
+        return repr(float(one)) == repr(float(other))
+    return math.isclose(one, other, rel_tol=RTOL, abs_tol=ATOL)
+
+
+def _numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
