@@ -48,7 +48,7 @@ def test_the_mirror_rebuilt_from_disk_is_the_mirror_of_the_run(
     rebuild = ["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]
     for _ in range(2):
         assert wandb_sync.main(rebuild) == 0
-        assert "Mirrored 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
+        assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
         assert {path.name: told(path) for path in mirrors(tmp_path)} == first
         assert len(mirrors(tmp_path)) == 2
 
@@ -57,7 +57,7 @@ def test_runs_that_are_not_done_are_counted_and_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert wandb_sync.main(["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]) == 0
-    assert "Mirrored 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
+    assert "Copied 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
     assert mirrors(tmp_path) == []
 
 
