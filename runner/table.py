@@ -69,8 +69,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.record import record
     from runner.report.stored_results import gather
     from runner.store.run_store import Store
+    from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
-    from runner.sweep.run_logger import logger_of
 
     published = published_numbers(shape)
     jobs = experiment_jobs(experiment, list(overrides))

@@ -1,4 +1,4 @@
-"""From a configuration to a problem that can be run: target, kernel, task and metrics, all checked."""
+"""From a configuration to a problem that can be run: target, kernel, settings and metrics, all checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Problem:
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the target's weights, if they were learned.
         target_name: what the target is called in results, where the configuration does not know it.
-        beside: values that belong to the target and are written beside what is measured.
+        beside: values of the target that are written beside those of the metrics.
     """
 
     config: DictConfig

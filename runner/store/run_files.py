@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.execution.manifest import new_manifest, now
 from runner.store.digest import PARTS, SCHEMA
 from runner.store.draw_files import load_all_images
-from runner.store.logger import Logger
+from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
 
 WRITTEN = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")

@@ -23,13 +23,13 @@ from runner.models.identity import run_ids
 from runner.problem.build import Problem, build, threads
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.tuning_cache import tuned
-from runner.store.logger import SafeLogger
+from runner.store.logger_protocol import SafeLogger
 from runner.store.run_files import finish_run, start_runs
 from runner.store.run_store import RunFolder, Store
 from runner.store.visit_files import suite_files
+from runner.sweep.configured_logger import logger_of
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
-from runner.sweep.run_logger import logger_of
 from runner.tasks import per_seed
 from runner.tasks.sample import NotANumberError, begin, run_result
 

@@ -17,9 +17,9 @@ from runner.problem.build import build
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
 from runner.sweep.problem_checks import check_kernel, check_learning, check_metrics, check_target
-from runner.sweep.run_logger import logger_of
 from runner.tasks import per_seed
 from runner.tasks.evaluate import check_evaluation
 from runner.tasks.gaps.spectral_gap import check_gap

@@ -8,7 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
 from runner.execution.errors import UserError
-from runner.store.logger import SafeLogger
+from runner.store.logger_protocol import SafeLogger
 
 # Module state: the jobs that a process computes one after the other share its connection to W&B.
 _loggers: dict[str, SafeLogger] = {}
