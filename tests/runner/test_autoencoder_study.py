@@ -155,7 +155,7 @@ def test_stopped_anywhere_and_repeated(
             os.kill(os.getpid(), signal.SIGTERM)
         return state_dict(self)
 
-    def stopped_fit(self: Fit) -> None:
+    def stopped_fit(self: Fit[Any]) -> None:
         advance(self)
         epochs.append(self.epoch)
         if len(epochs) == 1:
@@ -287,17 +287,13 @@ def test_weights_are_drawn_from_their_seed_alone() -> None:
 def test_a_fit_sees_every_example_once_an_epoch_and_goes_on_where_it_was() -> None:
     inputs = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
 
-    def fit() -> tuple[Fit, list[list[int]]]:
+    def fit() -> tuple[Fit[_Line], list[list[int]]]:
         network = built(_Line, 0, torch.float32, torch.device("cpu"))
         seen: list[list[int]] = []
 
-        def loss(places: torch.Tensor) -> torch.Tensor:
+        def loss(network: _Line, places: torch.Tensor) -> torch.Tensor:
             seen.append(places.tolist())
-            return (
-                (cast(_Line, network).layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1))
-                .square()
-                .mean()
-            )
+            return (network.layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1)).square().mean()
 
         return Fit(network, loss, 10, FitSettings(epochs=4, batch=4, learning_rate=0.1), 7), seen
 
