@@ -21,7 +21,7 @@ from rich.table import Table
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
-from runner.models.identity import artefact_id
+from runner.models.identity import tuning_id
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 
@@ -90,8 +90,8 @@ def time_left(standings: Sequence[Standing]) -> float:
             tuning[each.kind] = [seconds] if seconds else []
         own = [cost(summary) for summary in each.summaries]
         total += each.left * (mean(own) if own else mean(rates[each.kind]) * each.work)
-        name = artefact_id(each.job.config, device_type(each.job.config.device))
-        absent = not Store(each.job.config.output_root).artefact(name).exists()
+        name = tuning_id(each.job.config, device_type(each.job.config.device))
+        absent = not Store(each.job.config.output_root).tuning(name).exists()
         if absent and name not in to_tune and "auto" in each.job.config.sampler.values():
             to_tune.add(name)
             total += mean(tuning.get(each.kind) or [0.0])

@@ -69,8 +69,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.published import published_numbers
     from runner.report.record import record
     from runner.report.stored_results import gather
-    from runner.store.logger import mirror
     from runner.store.run_store import Store
+    from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
 
     check_panels(shape.figures)
@@ -89,7 +89,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_text(folder / "table.md", markdown(page))
     write_text(folder / "table.tex", latex(page))
     write_figures(shape, results, folder)
-    mirror(jobs[0].config).table(experiment, scale, folder)
+    logger_of(jobs[0].config).table(experiment, scale, folder)
     show(page)
     print(f"Written to {folder}")
     if keep:

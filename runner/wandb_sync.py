@@ -1,8 +1,8 @@
-"""Rebuilds the Weights & Biases mirror of an experiment from what is on disk.
+"""Copies the results of an experiment from the disk to Weights & Biases.
 
 ``python -m runner.wandb_sync pt_table1 [mode=offline] [scale=quick output_root=DIR ...]``
 
-May be repeated: a run keeps its id, so W&B gets each run once, and an offline mirror replaces its forerunner.
+May be repeated: a run keeps its id, so W&B gets each run once, and an offline copy replaces the one before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETTINGS = ("mode", "project", "entity", "group", "tags")
 
 @dataclass(frozen=True)
 class Synced:
-    """How many runs were mirrored, how many are not done, whether there was a table, and where it went."""
+    """How many runs were copied, how many are not done, whether there was a table, and where it went."""
 
     runs: int
     unfinished: int
@@ -36,7 +36,7 @@ class Synced:
 
 
 def sync(experiment: str, overrides: Sequence[str]) -> Synced:
-    """Mirrors every finished run of `experiment`, and its table where one has been rendered.
+    """Copies every finished run of `experiment`, and its table where one has been rendered.
 
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
@@ -53,7 +53,7 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     store = Store(config.output_root)
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]
-    done = [folder for folder in folders if mirror(logger, folder)]
+    done = [folder for folder in folders if log_run(logger, folder)]
 
     tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
     if tables.is_dir():
@@ -61,9 +61,9 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     return Synced(len(done), len(folders) - len(done), tables.is_dir(), logger.mode)
 
 
-def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
-    """Mirrors one run from its folder; False, and nothing mirrored, where it is not done."""
-    from runner.store.draw_files import sheets
+def log_run(logger: WandbLogger, folder: RunFolder) -> bool:
+    """Gives one run from its folder to the logger; False, and nothing given, where it is not done."""
+    from runner.store.draw_files import load_all_images
 
     summary, metrics = folder.summary(), folder.metrics()
     if summary is None or metrics is None:
@@ -71,15 +71,15 @@ def mirror(logger: WandbLogger, folder: RunFolder) -> bool:
     logger.forget_offline(folder.run_id)
     logger.start(folder.run_id, _config(folder))
     for step, rows in metrics.groupby("step", sort=True):
-        logger.log(folder.run_id, int(step), dict(zip(rows["metric"], rows["value"], strict=True)))
-    if pictures := sheets(folder.path):
+        logger.log(folder.run_id, int(str(step)), dict(zip(rows["metric"], rows["value"], strict=True)))
+    if pictures := load_all_images(folder.path):
         logger.images(folder.run_id, pictures)
     logger.finish(folder.run_id, summary)
     return True
 
 
 def _config(folder: RunFolder) -> dict[str, Any]:
-    """The resolved configuration that the run keeps."""
+    """The resolved configuration in the run's folder."""
     import yaml
 
     config: dict[str, Any] = yaml.safe_load((folder.path / "config.yaml").read_text())
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.status
     table = " and the table" if synced.table else ""
-    print(f"Mirrored {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
+    print(f"Copied {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
     return 0
 
 

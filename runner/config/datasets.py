@@ -63,8 +63,8 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
     return spec | ({"binarisation": binarisation} if binarisation is not None else {})
 
 
-def load(name: Any, binarisation: Any, root: Any) -> Dataset:
-    """The data set `name`, checked; those that a process has loaded are kept.
+def load_dataset(name: Any, binarisation: Any, root: Any) -> Dataset:
+    """The data set `name`, checked; the last few that a process has loaded stay in memory.
 
     Raises:
         UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
@@ -75,7 +75,7 @@ def load(name: Any, binarisation: Any, root: Any) -> Dataset:
 
 @functools.lru_cache(maxsize=4)
 def _load(name: str, binarisation: str | None, root: str | None, content: str | None) -> Dataset:
-    """The data set; `content` tells a user's file from what it was before."""
+    """The data set; `content` is the digest of a user's file, which may change."""
     from runner.config.construct import locate
     from targets.datasets.dataset import DataError
 

@@ -32,12 +32,14 @@ def with_rows(described: Mapping[str, Any], root: Any) -> dict[str, Any]:
     own = {key: value for key, value in described.items() if key not in ("tabular", "split_seed", "rows")}
     return {
         **own,
-        "tabular": load(described["tabular"], described.get("split_seed", 0), root, described.get("rows")),
+        "tabular": load_tabular(
+            described["tabular"], described.get("split_seed", 0), root, described.get("rows")
+        ),
     }
 
 
-def load(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
-    """The set `name`, at most `rows` of its training and test rows; those that a process has read are kept.
+def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
+    """The set `name`, at most `rows` of its training and test rows; the last few stay in memory.
 
     Raises:
         UserError: if it is missing, damaged, or of the wrong form.

@@ -1,7 +1,7 @@
-"""What all commands share: exit statuses, and complaints that are one sentence.
+"""What all commands share: exit statuses, and errors of one sentence.
 
-Exit status: 0 when all is well, 1 when a run failed, 2 for a mistake in what was asked for, 75 when the
-process was told to stop and has saved its state.
+Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 75 when the process was told
+to stop and has saved its state.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runner.execution.signals import Interrupted
 
 
 def reported(command: Callable[[], int]) -> int:
-    """The exit status of `command`; what the user can mend is printed as one sentence."""
+    """The exit status of `command`; an error that the user can correct is printed as one sentence."""
     try:
         return command()
     except UserError as error:
@@ -34,7 +34,7 @@ def reported(command: Callable[[], int]) -> int:
 
 
 class OneSentenceParser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence."""
+    """A parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")

@@ -1,4 +1,4 @@
-"""What can go wrong in a way that the user can mend, said in one sentence."""
+"""Errors that the user can correct, each with a message of one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 NEAR = 0.6
-"""How alike a name must be to be suggested."""
+"""How similar a name must be to be suggested."""
 
 
 class UserError(Exception):
@@ -17,7 +17,7 @@ class UserError(Exception):
 
 
 class RunError(UserError):
-    """A run that began well and could not go on; the exit status is 1."""
+    """A run that started and could not go on; the exit status is 1."""
 
     status = 1
 
@@ -28,7 +28,7 @@ def one_sentence(error: BaseException) -> str:
 
 
 def warn(sentence: str) -> None:
-    """Tells the user of something that the run survives."""
+    """Prints a warning of one sentence; the run goes on."""
     print(f"warning: {sentence}", file=sys.stderr)
 
 
@@ -39,16 +39,16 @@ def listed(names: Iterable[str]) -> str:
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """``did you mean 'x'?`` with the closest of `allowed`, preceded by a semicolon; or nothing."""
-    scored = [(likeness(name, other), other) for other in allowed]
+    scored = [(similarity(name, other), other) for other in allowed]
     score, closest = max(scored, default=(0.0, ""))
     return f"; did you mean '{closest}'?" if score >= NEAR else ""
 
 
-def likeness(one: str, other: str) -> float:
-    """How alike two names are, from 0 to 1; swapped letters count as half a difference."""
+def similarity(one: str, other: str) -> float:
+    """How similar two names are, from 0 to 1; swapped letters count as half a difference."""
     in_order = difflib.SequenceMatcher(None, one, other).ratio()
-    whatever_order = difflib.SequenceMatcher(None, sorted(one), sorted(other)).ratio()
-    return (in_order + whatever_order) / 2
+    any_order = difflib.SequenceMatcher(None, sorted(one), sorted(other)).ratio()
+    return (in_order + any_order) / 2
 
 
 def unknown(what: str, name: str, allowed: Iterable[str]) -> UserError:

@@ -26,7 +26,7 @@ LIVE_SECONDS, PLAIN_SECONDS = 1.0, 30.0
 
 
 class Progress:
-    """Where the runs of a command and the job at hand stand.
+    """How far the runs of a command and the job at hand are.
 
     The runs of a sweep are counted on disk, so that it does not matter which process computes them.
 
@@ -36,13 +36,13 @@ class Progress:
 
     def __init__(self, runs: Sequence[Path] = ()) -> None:
         self.runs = list(runs)
-        self.begun = time.monotonic()
+        self.started = time.monotonic()
         self._ended = Event()
         self._counter = Thread(target=self._count, daemon=True)
         self._bars: Bars | None = None
         self._sweep: TaskID | None = None
         self._job: TaskID | None = None
-        self._first = (0, self.begun)
+        self._first = (0, self.started)
 
     def __enter__(self) -> Self:
         global _current
@@ -81,30 +81,31 @@ class Progress:
             if self._bars is not None and self._sweep is not None:
                 self._bars.update(self._sweep, completed=done)
             elif done:
-                left = (time.monotonic() - self.begun) / done * (len(self.runs) - done)
+                left = (time.monotonic() - self.started) / done * (len(self.runs) - done)
                 line = f"{done} of {len(self.runs)} runs, about {duration(left)} left"
                 print(line, file=sys.stderr, flush=True)
 
-    def begin(self, title: str, steps: int, step: int) -> None:
+    def start(self, title: str, steps: int, step: int) -> None:
         """A job starts at `step` of `steps`."""
         self._first = (step, time.monotonic())
         if self._bars is not None:
             self._job = self._bars.add_task(title, total=steps, completed=step, rate="")
 
     def at(self, step: int) -> None:
-        """The job at hand has come to `step`."""
+        """The job at hand is at `step`."""
         if self._bars is not None and self._job is not None:
-            first, begun = self._first
-            rate = (step - first) / max(time.monotonic() - begun, 1e-9)
+            first, started = self._first
+            rate = (step - first) / max(time.monotonic() - started, 1e-9)
             self._bars.update(self._job, completed=step, rate=f"{rate:,.0f} steps/s")
 
-    def end(self) -> None:
-        """The job at hand has ended, well or not."""
+    def stop(self) -> None:
+        """The job at hand has finished or failed."""
         if self._bars is not None and self._job is not None:
             self._bars.remove_task(self._job)
             self._job = None
 
 
+# Module state: a process has one terminal, and what is computed deep inside a run reports to it.
 _current: Progress | None = None
 
 

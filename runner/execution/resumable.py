@@ -134,7 +134,7 @@ def discard_checkpoint(path: Path, why: str) -> None:
 def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
     """The work after its last block, taken up from its checkpoint where there is one."""
     work, progress = _restored(begin, plan), current()
-    progress.begin(work.title, work.total, work.position)
+    progress.start(work.title, work.total, work.position)
     saved_at, saved_position = time.monotonic(), work.position
     try:
         while not work.done:
@@ -153,7 +153,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
                 saved_at, saved_position = time.monotonic(), work.position
             signals.obey()
     finally:
-        progress.end()
+        progress.stop()
     return work
 
 

@@ -20,7 +20,7 @@ class Interrupted(BaseException):
 
 
 class _Stop:
-    """Which signal has come, and whether it may be obeyed at once."""
+    """Which signal has come, and what is to be done about it now."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -64,7 +64,7 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def forwarded() -> Iterator[None]:
-    """Within it a signal is passed on to this process's children, who obey it, and not obeyed here."""
+    """Within it a signal is passed on to this process's children, which obey it, and not obeyed here."""
     _stop.forwarding = True
     try:
         yield
@@ -88,7 +88,7 @@ def in_worker() -> bool:
 
 
 def children() -> list[int]:
-    """The processes that this one started, on Linux; elsewhere none are known."""
+    """The processes that this one started, on Linux; none on other systems."""
     lists = Path("/proc/self/task").glob("*/children")
     return [int(number) for path in lists for number in path.read_text().split()]
 

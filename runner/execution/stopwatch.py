@@ -18,7 +18,7 @@ class Stopwatch:
 
     def __init__(self, device: torch.device) -> None:
         self.cuda = device.type == "cuda"
-        self._begun = 0.0
+        self._started = 0.0
         self._seconds = 0.0
         self._events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
 
@@ -28,20 +28,20 @@ class Stopwatch:
             self._events.append((_event(), _event()))
             self._events[-1][0].record()
         else:
-            self._begun = time.perf_counter()
+            self._started = time.perf_counter()
 
     def stop(self) -> None:
         """After a step."""
         if self.cuda:
             self._events[-1][1].record()
         else:
-            self._seconds += time.perf_counter() - self._begun
+            self._seconds += time.perf_counter() - self._started
 
     def lap(self) -> float:
         """Seconds since the last lap; on CUDA this waits for the device."""
         if self.cuda:
             torch.cuda.synchronize()
-            self._seconds = sum(begun.elapsed_time(ended) for begun, ended in self._events) / 1000
+            self._seconds = sum(first.elapsed_time(last) for first, last in self._events) / 1000
             self._events.clear()
         seconds, self._seconds = self._seconds, 0.0
         return seconds

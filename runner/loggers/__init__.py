@@ -1,4 +1,4 @@
 """Loggers: copies of the results elsewhere, made only where `logger=` names one.
 
-Imports `report` and everything below it.
+Imports `store` and `execution`.
 """

@@ -1,7 +1,7 @@
-"""The Weights & Biases mirror: one of its runs per run, the results on disk staying the truth.
+"""Weights & Biases: one of its runs per run here, as a copy of the results on disk.
 
-The mirror never stops a run: without a network, or without a key, it goes on offline with one sentence of
-warning, and `python -m runner.wandb_sync` rebuilds it later from what is on disk.
+The logger never stops a run: without a network, or without a key, it goes on offline with one sentence of
+warning, and `python -m runner.wandb_sync` makes the copy later from what is on disk.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import numpy as np
 import wandb
 
 from runner.execution.errors import one_sentence, warn
+from runner.store.draw_files import sheet
 
 MODES = ("online", "offline", "disabled")
 REACH_SECONDS = 5.0
 
 
 class WandbLogger:
-    """Mirrors runs, several at once: a batch of seeds is as many runs.
+    """Copies runs to W&B, several at once: a batch of seeds is as many runs.
 
     Args:
         mode: ``"online"``, ``"offline"`` (written under `directory` for a later ``wandb sync``) or
@@ -50,14 +51,14 @@ class WandbLogger:
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, {mode!r} was given")
-        self.mode = usable_mode(mode)
+        self.mode: Any = usable_mode(mode)
         self.project, self.entity, self.group = project, entity, group
         self.tags = tuple(str(tag) for tag in tags)
         self.directory = Path(directory)
         self._runs: dict[str, Any] = {}
 
     def start(self, run_id: str, config: Mapping[str, Any]) -> None:
-        """Opens the mirror of a run, or takes it up again; `config` is the run's resolved configuration."""
+        """Opens a run of W&B, or continues it; `config` is the run's resolved configuration."""
         if run_id in self._runs:
             return
         names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale")}
@@ -75,13 +76,11 @@ class WandbLogger:
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
         """Writes each group of binary images as one sheet, black on white."""
-        from runner.report.panels.samples import sheet
-
         pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
         self._runs[run_id].log(pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
-        """Writes a run's summary and closes its mirror; a run that failed before it began has none."""
+        """Writes a run's summary and closes it in W&B; a run that failed before its start is not there."""
         run = self._runs.pop(run_id, None)
         if run is None:
             return
@@ -90,7 +89,7 @@ class WandbLogger:
         run.finish(exit_code=1 if failed else 0)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
-        """Mirrors a rendered table: its rows and its figures, as one run of their own."""
+        """Copies a rendered table: its rows and its figures, as one run of their own."""
         run_id = f"table-{experiment}-{scale}"
         self.forget_offline(run_id)
         run = self._open(run_id, name=f"{experiment}, {scale}", job_type="table")
@@ -101,7 +100,7 @@ class WandbLogger:
         run.finish()
 
     def forget_offline(self, run_id: str) -> None:
-        """Removes a run's earlier offline mirrors from the disk, so that one written now is the only one."""
+        """Removes a run's earlier offline copies from the disk, so that one written now is the only one."""
         for folder in self.directory.glob(f"wandb/offline-run-*-{run_id}"):
             shutil.rmtree(folder)
 
@@ -124,7 +123,7 @@ class WandbLogger:
         except Exception as error:
             if self.mode != "online":
                 raise
-            warn(f"W&B refused the run ({one_sentence(error)}); its mirror goes on offline.")
+            warn(f"W&B refused the run ({one_sentence(error)}); the logger goes on offline.")
             self.mode = "offline"
             return wandb.init(mode="offline", **common, **arguments)
 
@@ -135,16 +134,16 @@ def usable_mode(mode: str) -> str:
         return mode
     url = wandb.setup().settings.base_url
     if not reachable(url):
-        warn(f"W&B cannot be reached at {url}; its mirror goes on offline.")
+        warn(f"W&B cannot be reached at {url}; the logger goes on offline.")
         return "offline"
     if not wandb.login(prompt=False, verify=False):
-        warn("W&B has no key here (`wandb login` sets one); its mirror goes on offline.")
+        warn("W&B has no key here (`wandb login` sets one); the logger goes on offline.")
         return "offline"
     return mode
 
 
 def reachable(url: str) -> bool:
-    """Whether a web server answers at `url`, whatever it says, directly or through the proxy that is set."""
+    """Whether a web server answers at `url` with any status, directly or through the proxy that is set."""
     try:
         urllib.request.urlopen(url, timeout=REACH_SECONDS).close()
     except urllib.error.HTTPError:

@@ -1,4 +1,4 @@
-"""The architectures whose models can be learned and kept, and how each is told from the weights of a file."""
+"""The architectures whose models can be learned and saved, and how a file's weights show which one it is."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Architecture:
         model: the class. Its constructor takes n_visible, mean and seed, and its `data_mean` is a buffer.
         sizes: the constructor's arguments that the shapes of its weights say, by argument; raises ValueError
             where they are the weights of something else, its sentence goes on from "The model file ...".
-        settings: of a model, the constructor's other arguments that a file keeps.
-        kept: their names.
+        settings: of a model, the constructor's other arguments, which its file holds.
+        setting_names: their names.
         of_data: arguments that the data set decides, besides n_visible and mean.
     """
 
     model: type[Target]
     sizes: Callable[[Mapping[str, Tensor]], dict[str, int]]
     settings: Callable[[Any], dict[str, Any]] = lambda _: {}
-    kept: tuple[str, ...] = ()
+    setting_names: tuple[str, ...] = ()
     of_data: Callable[[Dataset], dict[str, Any]] = lambda _: {}
 
     def arguments(self, model: Target) -> dict[str, Any]:
-        """The constructor's arguments of `model` that its file keeps, fit for JSON."""
+        """The constructor's arguments of `model` that its file holds, fit for JSON."""
         return {**self.sizes(model.state_dict()), **self.settings(model)}
 
 
@@ -93,7 +93,7 @@ ARCHITECTURES = {
         ResNetEBM,
         _resnet_sizes,
         _resnet_settings,
-        kept=("shape", "precision", "compile"),
+        setting_names=("shape", "precision", "compile"),
         of_data=lambda data: {"shape": list(data.shape)},
     ),
 }
@@ -101,11 +101,11 @@ ARCHITECTURES = {
 
 
 def architecture_of(model: object) -> str | None:
-    """The name of the architecture of a model, or of the class of one; None where it cannot be kept."""
+    """The name of the architecture of a model, or of the class of one; None where it cannot be saved."""
     cls = model if isinstance(model, type) else type(model)
     return next((name for name, each in ARCHITECTURES.items() if each.model is cls), None)
 
 
 def likely_architecture(weights: Mapping[str, Tensor]) -> str:
-    """The name of the architecture that weights without a word beside them are tried as."""
+    """The name of the architecture that weights without metadata are tried as."""
     return "resnet_ebm" if any(name.startswith("network.") for name in weights) else "rbm"

@@ -12,8 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 from runner.config import tsplib_files
 from runner.config.datasets import file_digest
 from runner.config.datasets import identifying as identifying_data
-from runner.config.digest import PARTS, SCHEMA, digest
 from runner.execution.errors import UserError
+from runner.store.digest import PARTS, SCHEMA, digest
 
 
 def identifying(config: DictConfig, device: str) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
     Raises:
         UserError: if a saved model or a data set that it names is not there, or nothing can be learned.
     """
-    parts = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
+    parts: dict[str, Any] = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
     task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
     if task == "spectral_gap":
         del parts["metric"]
@@ -80,10 +80,12 @@ def _as_read(task: dict[str, Any], rbm: bool) -> dict[str, Any]:
 def _with_data(target: dict[str, Any]) -> dict[str, Any]:
     """A learned target with what its data set is, or with the content of its file in place of everything."""
     if target.get("model") is not None:
-        kept = {key: target[key] for key in ("name", "_target_", "ground_truth") if key in target}
+        own: dict[str, Any] = {
+            key: target[key] for key in ("name", "_target_", "ground_truth") if key in target
+        }
         model = weights_of(model_file(target["model"], "target.model"))
         dataset = identifying_data(target.get("dataset"), target.get("binarisation"))
-        return {**kept, "model": model, "dataset": dataset}
+        return {**own, "model": model, "dataset": dataset}
     read = {key: value for key, value in target.items() if key != "binarisation"}
     return {**read, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
 
@@ -133,9 +135,9 @@ def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, 
     return {seed: digest({**content, "seed": seed}) for seed in seeds}
 
 
-def artefact_id(config: DictConfig, device: str) -> str:
+def tuning_id(config: DictConfig, device: str) -> str:
     """Identity of a tuned sampler: what can change its hyperparameters, and no more."""
     content = identifying(config, device)
     target = {key: value for key, value in content["target"].items() if key != "ground_truth"}
-    kept = {key: content[key] for key in ("schema", "sampler", "device", "dtype")}
-    return digest({**kept, "target": target})
+    own = {key: content[key] for key in ("schema", "sampler", "device", "dtype")}
+    return digest({**own, "target": target})

@@ -1,7 +1,7 @@
-"""Learned targets: a model is trained once for each recipe, kept, and reused by every run that names it.
+"""Learned targets: a model is trained once for each recipe and read by every run that uses it.
 
-A target whose configuration has a node `training` is learned. Before its weights are there it stands in
-the runner as a blueprint: a model of the right size, with the weights that training starts from.
+A target whose configuration has a node `training` is learned. Until its weights are there, checks use a
+blueprint: a model of the right size, with the weights that training starts from.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from runner.execution.manifest import git, now
 from runner.execution.resumable import completed, save_plan
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
-from runner.models.trained_model import KeptModel, kept_in, named_by
+from runner.models.trained_model import TrainedModel, load_named, load_trained
 from runner.models.training import Training, TrainingError
 from runner.store.run_store import Store
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 
 SAMPLES = 100
-"""How many states of the last iteration's chains are kept beside the model, for pictures."""
+"""States of the last iteration's chains that are written beside the model, for pictures."""
 
 BLOCK_ITERATIONS = 10
 """Iterations between two looks at progress, signals and the checkpoint."""
@@ -43,32 +43,32 @@ def blueprint(config: DictConfig) -> Target:
     """
     given = config.target.get("model")
     if given is not None and config.task.name != "learn":
-        return named_by(config).target
+        return load_named(config).target
     recipe = recipe_of(config, 0 if config.task.name == "learn" else None)
     kernel_of(recipe)
-    kept = kept_in(Store(config.output_root).model(recipe.model_id))
-    return kept.target if kept is not None else untrained(recipe, data_of(recipe, config))
+    model = load_trained(Store(config.output_root).model(recipe.model_id))
+    return model.target if model is not None else untrained(recipe, data_of(recipe, config))
 
 
-def model_of(config: DictConfig, store: Store) -> KeptModel:
-    """The trained model of the learned target of `config`; trained now if nobody has.
+def model_of(config: DictConfig, store: Store) -> TrainedModel:
+    """The trained model of the learned target of `config`; trained now if it is not on disk.
 
     Raises:
         UserError: if it cannot be trained or read.
     """
     if config.target.get("model") is not None:
-        return named_by(config)
+        return load_named(config)
     recipe = recipe_of(config)
-    kept = trained(recipe, config, store)
+    model = trained(recipe, config, store)
     try:
         data = data_of(recipe, config)
     except UserError:
-        return kept  # a model that is trained is sampled without its data, too
-    kept.check_data(data)
-    return kept
+        return model  # a trained model can be sampled without its data set
+    model.check_data(data)
+    return model
 
 
-def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
+def trained(recipe: Recipe, config: DictConfig, store: Store) -> TrainedModel:
     """The model of `recipe`. The first process that asks trains it; others wait for it.
 
     Raises:
@@ -76,10 +76,12 @@ def trained(recipe: Recipe, config: DictConfig, store: Store) -> KeptModel:
         Interrupted: if the process is told to stop; the training goes on from there next time.
     """
     folder = store.model(recipe.model_id)
-    return compute_once(folder / "lock", partial(kept_in, folder), lambda: _train(recipe, config, folder))
+    return compute_once(
+        folder / "lock", partial(load_trained, folder), lambda: _train(recipe, config, folder)
+    )
 
 
-def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
+def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
     """The training of `recipe` before its first iteration, and its data set.
 
     Raises:
@@ -102,7 +104,7 @@ def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
             scoring=recipe.scoring,
         )
     except ValueError as error:
-        raise UserError(f"The training cannot begin: {one_sentence(error)}.") from error
+        raise UserError(f"The training cannot start: {one_sentence(error)}.") from error
     return training, data
 
 
@@ -134,7 +136,7 @@ def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:
     plan = save_plan(folder / "checkpoint.pt", config.checkpoint, after_failure=True)
 
     def begin() -> _TrainingBlocks:
-        training, data = begun(recipe, config)
+        training, data = begin_training(recipe, config)
         title = f"training {recipe.target.get('name')} on {data.name}"
         return _TrainingBlocks(training, data, title, plan.path)
 
@@ -166,6 +168,6 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
         report["best"] = asdict(training.best)
     write_json(folder / "model.json", report)
     write_bytes(folder / "samples.safetensors", save_tensors({"samples": training.samples(SAMPLES).cpu()}))
-    passing = ("history", "seconds", "validation_seconds", "validations", "git", "created")
-    metadata = {key: value for key, value in report.items() if key not in passing}
+    left_out = ("history", "seconds", "validation_seconds", "validations", "git", "created")
+    metadata = {key: value for key, value in report.items() if key not in left_out}
     save_model(folder / "model.safetensors", training.target, metadata)

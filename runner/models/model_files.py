@@ -39,18 +39,18 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
     """Writes `model` in place of whatever `path` holds, as safetensors or, with the suffix ``.pt``, by torch.
 
     Args:
-        metadata: what else to keep, fit for JSON: ``dataset`` (name, note, fingerprint, shape),
+        metadata: what else to write, fit for JSON: ``dataset`` (name, note, fingerprint, shape),
             ``training`` (the recipe), ... Schema, architecture, the constructor's arguments, fingerprint and
             the commit are added.
 
     Raises:
-        UserError: if the suffix is another, or models of this class cannot be kept.
-        runner.execution.atomic_files.DiskFullError: if there is no room; what was there before is kept.
+        UserError: if the suffix is another, or models of this class cannot be saved.
+        runner.execution.atomic_files.DiskFullError: if there is no room; what was there before stays.
     """
     _check_suffix(path)
     name = architecture_of(model)
     if name is None:
-        raise UserError(f"A {type(model).__name__} cannot be kept: only {listed(ARCHITECTURES)} can.")
+        raise UserError(f"A {type(model).__name__} cannot be saved: only {listed(ARCHITECTURES)} can.")
     weights = {key: tensor.detach().cpu().contiguous() for key, tensor in model.state_dict().items()}
     described = {
         "git": git(),
@@ -76,7 +76,7 @@ def load_model(path: Path) -> tuple[Target, dict[str, Any]]:
     that a file holds is ever executed.
 
     Raises:
-        UserError: if there is no such file, or it holds no whole and sound model.
+        UserError: if there is no such file, or it holds no valid model.
     """
     _check_suffix(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""From the named tensors of a file to a model; tensors that are not those of one sound model are refused."""
+"""From the named tensors of a file to a model; tensors that are not those of one valid model are refused."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def built(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]
             f"The model file {path} has tensors of {listed(str(d).removeprefix('torch.') for d in dtypes)}; "
             "all must be float32, or all float64."
         )
-    settings = {key: metadata[key] for key in architecture.kept if key in metadata}
+    settings = {key: metadata[key] for key in architecture.setting_names if key in metadata}
     try:
-        model = architecture.model(**sizes, **settings).to(*dtypes)
+        model: Target = architecture.model(**sizes, **settings).to(dtype=next(iter(dtypes)))
     except (ValueError, TypeError) as error:
         raise UserError(f"The model file {path} describes no {name}: {one_sentence(error)}.") from error
     _check_tensors(path, weights, model.state_dict(), name, sizes)
@@ -54,7 +54,7 @@ def _check_tensors(
     name: str,
     sizes: Mapping[str, int],
 ) -> None:
-    """Refuses tensors that are not those of the model `name` of these sizes, or are not sound."""
+    """Refuses tensors that are not those of the model `name` of these sizes, or are not finite."""
     for what, others in (("lacks", set(expected) - set(weights)), ("also has", set(weights) - set(expected))):
         if others:
             raise UserError(

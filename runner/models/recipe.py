@@ -10,8 +10,7 @@ from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, locate, with_key
 from runner.config.datasets import identifying as identifying_data
-from runner.config.datasets import load as load_data
-from runner.config.digest import SCHEMA, digest
+from runner.config.datasets import load_dataset
 from runner.config.node import node
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, listed, one_sentence
@@ -19,6 +18,7 @@ from runner.models.architectures import ARCHITECTURES, architecture_of
 from runner.models.identity import NOT_LEARNED
 from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training.training_settings import LATER, essential
+from runner.store.digest import SCHEMA, digest
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
 from targets.target import Target
@@ -156,7 +156,7 @@ def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
     Raises:
         UserError: if it is missing or damaged, holds less than a batch, or has no images to validate with.
     """
-    data = load_data(recipe.dataset, recipe.binarisation, config.data.root)
+    data = load_dataset(recipe.dataset, recipe.binarisation, config.data.root)
     if recipe.settings.batch > len(data.train):
         raise UserError(
             f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
@@ -174,7 +174,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     """The model that training starts from, in float64 on the CPU.
 
     Raises:
-        UserError: if it cannot be built, does not fit the data, or is of a class that cannot be kept.
+        UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
     path = recipe.target.get("_target_")
     name = architecture_of(locate(path, "target._target_"))
@@ -188,7 +188,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     target: Target = construct(described_target, "target")
     if architecture_of(target) is None:
         known = listed(f"{each.model.__module__}.{each.model.__name__}" for each in ARCHITECTURES.values())
-        raise UserError(f"target._target_={path} cannot be learned: only models of {known} can be kept.")
+        raise UserError(f"target._target_={path} cannot be learned: only models of {known} can be saved.")
     return target
 
 

@@ -1,4 +1,4 @@
-"""A trained model on disk: one that was trained here, or a file that the user named."""
+"""A trained model on disk: trained by this project, or in a file that the user named."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from targets.target import Target
 
 
 @dataclass(frozen=True)
-class KeptModel:
+class TrainedModel:
     """A trained model on disk.
 
     Attributes:
         target: the model, on the CPU.
         path: its file.
-        metadata: what is known of it: data set, its note, recipe.
-        trained_here: whether it is one of the output root's own; else the user named its file.
+        metadata: data set, its note, recipe, and for a model trained here the report of the training.
+        trained_here: whether it lies in the output root; else the user named its file.
     """
 
     target: Target
@@ -38,26 +38,23 @@ class KeptModel:
         """Refuses a data set that is not the one that the model was trained on, though its name is the same.
 
         Raises:
-            UserError: saying how to keep them apart.
+            UserError: saying how to have both.
         """
         if self.metadata.get("data_fingerprint") not in (None, data.fingerprint()):
             raise UserError(
                 f"The model {self.path} was trained on other images than the data set {data.name} holds now; "
-                "another output_root, or the former data.root, keeps them apart."
+                "use another output_root, or the former data.root."
             )
 
     @property
     def notes(self) -> list[str]:
-        """What must be said beside a number measured on it."""
+        """Footnotes to numbers that are measured on it."""
         note = self.metadata.get("note")
         return [str(note)] if note else []
 
 
-def kept_in(folder: Path, *, locked: bool = False) -> KeptModel | None:
-    """The model kept in `folder` with the report of its training; None where one of them is not whole.
-
-    Only the holder of the folder's lock sets a damaged one aside: to others it may be whole again by then.
-    """
+def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
+    """The model in `folder` with the report of its training; see `runner.execution.compute_once.Reader`."""
     path, report = folder / "model.safetensors", read_json(folder / "model.json")
     if not path.is_file():
         return None
@@ -68,10 +65,10 @@ def kept_in(folder: Path, *, locked: bool = False) -> KeptModel | None:
     except UserError as error:
         discard_damaged(path, one_sentence(error).rstrip("."), locked=locked)
         return None
-    return KeptModel(target, path, {**metadata, **report})
+    return TrainedModel(target, path, {**metadata, **report})
 
 
-def named_by(config: DictConfig) -> KeptModel:
+def load_named(config: DictConfig) -> TrainedModel:
     """The model in the file at `target.model`.
 
     Raises:
@@ -84,6 +81,6 @@ def named_by(config: DictConfig) -> KeptModel:
             f"target.model={config.target.model} must be a model of {config.target._target_}, "
             f"a {type(target).__name__} was given."
         )
-    # Weights alone do not say what they learned; the configuration does.
+    # A file of weights alone does not name its data set; the configuration does.
     own = {key: config.target.get(key) for key in ("dataset", "binarisation")}
-    return KeptModel(target, path, {**own, **metadata}, trained_here=False)
+    return TrainedModel(target, path, {**own, **metadata}, trained_here=False)

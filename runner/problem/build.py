@@ -1,4 +1,4 @@
-"""From a configuration to a problem that can be run: target, kernel, task and metrics, all checked."""
+"""From a configuration to a problem that can be run: target, kernel, settings and metrics, all checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from torch import Tensor
 from metrics.metric import Context, UnmetNeed
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, locate
-from runner.config.digest import digest
 from runner.config.node import node
 from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
@@ -24,6 +23,7 @@ from runner.execution.errors import UserError, one_sentence
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
+from runner.store.digest import digest
 from samplers.kernel import Kernel
 from targets.randomness import Streams
 from targets.spaces import Space
@@ -35,10 +35,10 @@ class Problem:
     """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`.
 
     Attributes:
-        notes: what must be said beside the numbers, such as that a data set is a subset.
-        model: where the target's weights are kept, if they were learned.
+        notes: footnotes to the numbers, such as that a data set is a subset.
+        model: the file of the target's weights, if they were learned.
         target_name: what the target is called in results, where the configuration does not know it.
-        beside: values that belong to the target and are written beside what is measured.
+        beside: values of the target that are written beside those of the metrics.
     """
 
     config: DictConfig
@@ -56,7 +56,7 @@ class Problem:
         return replace(self, kernel=kernel.to(self.target.like()))
 
     def prepared(self) -> Problem:
-        """The same problem with the kernel of the same law that is fastest on its target."""
+        """The same problem with a kernel of the same transition probabilities, the fastest on its target."""
         return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
 
     def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
@@ -133,12 +133,13 @@ def build(config: DictConfig) -> Problem:
     )
 
 
+# Module state: the jobs of a sweep that one process computes share their targets.
 _targets: OrderedDict[str, Target] = OrderedDict()
-TARGETS_KEPT = 4
+TARGETS_IN_MEMORY = 4
 
 
 def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
-    """The target on its device; the last few are kept, since the jobs of a sweep share them."""
+    """The target on its device; the last few stay in memory for the next jobs."""
     if is_learned(config):
         return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
     root = OmegaConf.select(config, "data.root")
@@ -147,7 +148,7 @@ def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Tar
     if key not in _targets:
         target = build_target(config).to(device=device, dtype=dtype)
         _targets[key] = target.requires_grad_(False)
-        if len(_targets) > TARGETS_KEPT:
+        if len(_targets) > TARGETS_IN_MEMORY:
             _targets.popitem(last=False)
     _targets.move_to_end(key)
     return _targets[key]

@@ -1,4 +1,4 @@
-"""The trained target of a problem, with the draws that stand for its truth; both are kept and shared."""
+"""The trained target of a problem and its reference sample, both made once and shared by all runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from safetensors.torch import save as to_bytes
 from metrics.two_sample.mode_search import likely_mode
 from metrics.two_sample.reference_chains import GroundTruthChains
 from runner.config.construct import with_key
-from runner.config.datasets import load as load_data
-from runner.config.digest import SCHEMA, digest
+from runner.config.datasets import load_dataset
 from runner.config.node import node
 from runner.execution.atomic_files import write_bytes, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
@@ -28,8 +27,9 @@ from runner.execution.resumable import completed, save_plan
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
 from runner.models.recipe import is_learned
-from runner.models.trained_model import KeptModel
+from runner.models.trained_model import TrainedModel
 from runner.problem.build import Problem
+from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
 from targets.models.rbm import RBM
 
@@ -37,45 +37,45 @@ PARTS = ("reference", "held_out", "modes")
 BLOCK_STEPS = 20
 DIFFERENT, UNMIXED = 0.01, 1.1
 SETS_DIFFER = (
-    "on at least one model the two ground-truth sets, which start apart, differ "
+    "on at least one model the two reference samples, whose chains start in different places, differ "
     f"(permutation p < {DIFFERENT}): its floor and its ranking are void"
 )
 CHAINS_NOT_MIXED = (
-    "on at least one model the single ground-truth chains have not mixed "
-    f"(R-hat of U above {UNMIXED}): the truth is an ensemble of many short chains from two starts"
+    "on at least one model the single reference chains have not mixed "
+    f"(R-hat of U above {UNMIXED}): the reference sample is an ensemble of many short chains from two starts"
 )
 SEED = 0
-"""Of the ground truth: it belongs to the model, whatever the seeds of the runs that are measured by it."""
+"""Of the reference sample: it belongs to the model, whatever the seeds of the runs that use it."""
 
 
-def with_model(problem: Problem, store: Store) -> Problem:
-    """`problem` on its trained target, with ground truth; unchanged where the target is not learned.
+def with_trained_target(problem: Problem, store: Store) -> Problem:
+    """`problem` on its trained target, with a reference sample; unchanged where the target is not learned.
 
-    The first process that needs a model or its ground truth makes it; others wait for it. Only an RBM has
-    ground truth, which its block-Gibbs chains make.
+    The first process that needs a model or its reference sample makes it; others wait for it. Only an RBM
+    has a reference sample, which its block-Gibbs chains make.
 
     Raises:
         UserError: if the data set or the model cannot be had.
-        Interrupted: if the process is told to stop; what was reached is kept.
+        Interrupted: if the process is told to stop; what was reached is saved.
     """
     if not is_learned(problem.config):
         return problem
-    kept = model_of(problem.config, store)
-    target = kept.target.to(problem.target.like()).requires_grad_(False)
+    model = model_of(problem.config, store)
+    target = model.target.to(problem.target.like()).requires_grad_(False)
     problem = replace(
         problem,
         target=target,
-        notes=tuple(kept.notes),
-        model=str(kept.path),
-        target_name=f"{problem.config.target.get('name')}/{kept.metadata.get('dataset')}",
+        notes=tuple(model.notes),
+        model=str(model.path),
+        target_name=f"{problem.config.target.get('name')}/{model.metadata.get('dataset')}",
     )
-    return _with_truth(problem, kept, target, store) if isinstance(target, RBM) else problem
+    return _with_reference_sample(problem, model, target, store) if isinstance(target, RBM) else problem
 
 
-def _with_truth(problem: Problem, kept: KeptModel, target: RBM, store: Store) -> Problem:
-    """`problem`, whose `target` now has its ground truth, with what must be said of that."""
-    truth, report = _ground_truth(problem.config, kept, target, store)
-    for name, draws in truth.items():
+def _with_reference_sample(problem: Problem, model: TrainedModel, target: RBM, store: Store) -> Problem:
+    """`problem`, whose `target` now has its reference sample, with footnotes on its quality."""
+    draws_by_name, report = _reference_sample(problem.config, model, target, store)
+    for name, draws in draws_by_name.items():
         setattr(target, name, draws.to(target.weight))
     target.reference_chains = int(report["chains"])
     notes = [*problem.notes]
@@ -85,8 +85,8 @@ def _with_truth(problem: Problem, kept: KeptModel, target: RBM, store: Store) ->
     return replace(problem, notes=tuple(notes), beside=beside)
 
 
-def check_truth(problem: Problem) -> None:
-    """Tries the settings of the ground truth on a model that is not trained yet.
+def check_reference_sample(problem: Problem) -> None:
+    """Tries the settings of the reference sample on a model that is not trained yet.
 
     Raises:
         UserError: naming what is refused.
@@ -96,18 +96,18 @@ def check_truth(problem: Problem) -> None:
         _chains(problem.target, images, node(problem.config, "target").get("ground_truth"))
 
 
-def _ground_truth(
-    config: DictConfig, kept: KeptModel, target: RBM, store: Store
+def _reference_sample(
+    config: DictConfig, model: TrainedModel, target: RBM, store: Store
 ) -> tuple[Mapping[str, torch.Tensor], Mapping[str, Any]]:
-    """Two sets of draws and the most likely mode, from the model's folder or made now; and their report."""
+    """Two sets of draws and the likeliest modes, from the model's folder or made now; and their report."""
     settings = node(config, "target")["ground_truth"]
-    model = model_digest(target)
-    content = {"schema": SCHEMA, "model": model, "settings": settings, "seed": SEED}
-    folder = store.model(kept.path.parent.name if kept.trained_here else model)
+    weights = model_digest(target)
+    content = {"schema": SCHEMA, "model": weights, "settings": settings, "seed": SEED}
+    folder = store.model(model.path.parent.name if model.trained_here else weights)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
     path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
     return compute_once(
-        path.with_suffix(".lock"), partial(_read, path), lambda: _make(config, kept, target, settings, path)
+        path.with_suffix(".lock"), partial(_read, path), lambda: _make(config, model, target, settings, path)
     )
 
 
@@ -139,22 +139,24 @@ def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChai
         raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
 
 
-def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[str, Any], path: Path) -> None:
-    data = load_data(kept.metadata.get("dataset"), kept.metadata.get("binarisation"), config.data.root)
-    kept.check_data(data)
-    title, started = f"reference sample of {kept.metadata.get('dataset')}", time.monotonic()
+def _make(
+    config: DictConfig, model: TrainedModel, target: RBM, settings: Mapping[str, Any], path: Path
+) -> None:
+    data = load_dataset(model.metadata.get("dataset"), model.metadata.get("binarisation"), config.data.root)
+    model.check_data(data)
+    title, started = f"reference sample of {model.metadata.get('dataset')}", time.monotonic()
 
     def begin() -> _ChainBlocks:
         return _ChainBlocks(_chains(target, data.train.to(target.weight.device), settings), title)
 
     with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as work:
-        truth = work.chains.result()
+        sample = work.chains.result()
         tensors = {
-            "reference": truth.reference.to(torch.uint8),
-            "held_out": truth.held_out.to(torch.uint8),
+            "reference": sample.reference.to(torch.uint8),
+            "held_out": sample.held_out.to(torch.uint8),
             "modes": likely_mode(target, data.train).to(torch.uint8),
         }
-        report = {**truth.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
+        report = {**sample.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
         write_json(path.with_suffix(".json"), report)
         plain = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
         write_bytes(path, to_bytes(plain, {"report": json.dumps(report)}))

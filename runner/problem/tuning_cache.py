@@ -1,4 +1,4 @@
-"""Tuned hyperparameters: found once, kept as JSON, shared by all runs of a sampler on a target."""
+"""Tuned hyperparameters: found once, written as JSON, shared by all runs of a sampler on a target."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 import torch
 
-from runner.config.digest import SCHEMA
 from runner.config.node import node
 from runner.execution.atomic_files import read_json, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
 from runner.execution.manifest import git, now
-from runner.models.identity import artefact_id
+from runner.models.identity import tuning_id
 from runner.problem.build import Problem
+from runner.store.digest import SCHEMA
 from runner.store.run_store import Store
 from targets.randomness import Streams
 
@@ -29,29 +29,29 @@ TUNING_SEED = 0
 def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | None]:
     """`problem` with a tuned kernel, and what the tuning was; None where nothing was left to tuning.
 
-    The first process that needs an artefact computes it; others wait for it. The hyperparameters take
+    The first process that needs a tuning result computes it; others wait for it. The hyperparameters take
     effect as read from the file, so that all runs have the same ones.
     """
     if not problem.kernel.untuned:
         return problem, None
-    path = store.artefact(artefact_id(problem.config, problem.device.type))
-    artefact = compute_once(
+    path = store.tuning(tuning_id(problem.config, problem.device.type))
+    result = compute_once(
         path.with_suffix(".lock"), partial(_read, path), lambda: write_json(path, _tune(problem, path.stem))
     )
-    kernel = problem.kernel.tuned(artefact["hyperparameters"])
-    return problem.with_kernel(kernel), {"artefact": path.stem, **artefact}
+    kernel = problem.kernel.tuned(result["hyperparameters"])
+    return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 
 
 def tune(problem: Problem) -> tuple[dict[str, Any], float]:
     """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with torch.no_grad():
         try:
             found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
         except ValueError as error:
             target = problem.config.target._target_
             raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
-    return dict(found), time.perf_counter() - begun
+    return dict(found), time.perf_counter() - started
 
 
 def _tune(problem: Problem, name: str) -> dict[str, Any]:

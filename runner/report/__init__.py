@@ -1,4 +1,4 @@
 """Tables and figures: from the runs of an experiment to CSV, Markdown, LaTeX, PNG and PDF.
 
-Imports `sweep` and everything below it, and runs nothing.
+Imports `problem` and everything below it, and runs nothing.
 """

@@ -1,4 +1,4 @@
-"""Results on disk: one folder a run, and what lies in it.
+"""Results on disk: one folder a run, what lies in it, what identifies it, and the loggers that copy it.
 
-Imports `config` and `execution`.
+Imports `execution` only.
 """

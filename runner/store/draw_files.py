@@ -1,4 +1,4 @@
-"""Where the chains of a run ended: kept beside its metrics, for pictures of them."""
+"""Images that lie in a run's folder: where its chains ended, and images of the data that it learned from."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ import numpy as np
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
-FILE = "draws.npz"
+DRAWS = "draws.npz"
 IMAGES = "images.npz"
-"""Where a run that learned a model keeps images of its data set, to be shown beside its draws."""
+"""File with images of the data set of a run that learned a model, to be shown beside its draws."""
 
 MOST = 64
-"""Draws that are kept of a run: a sheet of 8 by 8."""
+"""Draws of a run that are written at most: 8 lines of 8."""
+
+ACROSS = 8
+FRAME = 2
+"""Width of the white frame around an image of a sheet, in pixels."""
 
 
-def draws_of(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
-    """The file that keeps the last draws of the run at `place` of its batch, one bit a pixel.
+def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
+    """The content of the file of last draws of the run at `place` of its batch, one bit a pixel.
 
     The same draws give the same bytes. None where no metric of the suite holds last draws, or they are no
     binary images.
@@ -40,12 +44,12 @@ def draws_of(suite: MetricSuite, place: int, shape: tuple[int, int] | None = Non
             height, width = shape or (math.isqrt(size), math.isqrt(size))
             if not isinstance(suite.context.target.space, Binary) or height * width != size:
                 return None
-            return packed(draws.reshape(-1, height, width) > 0.5)
+            return images_file(draws.reshape(-1, height, width) > 0.5)
     return None
 
 
-def packed(pixels: np.ndarray) -> bytes:
-    """The file that keeps images ``(n, height, width)``, one bit a pixel; the same images, the same bytes."""
+def images_file(pixels: np.ndarray) -> bytes:
+    """The content of a file of images ``(n, height, width)``, one bit a pixel; equal images, equal bytes."""
     n, height, width = pixels.shape
     buffer = io.BytesIO()
     bits = np.packbits(pixels.reshape(n, -1), axis=1)
@@ -53,22 +57,35 @@ def packed(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def kept_draws(folder: Path, file: str = FILE) -> np.ndarray | None:
+def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
     """The draws, or the images of `file`, that lie in a run's folder.
 
     Returns:
         ``(draws, height, width)`` of zeros and ones, uint8; None where there are none that can be read.
     """
     try:
-        with np.load(folder / file) as kept:
-            height, width = (int(side) for side in kept["shape"])
-            pixels: np.ndarray = np.unpackbits(kept["draws"], axis=1, count=height * width)
+        with np.load(folder / file) as content:
+            height, width = (int(side) for side in content["shape"])
+            pixels: np.ndarray = np.unpackbits(content["draws"], axis=1, count=height * width)
             return pixels.reshape(-1, height, width)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
 
 
-def sheets(folder: Path) -> dict[str, np.ndarray]:
+def load_all_images(folder: Path) -> dict[str, np.ndarray]:
     """The images in a run's folder by the name of their file: draws, and data beside them."""
-    found = {Path(name).stem: kept_draws(folder, name) for name in (FILE, IMAGES)}
+    found = {Path(name).stem: load_images(folder, name) for name in (DRAWS, IMAGES)}
     return {name: images for name, images in found.items() if images is not None and len(images)}
+
+
+def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
+    """Images ``(number, height, width)`` side by side, `across` to a line and as many lines.
+
+    Zero is white; the frame and places without an image are zero.
+    """
+    images = images[: across * across]
+    framed = np.pad(images, ((0, across * across - len(images)), (FRAME, 0), (FRAME, 0)))
+    _, height, width = framed.shape
+    lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
+    page = lines.reshape(across * height, across * width)
+    return np.pad(page, ((0, FRAME), (0, FRAME)))

@@ -1,4 +1,4 @@
-"""What a batch of runs leaves on disk: configuration, manifest, rows and summary, one of each per run."""
+"""What a run leaves on disk: configuration, manifest, rows and summary."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 import yaml
 from omegaconf import DictConfig, OmegaConf
 
-from runner.config.digest import PARTS, SCHEMA
 from runner.execution.manifest import new_manifest, now
-from runner.store.draw_files import sheets
-from runner.store.logger import Mirror
+from runner.store.digest import PARTS, SCHEMA
+from runner.store.draw_files import load_all_images
+from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
 
-KEPT = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
-"""Keys of a configuration that are kept with a run; its seed joins them."""
+WRITTEN = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
+"""Keys of a configuration that are written with a run; its seed joins them."""
 
 
 @dataclass(frozen=True)
-class Record:
-    """What was measured at one point of a run: value by metric, and what the way there cost."""
+class Measurement:
+    """What was measured at one point of a run: value by metric, and the cost up to there."""
 
     step: int
     evaluations: int
@@ -31,8 +31,8 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What one run measured, whatever its task.
+class RunResult:
+    """What one run measured; the same for all tasks.
 
     Attributes:
         target, sampler: what they are called in results.
@@ -43,15 +43,15 @@ class Measured:
         batch: how many runs shared its batch.
         exact: the kernel's claim.
         axes: leading axes of the kernel.
-        notes: what must be said beside the numbers, such as that a data set is a subset.
-        model: where the model that was sampled, learned or evaluated is kept.
-        files: what else is to be kept with the run, content by name.
+        notes: footnotes to the numbers, such as that a data set is a subset.
+        model: the file of the model that was sampled, learned or evaluated.
+        files: further files of the run, content by name.
     """
 
     target: str
     sampler: str
     seed: int
-    records: list[Record]
+    records: list[Measurement]
     steps: int
     evaluations: int
     seconds: float
@@ -64,80 +64,80 @@ class Measured:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def begin_runs(
-    config: DictConfig, device: str, folders: dict[int, RunFolder], told: Mirror
+def start_runs(
+    config: DictConfig, device: str, folders: dict[int, RunFolder], logger: Logger
 ) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed."""
-    kept = {key: resolved(config, key) for key in KEPT}
+    shared = {key: resolved(config, key) for key in WRITTEN}
     manifests = {}
     for seed, folder in folders.items():
         manifests[seed] = new_manifest(device, folder.manifest())
-        own = kept | {"seed": seed}
-        folder.begin(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
-        told.start(folder.run_id, own)
+        own = shared | {"seed": seed}
+        folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
+        logger.start(folder.run_id, own)
     return manifests
 
 
 def finish_run(
     config: DictConfig,
-    measured: Measured,
+    result: RunResult,
     folder: RunFolder,
     manifest: dict[str, Any],
-    told: Mirror,
+    logger: Logger,
     *,
     tuning: dict[str, Any] | None = None,
 ) -> None:
     """Writes rows, summary and further files of one run."""
-    rows = rows_of(measured, folder.run_id, config.experiment or "")
-    summary = summary_of(measured, folder.run_id) | {"tuning": tuning}
-    folder.finish(rows, summary, manifest | {"finished": now()}, measured.files)
-    for record in measured.records:
-        told.log(folder.run_id, record.step, _values(record))
-    told.images(folder.run_id, sheets(folder.path))
-    told.finish(folder.run_id, summary)
+    rows = rows_of(result, folder.run_id, config.experiment or "")
+    summary = summary_of(result, folder.run_id) | {"tuning": tuning}
+    folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
+    for record in result.records:
+        logger.log(folder.run_id, record.step, _values(record))
+    logger.images(folder.run_id, load_all_images(folder.path))
+    logger.finish(folder.run_id, summary)
 
 
-def rows_of(measured: Measured, run_id: str, experiment: str) -> list[dict[str, Any]]:
+def rows_of(result: RunResult, run_id: str, experiment: str) -> list[dict[str, Any]]:
     """The long-format rows of a run, in order of step and metric."""
     return [
         {
             "schema": SCHEMA,
             "experiment": experiment,
             "run_id": run_id,
-            "target": measured.target,
-            "sampler": measured.sampler,
-            "seed": measured.seed,
+            "target": result.target,
+            "sampler": result.sampler,
+            "seed": result.seed,
             "step": record.step,
             "seconds": record.seconds,
             "evaluations": record.evaluations,
             "metric": metric,
             "value": value,
         }
-        for record in measured.records
+        for record in result.records
         for metric, value in _values(record).items()
     ]
 
 
-def summary_of(measured: Measured, run_id: str) -> dict[str, Any]:
+def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
     """The summary of a run; a value that is not finite is null."""
-    values = _values(measured.records[-1])
+    values = _values(result.records[-1])
     return {
         "schema": SCHEMA,
         "status": "done",
         "run_id": run_id,
-        "seed": measured.seed,
-        "target": measured.target,
-        "sampler": measured.sampler,
+        "seed": result.seed,
+        "target": result.target,
+        "sampler": result.sampler,
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
-        "seconds": measured.seconds,
-        "wall_seconds": measured.wall_seconds,
-        "steps": measured.steps,
-        "evaluations": measured.evaluations,
-        "batch": measured.batch,
-        "exact": measured.exact,
-        "axes": list(measured.axes),
-        "notes": list(measured.notes),
-        "model": measured.model,
+        "seconds": result.seconds,
+        "wall_seconds": result.wall_seconds,
+        "steps": result.steps,
+        "evaluations": result.evaluations,
+        "batch": result.batch,
+        "exact": result.exact,
+        "axes": list(result.axes),
+        "notes": list(result.notes),
+        "model": result.model,
     }
 
 
@@ -147,6 +147,6 @@ def resolved(config: DictConfig, key: str) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
-def _values(record: Record) -> dict[str, float]:
+def _values(record: Measurement) -> dict[str, float]:
     """Metric values at a recorded point, and what they cost in evaluations."""
     return {"evaluations": float(record.evaluations), **dict(sorted(record.values.items()))}

@@ -1,4 +1,4 @@
-"""Where results are kept: one folder per run, named after its identity."""
+"""Where results lie on disk: one folder per run, named after its identity."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Store:
         """The folder of one run, whether it exists or not."""
         return RunFolder(self.root / "runs" / run_id)
 
-    def artefact(self, artefact_id: str) -> Path:
-        """Where tuned hyperparameters are kept."""
-        return self.root / "artefacts" / f"{artefact_id}.json"
+    def tuning(self, tuning_id: str) -> Path:
+        """The file of tuned hyperparameters, whether it exists or not."""
+        return self.root / "artefacts" / f"{tuning_id}.json"
 
     def model(self, model_id: str) -> Path:
         """The folder of a trained model, whether it exists or not."""
@@ -109,14 +109,14 @@ class RunFolder:
     def summary(self) -> dict[str, Any] | None:
         """What the run measured; None unless it is done and readable."""
         summary = read_json(self.path / "summary.json")
-        sound = (
+        whole = (
             summary is not None
             and summary.get("status") == "done"
             and summary.get("run_id") == self.run_id
             and isinstance(summary.get("metrics"), dict)
             and (self.path / "metrics.csv").is_file()
         )
-        return summary if sound else None
+        return summary if whole else None
 
     def metrics(self) -> pd.DataFrame | None:
         """The long-format rows of the run; None where there are none that can be read."""
@@ -144,7 +144,7 @@ class RunFolder:
         if (self.path / "lock").is_dir():
             warn(f"{self.path / 'lock'} should be a file; it was moved to {set_aside(self.path / 'lock')}.")
 
-    def begin(self, config: str, manifest: Mapping[str, Any]) -> None:
+    def start(self, config: str, manifest: Mapping[str, Any]) -> None:
         """Writes what is known of a run that is about to start or to continue; the lock must be held.
 
         Unreadable results of an earlier attempt are set aside, a former failure is removed.

@@ -1,4 +1,4 @@
-"""How often a run visited each state: kept beside its metrics, for heat maps."""
+"""How often a run visited each state: a file beside its metrics, for heat maps."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from runner.store import draw_files
+from runner.store.draw_files import DRAWS, draws_file
 
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
-FILE = "visits.npz"
+VISITS = "visits.npz"
 
 LARGEST_SPACE = 2**16
-"""Visits to the states of larger spaces are not kept; the 101 x 101 grid takes a few kilobytes a run."""
+"""Visits to the states of larger spaces are not written; the 101 x 101 grid takes a few kilobytes a run."""
 
 
-def files_of(suite: MetricSuite, place: int) -> dict[str, bytes]:
-    """Name and content of the files that the run at `place` of its batch keeps beside its metrics."""
-    kept = {FILE: visits_of(suite, place), draw_files.FILE: draw_files.draws_of(suite, place)}
-    return {name: content for name, content in kept.items() if content is not None}
+def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
+    """Name and content of the files that the run at `place` of its batch has beside its metrics."""
+    files = {VISITS: visits_file(suite, place), DRAWS: draws_file(suite, place)}
+    return {name: content for name, content in files.items() if content is not None}
 
 
-def visits_of(suite: MetricSuite, place: int) -> bytes | None:
-    """The file that keeps the visits of the run at `place` of its batch: the counts, ``(size,)``, int64.
+def visits_file(suite: MetricSuite, place: int) -> bytes | None:
+    """The content of the file of visits of the run at `place` of its batch: the counts, ``(size,)``, int64.
 
     The same counts give the same bytes. None where no metric of the suite counts visits, or there are too
     many states.
@@ -42,11 +42,11 @@ def visits_of(suite: MetricSuite, place: int) -> bytes | None:
     return None
 
 
-def kept_visits(folder: Path) -> np.ndarray | None:
+def load_visits(folder: Path) -> np.ndarray | None:
     """The counts, ``(size,)``, that lie in a run's folder; None where there are none that can be read."""
     try:
-        with np.load(folder / FILE) as kept:
-            counts: np.ndarray = kept["visits"]
+        with np.load(folder / VISITS) as content:
+            counts: np.ndarray = content["visits"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
     return counts

@@ -21,16 +21,17 @@ from runner.execution.devices import device_type
 from runner.execution.resumable import completed, save_plan
 from runner.models.identity import run_ids
 from runner.problem.build import Problem, build, threads
-from runner.problem.cached_reference_sample import with_model
+from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.tuning_cache import tuned
-from runner.store.logger import Mirror, mirror
-from runner.store.run_files import begin_runs, finish_run
+from runner.store.logger_protocol import SafeLogger
+from runner.store.run_files import finish_run, start_runs
 from runner.store.run_store import RunFolder, Store
-from runner.store.visit_files import files_of
+from runner.store.visit_files import suite_files
+from runner.sweep.configured_logger import logger_of
 from runner.sweep.outcome import Failure, Outcome
-from runner.sweep.run_batch import Group, next_group
+from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks import per_seed
-from runner.tasks.sample import NotANumberError, begin, measured
+from runner.tasks.sample import NotANumberError, begin, run_result
 
 PROBE_SECONDS = 0.2
 """A lock that someone only looks at is free again after that long."""
@@ -54,7 +55,7 @@ def job(config: DictConfig) -> Outcome:
 
 
 def compute(config: DictConfig, overrides: Sequence[str]) -> Outcome:
-    """Computes the runs of `config` that nobody has done or is doing.
+    """Computes the runs of `config` that are not done and that no other process computes.
 
     Raises:
         Interrupted: if the process was told to stop; what was reached is saved.
@@ -89,30 +90,30 @@ class _Job:
     left: dict[int, RunFolder]
     outcome: Outcome
     tuning: dict[str, Any] | None = field(default=None, init=False)
-    told: Mirror = field(default_factory=lambda: Mirror(None), init=False)
+    logger: SafeLogger = field(default_factory=SafeLogger, init=False)
 
     def compute(self) -> None:
-        self.told = mirror(self.config)
+        self.logger = logger_of(self.config)
         if self.config.task.name in per_seed.TASKS:
             self._compute_apart()
             return
         try:
-            problem, self.tuning = tuned(with_model(build(self.config), self.store), self.store)
+            problem, self.tuning = tuned(with_trained_target(build(self.config), self.store), self.store)
             problem = problem.prepared()
         except Exception as error:
             self._fail(error, list(self.left))
             return
         while self.left:
             signals.obey()
-            group = next_group(self.folders, self.left, together=problem.target.batch_invariant)
+            batch = next_batch(self.folders, self.left, together=problem.target.batch_invariant)
             try:
-                self._compute_group(problem, group)
+                self._compute_batch(problem, batch)
             except NotANumberError as error:
-                # The other seeds of the batch are not to blame: they go on without it.
-                group.checkpoint.unlink(missing_ok=True)
+                # The other seeds of the batch start again without those that failed.
+                batch.checkpoint.unlink(missing_ok=True)
                 self._fail(error, [seed for seed in error.seeds if seed in self.left])
             except Exception as error:
-                self._fail(error, [seed for seed in group.seeds if seed in self.left])
+                self._fail(error, [seed for seed in batch.seeds if seed in self.left])
 
     def _compute_apart(self) -> None:
         """The runs of a task that computes each seed on its own."""
@@ -122,11 +123,11 @@ class _Job:
         for seed, folder in list(self.left.items()):
             signals.obey()
             try:
-                manifests = begin_runs(
-                    self.config, device_type(self.config.device), {seed: folder}, self.told
+                manifests = start_runs(
+                    self.config, device_type(self.config.device), {seed: folder}, self.logger
                 )
                 result = task(self.config, seed, self.store, folder)
-                finish_run(self.config, result, folder, manifests[seed], self.told)
+                finish_run(self.config, result, folder, manifests[seed], self.logger)
             except Exception as error:
                 self._fail(error, [seed])
                 continue
@@ -134,15 +135,15 @@ class _Job:
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
 
-    def _compute_group(self, problem: Problem, group: Group) -> None:
-        wanted = {seed: self.left[seed] for seed in group.seeds if seed in self.left}
-        manifests = begin_runs(self.config, problem.device.type, wanted, self.told)
-        plan = save_plan(group.checkpoint, self.config.checkpoint, owner={"run_ids": group.run_ids})
-        with completed(lambda: begin(problem, group.seeds), plan) as run:
+    def _compute_batch(self, problem: Problem, batch: RunBatch) -> None:
+        wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
+        manifests = start_runs(self.config, problem.device.type, wanted, self.logger)
+        plan = save_plan(batch.checkpoint, self.config.checkpoint, owner={"run_ids": batch.run_ids})
+        with completed(lambda: begin(problem, batch.seeds), plan) as run:
             for seed, folder in wanted.items():
-                files = files_of(run.suite, group.seeds.index(seed))
-                result = replace(measured(problem, run, seed), files=files)
-                finish_run(self.config, result, folder, manifests[seed], self.told, tuning=self.tuning)
+                files = suite_files(run.suite, batch.seeds.index(seed))
+                result = replace(run_result(run, seed), files=files)
+                finish_run(self.config, result, folder, manifests[seed], self.logger, tuning=self.tuning)
         for seed, folder in wanted.items():
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
@@ -153,7 +154,7 @@ class _Job:
         failure = Failure.of(error, self.overrides, ids)
         self.outcome.failures.append(failure)
         for folder in runs.values():
-            self.told.finish(folder.run_id, failure.to_json(), failed=True)
+            self.logger.finish(folder.run_id, failure.to_json(), failed=True)
             with suppress(DiskFullError):
                 folder.fail(failure.to_json())
 

@@ -10,14 +10,14 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.compose import sentence
-from runner.config.digest import digest
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, listed
 from runner.models.identity import identifying
 from runner.problem.build import build
-from runner.problem.cached_reference_sample import check_truth
-from runner.store.logger import mirror
+from runner.problem.cached_reference_sample import check_reference_sample
+from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
 from runner.sweep.problem_checks import check_kernel, check_learning, check_metrics, check_target
 from runner.tasks import per_seed
@@ -52,7 +52,7 @@ class _Trials:
 
     def check(self, config: DictConfig) -> None:
         _check_checkpoint(config)
-        mirror(config)
+        logger_of(config)
         Store(config.output_root).require_writable()
         _check_task(config)
         if config.task.name == "evaluate":
@@ -72,7 +72,7 @@ class _Trials:
         kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
         on = {key: parts[key] for key in ("target", "device", "dtype")} | {"start": problem.settings.start}
         self._once(check_target, problem, on)
-        self._once(check_truth, problem, on)
+        self._once(check_reference_sample, problem, on)
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
 

@@ -1,6 +1,6 @@
 """Which runs of a job are computed together, and the checkpoint that they share.
 
-A group's checkpoint lies in the folder of its first run and names all of them.
+It lies in the folder of the first run of the batch and names all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runner.store.run_store import RunFolder
 
 
 @dataclass
-class Group:
+class RunBatch:
     """Runs that are one batch.
 
     Attributes:
@@ -36,13 +36,13 @@ class Group:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the group is saved."""
+        """Where the batch is saved."""
         return next(iter(self.folders.values())).checkpoint
 
 
-def next_group(
+def next_batch(
     folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder], *, together: bool = True
-) -> Group:
+) -> RunBatch:
     """A batch of runs that are `left`: one that has a checkpoint, or else all that have none.
 
     A checkpoint may also name runs of this job that are done (the process was killed while it wrote the
@@ -70,7 +70,7 @@ def next_group(
         if any(seed in left for seed in seeds) and all(
             seed in left or folders[seed].summary() is not None for seed in seeds
         ):
-            return Group({seed: folders[seed] for seed in seeds})
+            return RunBatch({seed: folders[seed] for seed in seeds})
         if folder.run_id in {mine.run_id for mine in left.values()}:
             discard_checkpoint(path, "belongs to runs of which another process has some")
-    return Group(dict(left) if together else dict([next(iter(left.items()))]))
+    return RunBatch(dict(left) if together else dict([next(iter(left.items()))]))

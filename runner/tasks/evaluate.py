@@ -7,12 +7,11 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import described
-from runner.config.datasets import load as load_data
+from runner.config.datasets import described, load_dataset
 from runner.execution.errors import UserError
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
-from runner.store.run_files import Measured, Record
+from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.likelihood.ais_settings import ais_settings
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
@@ -33,7 +32,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = metadata.get("binarisation") if config.task.dataset is None else None
     described(name, binarisation, "task.dataset")
-    data = load_data(name, binarisation, config.data.root)
+    data = load_dataset(name, binarisation, config.data.root)
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
         raise UserError(
@@ -65,7 +64,7 @@ def check_evaluation(config: DictConfig) -> None:
     check_likelihood(target, ais_settings(config))
 
 
-def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
+def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
     """Measures the likelihood of the model at `config.model`; the run's steps are the temperatures.
 
     Raises:
@@ -78,11 +77,11 @@ def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
     seconds = time.monotonic() - begun
     sampler = (metadata.get("recipe") or {}).get("sampler", {})
     steps = len(settings.betas) - 1
-    return Measured(
+    return RunResult(
         target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
         sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
         seed=seed,
-        records=[Record(steps, steps, seconds, values)],
+        records=[Measurement(steps, steps, seconds, values)],
         steps=steps,
         evaluations=steps,
         seconds=seconds,

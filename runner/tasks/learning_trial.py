@@ -11,7 +11,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from metrics.likelihood.ais_schedule import schedule
-from runner.models.learned_target import begun
+from runner.models.learned_target import begin_training
 from runner.models.recipe import recipe_of
 from runner.models.training import Training
 from runner.tasks.likelihood.ais_settings import AISSettings, ais_settings
@@ -40,7 +40,7 @@ def learning_seconds(config: DictConfig, seed: int) -> float:
         UserError: if the training cannot begin.
     """
     recipe, settings = recipe_of(config, seed), ais_settings(config)
-    training, data = begun(recipe, config)
+    training, data = begin_training(recipe, config)
     first = _seconds(lambda: training.advance(1))
     iteration = _seconds(lambda: training.advance(ITERATIONS)) / ITERATIONS
     chain = _a_temperature(training.target, data, settings, config) / (settings.chains * settings.repeats)

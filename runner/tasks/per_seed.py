@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from omegaconf import DictConfig
 
-from runner.store.run_files import Measured
+from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.evaluate import evaluate
 from runner.tasks.gaps.spectral_gap import spectral_gap
@@ -14,7 +14,7 @@ from runner.tasks.images.autoencode import autoencode, check_autoencoding
 from runner.tasks.images.classify import check_classifying, classify
 from runner.tasks.learn import learn
 
-Task = Callable[[DictConfig, int, Store, RunFolder], Measured]
+Task = Callable[[DictConfig, int, Store, RunFolder], RunResult]
 """Takes the configuration, the seed, where models are kept and the run's folder; gives what was measured."""
 
 TASKS: dict[str, Task] = {

@@ -15,7 +15,7 @@ from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_
 from runner.execution.errors import RunError, warn
 from runner.execution.stopwatch import Stopwatch
 from runner.problem.build import Problem, beta, label
-from runner.store.run_files import Measured, Record
+from runner.store.run_files import Measurement, RunResult
 from samplers.kernel import State
 from targets.randomness import Streams
 
@@ -169,14 +169,14 @@ def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)
 
 
-def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
-    """What the run of one seed of the batch measured; the batch's time is shared evenly among its runs.
+def run_result(run: Sampling, seed: int) -> RunResult:
+    """The result of one seed of the batch; the batch's time is shared evenly among its runs.
 
     Warns where simulated tempering visited its levels more unevenly than STMH, Lemma 22 has it.
     """
-    place, runs = list(run.seeds).index(seed), len(run.seeds)
+    problem, place, runs = run.problem, list(run.seeds).index(seed), len(run.seeds)
     records = [
-        Record(
+        Measurement(
             record["step"],
             record["evaluations"],
             record["seconds"] / runs,
@@ -191,7 +191,7 @@ def measured(problem: Problem, run: Sampling, seed: int) -> Measured:
             f"seed {seed}: a level has more than e^2 times an even share of the steps, or less than e^-2 of "
             "one; the partition functions are off, or the run is too short to walk the ladder."
         )
-    return Measured(
+    return RunResult(
         target=problem.target_name or label(problem.config, "target"),
         sampler=label(problem.config, "sampler"),
         seed=seed,

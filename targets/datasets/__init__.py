@@ -1,4 +1,4 @@
-"""Binary images: one module per published set, each with a `load`; `files` finds and reads what lies on disk.
+"""Binary images: one module per published set, each with a `load` that a YAML of `conf/dataset` names.
 
-Imports nothing else of `targets` but `randomness`.
+`files` finds and reads what lies on disk. Imports nothing else of `targets` but `randomness`.
 """

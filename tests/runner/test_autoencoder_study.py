@@ -20,13 +20,13 @@ from omegaconf import OmegaConf
 from torch import nn
 
 from metrics.applications.lenet5 import LeNet5
-from runner.config.datasets import load as load_data
+from runner.config.datasets import load_dataset
 from runner.execution import signals
 from runner.report.draw_figures import draw_figure
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import table_shape
-from runner.store.draw_files import kept_draws
+from runner.store.draw_files import load_images
 from runner.store.run_store import Store
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
@@ -87,7 +87,7 @@ def test_both_tasks_share_the_images_of_one_sampling(call: Call, monkeypatch: py
     assert {"mse", "psnr", "ssim", "pixel_log_likelihood", "mse_sd", "acceptance", "truth_rhat"} <= set(
         found["metrics"]
     )
-    pixels = kept_draws(one("images/*"))
+    pixels = load_images(one("images/*"))
     assert pixels is not None
     assert pixels.shape == (130, 8, 8)
     assert found["metrics"]["pixel_mean"] == pytest.approx(pixels.mean())
@@ -111,10 +111,10 @@ def test_the_images_are_the_draws_of_the_task_sample(call: Call) -> None:
     """Their last 20 are where the chains of the same run end."""
     sample = tuple(line for line in DIGITS if not line.startswith(("task.samples", "task.thinning")))
     assert call(*AUTOENCODE, "task.samples=140").status == 0
-    pixels = kept_draws(one("images/*"))
+    pixels = load_images(one("images/*"))
     ended = call("task=sample", *sample, "task.steps=28", "task.burn_in=0", "metric=log_mmd", "seed=0")
     assert ended.status == 0
-    last = kept_draws(next(path.parent for path in Path("outputs/runs").glob("*/draws.npz")))
+    last = load_images(next(path.parent for path in Path("outputs/runs").glob("*/draws.npz")))
     assert pixels is not None
     assert last is not None
     np.testing.assert_array_equal(pixels[-20:], last)
@@ -155,7 +155,7 @@ def test_stopped_anywhere_and_repeated(
             os.kill(os.getpid(), signal.SIGTERM)
         return state_dict(self)
 
-    def stopped_fit(self: Fit) -> None:
+    def stopped_fit(self: Fit[Any]) -> None:
         advance(self)
         epochs.append(self.epoch)
         if len(epochs) == 1:
@@ -209,9 +209,9 @@ def test_training_images_stand_in_for_a_samplers(call: Call) -> None:
     found = summary()
     assert found["sampler"] == "training images"
     assert (found["steps"], found["seconds"]) == (0, 0.0)
-    pixels = kept_draws(one("images/*"))
+    pixels = load_images(one("images/*"))
     assert pixels is not None
-    train = {tuple(image) for image in load_data("digits", None, None).train.tolist()}
+    train = {tuple(image) for image in load_dataset("digits", None, None).train.tolist()}
     assert {tuple(image) for image in pixels.reshape(600, -1).tolist()} <= train
     assert not list(Path("outputs").glob("models/*/model.safetensors")), "a model was trained for nothing"
     shares = [found["metrics"][f"class_{label}"] for label in range(10)]
@@ -287,17 +287,13 @@ def test_weights_are_drawn_from_their_seed_alone() -> None:
 def test_a_fit_sees_every_example_once_an_epoch_and_goes_on_where_it_was() -> None:
     inputs = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
 
-    def fit() -> tuple[Fit, list[list[int]]]:
+    def fit() -> tuple[Fit[_Line], list[list[int]]]:
         network = built(_Line, 0, torch.float32, torch.device("cpu"))
         seen: list[list[int]] = []
 
-        def loss(places: torch.Tensor) -> torch.Tensor:
+        def loss(network: _Line, places: torch.Tensor) -> torch.Tensor:
             seen.append(places.tolist())
-            return (
-                (cast(_Line, network).layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1))
-                .square()
-                .mean()
-            )
+            return (network.layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1)).square().mean()
 
         return Fit(network, loss, 10, FitSettings(epochs=4, batch=4, learning_rate=0.1), 7), seen
 

@@ -99,7 +99,7 @@ def test_the_digest_of_an_rbm_is_what_it_always_was() -> None:
 
 
 def test_a_model_that_is_neither_cannot_be_kept(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="A Bernoulli4 cannot be kept: only rbm, resnet_ebm can"):
+    with pytest.raises(UserError, match="A Bernoulli4 cannot be saved: only rbm, resnet_ebm can"):
         save_model(tmp_path / "model.pt", Bernoulli4(), {})
 
 

@@ -21,7 +21,7 @@ from runner.report.panels.tour_marginals import mismatch_distribution
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
-from runner.store.visit_files import FILE
+from runner.store.visit_files import VISITS
 from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
 from runner.sweep.preflight import preflight
 from targets.tours.tsp import TSP
@@ -157,7 +157,7 @@ def results(folder: Path, rows: str = "A") -> Results:
             if row in rows:
                 buffer = io.BytesIO()
                 np.savez_compressed(buffer, visits=counts_of(seed))
-                (path / FILE).write_bytes(buffer.getvalue())
+                (path / VISITS).write_bytes(buffer.getvalue())
             kept = cast(Any, SimpleNamespace(path=path))
             runs.append(
                 Run(row, "six", seed, path.name, "done", config, {"metrics": {}, "seconds": 1.0}, kept)

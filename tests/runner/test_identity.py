@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from runner.config.compose import compose
-from runner.config.digest import canonical, digest
 from runner.config.seeds import seeds_of
-from runner.models.identity import artefact_id, run_ids
+from runner.models.identity import run_ids, tuning_id
 from runner.models.model_files import save_model
+from runner.store.digest import canonical, digest
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
 
@@ -96,7 +96,7 @@ def test_order_and_company_of_seeds_do_not_matter() -> None:
 
 def test_an_artefact_belongs_to_sampler_and_target_alone() -> None:
     def name(*overrides: str) -> str:
-        return artefact_id(compose(overrides), "cpu")
+        return tuning_id(compose(overrides), "cpu")
 
     assert name() == name("seed=4") == name("task.steps=7") == name("metric=tv")
     assert len({name(), name("target=mos"), name("sampler=dmala"), name("dtype=float64")}) == 4

@@ -26,7 +26,7 @@ from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
 from runner.models import learned_target, model_files
 from runner.models.recipe import recipe_of, untrained
-from runner.models.trained_model import KeptModel
+from runner.models.trained_model import TrainedModel
 from runner.models.training import Training
 from runner.models.training import loss as loss_module
 from runner.problem import cached_reference_sample
@@ -222,7 +222,7 @@ def test_a_damaged_model_is_set_aside_and_trained_again(
     forget_runs()
     ended = call(*RUN)
     assert ended.status == 0
-    assert "warning: The model file" in ended.err
+    assert "cannot be read (The model file" in ended.err
     assert ended.err.count("is made again") == 1
     assert path.with_name("model.bad-1.safetensors").read_bytes() == damaged
     same_as(straight)
@@ -430,7 +430,7 @@ def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
     digits = datasets.load("digits", None, None)
     other = datasets.load("digits", "stochastic", None)
     metadata = {"data_fingerprint": digits.fingerprint()}
-    kept = KeptModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
+    kept = TrainedModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
     kept.check_data(digits)
     with pytest.raises(UserError, match="was trained on other images than the data set digits holds now"):
         kept.check_data(other)

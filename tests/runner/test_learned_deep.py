@@ -13,12 +13,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from runner.config.datasets import load as load_data
+from runner.config.datasets import load_dataset
 from runner.execution import signals
 from runner.execution.checkpoint import load_checkpoint
 from runner.models import model_files
 from runner.models.training import Training
-from runner.store.draw_files import IMAGES, MOST, kept_draws
+from runner.store.draw_files import IMAGES, MOST, load_images
 from tests.runner.conftest import Call
 
 LEARN = (
@@ -86,10 +86,10 @@ def test_the_last_chains_and_test_images_are_kept_as_pictures(call: Call) -> Non
     assert call(*LEARN).status == 0
     _, samples, _ = kept("outputs")
     (run,) = Path("outputs").glob("runs/*")
-    draws, images = kept_draws(run), kept_draws(run, IMAGES)
+    draws, images = load_images(run), load_images(run, IMAGES)
     assert draws is not None
     assert images is not None
     assert draws.reshape(len(draws), -1).tolist() == samples["samples"].tolist()
-    test = load_data("digits", None, None).test
+    test = load_dataset("digits", None, None).test
     places = [place * len(test) // MOST for place in range(MOST)]
     assert images.reshape(MOST, -1).tolist() == test[places].tolist()

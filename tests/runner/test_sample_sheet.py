@@ -17,10 +17,19 @@ from metrics.metric import Context
 from metrics.statistics.last_draws import LastDraws
 from metrics.suite import MetricSuite
 from runner.report.draw_figures import draw_figure, write_figures
-from runner.report.panels.samples import FRAME, sheet
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
-from runner.store.draw_files import FILE, IMAGES, MOST, draws_of, kept_draws, packed, sheets
+from runner.store.draw_files import (
+    DRAWS,
+    FRAME,
+    IMAGES,
+    MOST,
+    draws_file,
+    images_file,
+    load_all_images,
+    load_images,
+    sheet,
+)
 from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
 from targets.models.rbm import RBM
@@ -64,25 +73,25 @@ def test_the_last_draws_come_back_as_images(
     shape: tuple[int, int] | None, side: tuple[int, int], tmp_path: Path
 ) -> None:
     theta = images(2, 70, side[0] * side[1])
-    kept = draws_of(suite_with(theta), 1, shape)
+    kept = draws_file(suite_with(theta), 1, shape)
     assert kept is not None
-    assert kept == draws_of(suite_with(theta), 1, shape)
-    (tmp_path / FILE).write_bytes(kept)
-    found = kept_draws(tmp_path)
+    assert kept == draws_file(suite_with(theta), 1, shape)
+    (tmp_path / DRAWS).write_bytes(kept)
+    found = load_images(tmp_path)
     assert found is not None
     np.testing.assert_array_equal(found, theta[1, :MOST].reshape(MOST, *side).numpy())
 
 
 def test_what_are_no_images_is_not_kept(tmp_path: Path) -> None:
-    assert draws_of(suite_with(images(1, 3, 10)), 0) is None
-    assert draws_of(suite_with(images(1, 3, 9)), 0, (2, 4)) is None
+    assert draws_file(suite_with(images(1, 3, 10)), 0) is None
+    assert draws_file(suite_with(images(1, 3, 9)), 0, (2, 4)) is None
     others = suite_with(images(1, 3, 9))
     others.context.statistics.clear()
-    assert draws_of(others, 0) is None
+    assert draws_file(others, 0) is None
     assert isinstance(RBM(9, 2).space, Binary)
-    assert kept_draws(tmp_path) is None
-    (tmp_path / FILE).write_bytes(b"PK no archive")
-    assert kept_draws(tmp_path) is None
+    assert load_images(tmp_path) is None
+    (tmp_path / DRAWS).write_bytes(b"PK no archive")
+    assert load_images(tmp_path) is None
 
 
 def test_a_sheet_frames_every_image_in_white() -> None:
@@ -120,9 +129,9 @@ def results(tmp_path: Path, sizes: tuple[int, ...]) -> Results:
                 path = tmp_path / f"{row}-{size}-{seed}"
                 path.mkdir()
                 if row == "A" or seed == 1:
-                    kept = draws_of(suite_with(images(1, 64, size)), 0)
+                    kept = draws_file(suite_with(images(1, 64, size)), 0)
                     assert kept is not None
-                    (path / FILE).write_bytes(kept)
+                    (path / DRAWS).write_bytes(kept)
                 summary: Mapping[str, Any] = {"metrics": {}, "seconds": 1.0}
                 label = {9: "nine", 16: "sixteen"}[size]
                 folder = cast(Any, _Folder(path=path))
@@ -149,21 +158,21 @@ def test_images_of_the_data_stand_beside_the_draws(tmp_path: Path) -> None:
     found = results(tmp_path, (9,))
     data = images(1, 12, 9)[0].reshape(12, 3, 3).numpy()
     for seed in (0, 1):
-        (tmp_path / f"A-9-{seed}" / IMAGES).write_bytes(packed(data > 0.5))
+        (tmp_path / f"A-9-{seed}" / IMAGES).write_bytes(images_file(data > 0.5))
     block = OmegaConf.create(BLOCK.replace("kind: samples, title: A", "kind: images, title: data"))
     shape = table_shape("sheets", block).restricted(found.columns)
     page = draw_figure(shape.figures[0], shape, found)
     (picture,) = page.axes[0].images
     np.testing.assert_array_equal(picture.get_array(), sheet(data))
-    kept = sheets(tmp_path / "A-9-0")
+    kept = load_all_images(tmp_path / "A-9-0")
     assert set(kept) == {"draws", "images"}
     np.testing.assert_array_equal(kept["images"], data)
-    assert sheets(tmp_path) == {}
+    assert load_all_images(tmp_path) == {}
 
 
 def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:
     found = results(tmp_path, (9,))
-    (tmp_path / "B-9-1" / FILE).unlink()
+    (tmp_path / "B-9-1" / DRAWS).unlink()
     page = draw_figure(shape.figures[0], shape, found)
     assert [text.get_text() for text in page.axes[1].texts] == ["no stored draws"]
     assert [text.get_text() for text in page.axes[2].texts] == ["no finished run"]

@@ -45,7 +45,9 @@ VALUES = {
 }
 REPEATED = {"log_z_repeats_low", "log_z_repeats_high"}
 EXACT = {"log_z_exact", "log_likelihood_exact"}
-CONFIG = OmegaConf.create({"device": "cpu", "dtype": "float64", "checkpoint": {"seconds": 1000}})
+CONFIG = OmegaConf.create(
+    {"device": "cpu", "dtype": "float64", "checkpoint": {"seconds": 1000, "steps": None}}
+)
 
 
 def images(rows: int, seed: int) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from metrics.discrepancy.tv import TV
 from metrics.metric import Context
 from metrics.suite import MetricSuite
-from runner.store.visit_files import FILE, LARGEST_SPACE, kept_visits, visits_of
+from runner.store.visit_files import LARGEST_SPACE, VISITS, load_visits, visits_file
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Info
 from targets.synthetic.bernoulli4 import Bernoulli4
@@ -31,23 +31,23 @@ def test_each_run_keeps_its_own_counts(tmp_path: Path) -> None:
     draws = torch.randint(0, 2, (5, 2, 3, 4), generator=torch.Generator().manual_seed(0)).float()
     suite = suite_of(draws)
     for place in range(2):
-        content = visits_of(suite, place)
+        content = visits_file(suite, place)
         assert content is not None
-        assert content == visits_of(suite, place)
-        (tmp_path / FILE).write_bytes(content)
+        assert content == visits_file(suite, place)
+        (tmp_path / VISITS).write_bytes(content)
         cells = (draws[:, place].reshape(-1, 4) @ torch.tensor([8.0, 4.0, 2.0, 1.0])).long()
-        found = kept_visits(tmp_path)
+        found = load_visits(tmp_path)
         assert found is not None
         np.testing.assert_array_equal(found, np.bincount(cells.numpy(), minlength=16))
 
 
 def test_nothing_is_kept_where_nothing_counts(tmp_path: Path) -> None:
     context = Context(Bernoulli4(), RandomWalk(), seeds=1, chains=1, device=torch.device("cpu"))
-    assert visits_of(MetricSuite(context, {}), 0) is None
-    assert kept_visits(tmp_path) is None
-    whole = visits_of(suite_of(torch.zeros(1, 1, 1, 4)), 0)
+    assert visits_file(MetricSuite(context, {}), 0) is None
+    assert load_visits(tmp_path) is None
+    whole = visits_file(suite_of(torch.zeros(1, 1, 1, 4)), 0)
     assert whole is not None
     for content in (b"no archive", b"", whole[: len(whole) // 2]):
-        (tmp_path / FILE).write_bytes(content)
-        assert kept_visits(tmp_path) is None
+        (tmp_path / VISITS).write_bytes(content)
+        assert load_visits(tmp_path) is None
     assert LARGEST_SPACE >= 101**2

@@ -1,4 +1,4 @@
-"""The mirror told by a run, and the mirror rebuilt from disk, say the same; nothing else imports wandb."""
+"""The copy made by a run and the copy made from disk are the same; nothing else imports wandb."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytest.importorskip("wandb", reason="the extra wandb is not installed")
 from runner import wandb_sync
 from runner.__main__ import main as run
 from runner.store.run_store import Store
-from tests.runner.test_wandb_mirror import mirrors, own_wandb, read_back
+from tests.runner.test_wandb_logger import copies, own_wandb, read_back
 
 SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
 SMALL = [*SWEEP, "task.record=2"]
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("own_wandb")
 __all__ = ["own_wandb"]
 
 
-def told(path: Path) -> dict[str, Any]:
-    """What a mirror says of a run, without what W&B adds on its own."""
+def content(path: Path) -> dict[str, Any]:
+    """What a copy of a run holds, without what W&B adds on its own."""
     found = read_back(path)
     rows = {
         step: {key: value for key, value in row.items() if not key.startswith("_")}
@@ -31,34 +31,34 @@ def told(path: Path) -> dict[str, Any]:
     return {"history": rows, "group": found["run"].run_group, "name": found["run"].display_name}
 
 
-def test_the_mirror_rebuilt_from_disk_is_the_mirror_of_the_run(
+def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     live = ["logger=wandb", "logger.mode=offline", f"output_root={tmp_path}"]
     assert run(["-m", "+experiment=pt_table5", *SMALL, *live]) == 0
-    first = {path.name: told(path) for path in mirrors(tmp_path)}
+    first = {path.name: content(path) for path in copies(tmp_path)}
     assert len(first) == 2
-    for mirror in first.values():
-        assert mirror["group"] == "pt_table5"
-        assert max(mirror["history"]) == 20
-        assert len(mirror["history"]) >= 2
-        assert {"kl", "tv", "evaluations"} <= set(mirror["history"][20])
+    for copy in first.values():
+        assert copy["group"] == "pt_table5"
+        assert max(copy["history"]) == 20
+        assert len(copy["history"]) >= 2
+        assert {"kl", "tv", "evaluations"} <= set(copy["history"][20])
 
     capsys.readouterr()
     rebuild = ["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]
     for _ in range(2):
         assert wandb_sync.main(rebuild) == 0
-        assert "Mirrored 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
-        assert {path.name: told(path) for path in mirrors(tmp_path)} == first
-        assert len(mirrors(tmp_path)) == 2
+        assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
+        assert {path.name: content(path) for path in copies(tmp_path)} == first
+        assert len(copies(tmp_path)) == 2
 
 
 def test_runs_that_are_not_done_are_counted_and_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert wandb_sync.main(["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]) == 0
-    assert "Mirrored 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
-    assert mirrors(tmp_path) == []
+    assert "Copied 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
+    assert copies(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_mistakes_are_refused_in_one_sentence(
     assert len(said.splitlines()) == 1
 
 
-def test_a_mirror_that_breaks_does_not_stop_the_run(
+def test_a_logger_that_breaks_does_not_stop_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*arguments: Any, **options: Any) -> None:

@@ -12,7 +12,7 @@ from metrics.applications.tour_mismatch import best_of, mismatches
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.report.stored_results import Run
-from runner.store.visit_files import kept_visits
+from runner.store.visit_files import load_visits
 from targets.tours.tour_space import MOST_LISTED
 from targets.tours.tsp import TSP
 
@@ -49,7 +49,7 @@ def visited_tours(runs: Sequence[Run], target: TSP) -> VisitedTours | None:
     tours, costs = target.tours(), target.cost(target.tours())
     parts = []
     for run in runs:
-        counts = kept_visits(run.folder.path) if run.summary is not None else None
+        counts = load_visits(run.folder.path) if run.summary is not None else None
         if counts is None or counts.shape != costs.shape:
             continue
         seen = counts > 0

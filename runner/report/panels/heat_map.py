@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.stored_results import Run
-from runner.store.visit_files import kept_visits
+from runner.store.visit_files import load_visits
 from targets.spaces import Discrete
 from targets.target import Enumerable
 
@@ -29,7 +29,7 @@ def visited(runs: list[Run], levels: int) -> np.ndarray | None:
     """Share of all recorded draws in each cell, pooled over seeds; None where no run stored its visits."""
     total = np.zeros(levels * levels)
     for run in runs:
-        counts = kept_visits(run.folder.path) if run.summary is not None else None
+        counts = load_visits(run.folder.path) if run.summary is not None else None
         if counts is not None:
             total += counts
     return (total / total.sum()).reshape(levels, levels) if total.any() else None

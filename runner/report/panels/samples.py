@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
-from runner.store.draw_files import FILE, IMAGES, kept_draws
-
-ACROSS = 8
-FRAME = 2
-"""Width of the white frame around an image, in pixels."""
-
-
-def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
-    """Images ``(number, height, width)`` side by side, `across` to a line and as many lines.
-
-    Zero is white; the frame and places without an image are zero.
-    """
-    images = images[: across * across]
-    framed = np.pad(images, ((0, across * across - len(images)), (FRAME, 0), (FRAME, 0)))
-    _, height, width = framed.shape
-    lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
-    page = lines.reshape(across * height, across * width)
-    return np.pad(page, ((0, FRAME), (0, FRAME)))
+from runner.store.draw_files import DRAWS, IMAGES, load_images, sheet
 
 
 def draw_samples(ax: Axes, data: PanelData) -> None:
     """Draws the last draws of the panel's row and column, of the first seed that stored some."""
-    _draw_sheet(ax, data, FILE)
+    _draw_sheet(ax, data, DRAWS)
 
 
 def draw_images(ax: Axes, data: PanelData) -> None:
@@ -46,7 +28,7 @@ def _draw_sheet(ax: Axes, data: PanelData, file: str) -> None:
     assert data.panel.row is not None
     runs = [run for run in data.results.at(data.panel.row, column) if run.summary is not None]
     for run in sorted(runs, key=lambda run: run.seed):
-        images = kept_draws(run.folder.path, file)
+        images = load_images(run.folder.path, file)
         if images is not None and len(images):
             picture = ax.imshow(sheet(images), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
             picture.set_rasterized(True)

@@ -19,7 +19,7 @@ from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_reason
 from runner.report.stored_results import Run
-from runner.store.visit_files import kept_visits
+from runner.store.visit_files import load_visits
 from targets.spaces import Binary
 from targets.target import Enumerable, Target
 
@@ -71,7 +71,7 @@ def probabilities_of(target: Target) -> np.ndarray:
 
 def shares(runs: Sequence[Run]) -> np.ndarray | None:
     """Share of a run's draws in each state, ``(seeds, size)``; None where no run stored its visits."""
-    counts = [kept_visits(run.folder.path) for run in runs if run.summary is not None]
+    counts = [load_visits(run.folder.path) for run in runs if run.summary is not None]
     found = [count / count.sum() for count in counts if count is not None]
     return np.stack(found) if found else None
 

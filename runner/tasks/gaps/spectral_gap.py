@@ -13,9 +13,9 @@ from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution.errors import UserError, one_sentence
 from runner.problem.build import Problem, build, build_target, label, threads
-from runner.problem.cached_reference_sample import with_model
+from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.tuning_cache import tuned
-from runner.store.run_files import Measured, Record
+from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel, of_kernel
@@ -25,7 +25,7 @@ KERNEL = "kernel"
 METHODS = (KERNEL, *DIFFUSIONS, *THEORY)
 
 
-def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
+def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
     """The gap that ``task.method`` asks for; the seed changes nothing but the tuning's file.
 
     Raises:
@@ -38,7 +38,7 @@ def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder)
     notes: tuple[str, ...] = ()
     try:
         if method == KERNEL:
-            problem, _ = tuned(with_model(_problem(config), store), store)
+            problem, _ = tuned(with_trained_target(_problem(config), store), store)
             values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
         elif method in THEORY:
             values = of_theory(build_target(config), method, task)
@@ -47,11 +47,11 @@ def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder)
     except ValueError as error:
         raise UserError(with_key(one_sentence(error), task, "task")) from error
     seconds = time.monotonic() - begun
-    return Measured(
+    return RunResult(
         target=label(config, "target"),
         sampler=label(config, "sampler") if method == KERNEL else method,
         seed=seed,
-        records=[Record(0, 0, seconds, values)],
+        records=[Measurement(0, 0, seconds, values)],
         steps=0,
         evaluations=0,
         seconds=seconds,

@@ -17,7 +17,7 @@ from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
-from runner.store.run_files import Measured
+from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_settings import data_of_target, image_settings
@@ -81,8 +81,8 @@ def check_autoencoding(config: DictConfig) -> None:
     autoencoder_settings(config, data, image_settings(config).samples)
 
 
-def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
-    """Makes the images, fits the autoencoders and tests them; what is kept already is read.
+def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    """Makes the images, fits the autoencoders and tests them; what is on disk already is read.
 
     The target of each reconstruction is the clean image, whatever the network is given.
 
@@ -90,7 +90,7 @@ def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -
         UserError: if the data set or the model cannot be had.
         RunError: if the chains or a fit meet NaN.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     data, _, _ = data_of_target(config)
     images = images_of(config, seed, store)
     settings = autoencoder_settings(config, data, len(images.pixels))
@@ -103,7 +103,7 @@ def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -
     spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
     made = {"sampling_seconds": float(images.report["seconds"]), "fitting_seconds": fitting}
     made["pixel_mean"] = float(images.pixels.double().mean())
-    return images.measured(seed, {**made, **values, **spread}, seconds=fitting, begun=begun)
+    return images.result(seed, {**made, **values, **spread}, seconds=fitting, started=started)
 
 
 def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:
@@ -124,7 +124,7 @@ def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:
 def reconstruction(network: ConvolutionalAutoencoder, clean: Tensor, given: Tensor) -> dict[str, float]:
     """Mean over the test images ``(n, height, width)`` of each measure of the reconstructions of `given`."""
     parts: dict[str, list[Tensor]] = {"mse": [], "psnr": [], "ssim": [], "pixel_log_likelihood": []}
-    for truth, shown in zip(clean.split(CHUNK), given.split(CHUNK), strict=True):
+    for truth, shown in zip(torch.split(clean, CHUNK), torch.split(given, CHUNK), strict=True):
         signals.obey()
         logits = network.logits(shown).double()
         truth, made = truth.double(), logits.sigmoid()

@@ -1,4 +1,4 @@
-"""Autoencoders fitted to a set of images: several that differ in their seed, kept beside the images."""
+"""Autoencoders fitted to a set of images: several that differ in their seed, saved beside the images."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor
 
 from metrics.applications.convolutional_autoencoder import STRIDE, ConvolutionalAutoencoder
 from runner.config.construct import with_key
-from runner.config.digest import SCHEMA, digest
 from runner.config.node import node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
+from runner.store.digest import SCHEMA, digest
 from runner.tasks.images.fitted_network import fitted_network
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.images.sampled_images import Images

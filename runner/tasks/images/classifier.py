@@ -1,4 +1,4 @@
-"""The LeNet-5 that says what class an image is of: fitted once to the labelled training images, and kept."""
+"""The LeNet-5 that says what class an image is of: fitted once to the labelled training images."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torch import Tensor
 from metrics.applications.lenet5 import LeNet5
 from runner.config.construct import with_key
 from runner.config.datasets import identifying as identifying_data
-from runner.config.digest import SCHEMA, digest
 from runner.config.node import node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
+from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
 from runner.tasks.images.fitted_network import fitted_network
 from runner.tasks.images.fitting import Fit, FitSettings, built

@@ -10,8 +10,8 @@ from omegaconf import DictConfig
 from metrics.applications.class_histogram import class_shares, classes_seen, entropy
 from metrics.enumeration.transition_matrix import total_variation
 from runner.execution.atomic_files import write_bytes
-from runner.store.draw_files import FILE, MOST, packed
-from runner.store.run_files import Measured
+from runner.store.draw_files import DRAWS, MOST, images_file
+from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.classifier import classifier, classifier_settings
 from runner.tasks.images.image_settings import data_of_target
@@ -30,8 +30,8 @@ def check_classifying(config: DictConfig) -> None:
     labels_of(data, name, config.data.root)
 
 
-def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
-    """Makes the images and sorts them; images and classifier that are kept already are read.
+def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    """Makes the images and sorts them; images and classifier that are on disk already are read.
 
     ``class_K`` is the share of the images that are sorted into class K, ``real_K`` that of the training
     images by their labels, ``class_tv`` their distance in total variation.
@@ -40,7 +40,7 @@ def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
         UserError: if the data set or the model cannot be had, or there are no labels.
         RunError: if the chains or the fit meet NaN.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     data, name, binarisation = data_of_target(config)
     labels = labels_of(data, name, config.data.root)
     images = images_of(config, seed, store)
@@ -61,5 +61,5 @@ def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
         values |= {f"class_{label}": float(shares[place]), f"real_{label}": float(real[place])}
     # One draw of every chain, spread over the whole set.
     step = max(1, len(images.pixels) // MOST)
-    write_bytes(folder.path / FILE, packed(images.pixels[::step][:MOST].numpy()))
-    return images.measured(seed, values, seconds=0.0, begun=begun)
+    write_bytes(folder.path / DRAWS, images_file(images.pixels[::step][:MOST].numpy()))
+    return images.result(seed, values, seconds=0.0, started=started)

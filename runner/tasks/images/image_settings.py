@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import with_key
-from runner.config.datasets import load as load_data
+from runner.config.datasets import load_dataset
 from runner.config.node import node
 from runner.execution.errors import UserError, one_sentence
 from runner.models.recipe import is_learned, recipe_of
-from runner.models.trained_model import named_by
+from runner.models.trained_model import load_named
 from samplers.hyperparameters import count, one_of
 from targets.datasets.dataset import Dataset
 
@@ -111,7 +111,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
             f"target={config.target.get('name')} did not."
         )
     if config.target.get("model") is not None:
-        metadata = named_by(config).metadata
+        metadata = load_named(config).metadata
         name, binarisation = metadata.get("dataset"), metadata.get("binarisation")
         if name is None:
             raise UserError(
@@ -120,7 +120,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
     else:
         recipe = recipe_of(config)
         name, binarisation = recipe.dataset, recipe.binarisation
-    data = load_data(name, binarisation, config.data.root)
+    data = load_dataset(name, binarisation, config.data.root)
     settings = image_settings(config)
     if settings.images == TRAINING and settings.samples > len(data.train):
         raise UserError(

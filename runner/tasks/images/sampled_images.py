@@ -1,4 +1,4 @@
-"""The images that a sampler makes: drawn once for each sampler, model and seed, kept, and shared by tasks."""
+"""The images that a sampler makes: drawn once for each sampler, model and seed, and shared by tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.statistics.thinned_draws import ThinnedDraws
-from runner.config.digest import digest
 from runner.execution.atomic_files import read_json, write_bytes, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
@@ -23,13 +22,14 @@ from runner.execution.manifest import git, now
 from runner.execution.resumable import completed, save_plan
 from runner.models.identity import identifying
 from runner.problem.build import build
-from runner.problem.cached_reference_sample import with_model
+from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.tuning_cache import tuned
-from runner.store.draw_files import FILE, kept_draws, packed
-from runner.store.run_files import Measured, Record
+from runner.store.digest import digest
+from runner.store.draw_files import DRAWS, images_file, load_images
+from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
-from runner.tasks.sample import Sampling, begin, measured
+from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
 
@@ -40,7 +40,7 @@ class Images:
 
     Attributes:
         pixels: zeros and ones, uint8, ``(n, height, width)``.
-        folder: where they are kept, and what is made of them.
+        folder: where they lie, and the networks that are fitted to them.
         report: target, sampler, steps, evaluations, seconds, exact, axes, notes, model, and the `values`
             measured while they were made.
     """
@@ -49,17 +49,17 @@ class Images:
     folder: Path
     report: Mapping[str, Any]
 
-    def measured(self, seed: int, values: Mapping[str, float], seconds: float, begun: float) -> Measured:
-        """What a task that used them reports: its `values` beside those of the images.
+    def result(self, seed: int, values: Mapping[str, float], seconds: float, started: float) -> RunResult:
+        """The result of a task that used them: its `values` beside those of the images.
 
         Args:
             seconds: that the task took beyond making the images.
-            begun: `time.monotonic()` when it began.
+            started: `time.monotonic()` at its start.
         """
         made = self.report
         seconds += float(made["seconds"])
-        record = Record(made["steps"], made["evaluations"], seconds, {**made["values"], **values})
-        return Measured(
+        record = Measurement(made["steps"], made["evaluations"], seconds, {**made["values"], **values})
+        return RunResult(
             target=made["target"],
             sampler=made["sampler"],
             seed=seed,
@@ -67,7 +67,7 @@ class Images:
             steps=made["steps"],
             evaluations=made["evaluations"],
             seconds=seconds,
-            wall_seconds=time.monotonic() - begun,
+            wall_seconds=time.monotonic() - started,
             exact=made["exact"],
             axes=made["axes"],
             notes=made["notes"],
@@ -99,9 +99,9 @@ def _identity(config: DictConfig, seed: int) -> str:
 
 def _read(folder: Path, *, locked: bool = False) -> Images | None:
     """The images in `folder`; see `runner.execution.compute_once.Reader`."""
-    pixels, report = kept_draws(folder), read_json(folder / "images.json")
-    if pixels is None and (folder / FILE).exists():
-        discard_damaged(folder / FILE, "it holds no images", locked=locked)
+    pixels, report = load_images(folder), read_json(folder / "images.json")
+    if pixels is None and (folder / DRAWS).exists():
+        discard_damaged(folder / DRAWS, "it holds no images", locked=locked)
     if pixels is None or report is None or len(pixels) != report.get("samples"):
         return None
     return Images(torch.from_numpy(pixels), folder, report)
@@ -113,7 +113,7 @@ def _make(config: DictConfig, seed: int, store: Store, folder: Path) -> None:
 
     def write(pixels: Tensor, report: Mapping[str, Any]) -> None:
         made = {**report, "samples": settings.samples, "created": now(), "git": git()}
-        write_bytes(folder / FILE, packed(pixels.reshape(-1, *data.shape).numpy()))
+        write_bytes(folder / DRAWS, images_file(pixels.reshape(-1, *data.shape).numpy()))
         write_json(folder / "images.json", made)
 
     if settings.images == TRAINING:
@@ -121,7 +121,7 @@ def _make(config: DictConfig, seed: int, store: Store, folder: Path) -> None:
         write(pixels, {**report, "target": f"{config.target.get('name')}/{data.name}"})
         return
     config = sampling(config)
-    problem, tuning = tuned(with_model(build(config), store), store)
+    problem, tuning = tuned(with_trained_target(build(config), store), store)
     problem = problem.prepared()
     plan = save_plan(folder / "checkpoint.pt", config.checkpoint)
     with completed(lambda: begin(problem, [seed]), plan) as run:
@@ -143,7 +143,7 @@ def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     assert isinstance(draws, ThinnedDraws)
     bits = draws.kept[:, 0].flatten(0, 1).cpu().numpy()
     pixels = torch.from_numpy(np.unpackbits(bits, axis=1, count=draws.pixels))
-    result = measured(run.problem, run, seed)
+    result = run_result(run, seed)
     names = ("target", "sampler", "steps", "evaluations", "seconds", "exact", "model")
     report = {name: getattr(result, name) for name in names}
     values = result.records[-1].values

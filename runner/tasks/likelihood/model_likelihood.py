@@ -23,10 +23,10 @@ def likelihood(
 
     ``log_likelihood`` uses forward AIS, whose log Z is too low on average and whose likelihood is
     therefore too high; ``log_likelihood_reverse`` uses reverse AIS and errs the other way. They bracket the
-    truth as far as the draws that reverse AIS starts from are draws of the model.
+    true value as far as the draws that reverse AIS starts from are draws of the model.
 
-    An RBM has a path of its own (`runner.tasks.likelihood.rbm_likelihood`); any other model is annealed with
-    the kernel of the settings (`runner.tasks.likelihood.target_likelihood`).
+    An RBM has its own annealing (`runner.tasks.likelihood.rbm_likelihood`); any other model is annealed
+    with the kernel of the settings (`runner.tasks.likelihood.target_likelihood`).
 
     Raises:
         UserError: if the kernel cannot serve the model.

@@ -1,4 +1,4 @@
-"""The W&B mirror, offline and without a network: what it writes is read back from its own files."""
+"""The W&B copy, offline and without a network: what it writes is read back from its own files."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def mirrors(directory: Path, run_id: str = "") -> list[Path]:
+def copies(directory: Path, run_id: str = "") -> list[Path]:
     return sorted(directory.glob(f"wandb/offline-run-*-{run_id}*/run-*.wandb"))
 
 
-def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
+def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", project="p", group="pt_table1", tags=["t"], directory=str(tmp_path))
     for seed, run_id in enumerate(("aaaa", "bbbb")):
         logger.start(run_id, {**CONFIG, "seed": seed})
@@ -109,8 +109,8 @@ def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
     for run_id in ("aaaa", "bbbb"):
         logger.finish(run_id, {"status": "done", "metrics": {"kl": 0.5}})
 
-    assert len(mirrors(tmp_path)) == 2
-    first = read_back(mirrors(tmp_path, "aaaa")[0])
+    assert len(copies(tmp_path)) == 2
+    first = read_back(copies(tmp_path, "aaaa")[0])
     assert first["run"].run_id == "aaaa"
     assert first["run"].run_group == "pt_table1"
     assert first["run"].project == "p"
@@ -121,7 +121,7 @@ def test_runs_side_by_side_each_have_their_own_mirror(tmp_path: Path) -> None:
     assert {step: row["kl"] for step, row in first["history"].items()} == {0: 1.0, 10: 1 / 11, 200: 1 / 201}
     assert first["summary"]["status"] == "done"
     assert first["exit"] == 0
-    assert {row["kl"] for row in read_back(mirrors(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
+    assert {row["kl"] for row in read_back(copies(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
 
 
 def test_images_of_a_run_are_sheets(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_images_of_a_run_are_sheets(tmp_path: Path) -> None:
     logger.log("aaaa", 5, {"kl": 1.0})
     logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
     logger.finish("aaaa", {"status": "done"})
-    (mirror,) = mirrors(tmp_path)
-    rows = read_back(mirror)["history"].values()
+    (copy,) = copies(tmp_path)
+    rows = read_back(copy)["history"].values()
     found = {key: value for row in rows for key, value in row.items() if key.startswith("draws/")}
     assert found["draws/_type"] == "image-file"
     assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
@@ -142,19 +142,19 @@ def test_a_failed_run_is_marked_as_failed(tmp_path: Path) -> None:
     logger.start("aaaa", CONFIG)
     logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
     logger.finish("bbbb", {"status": "failed"}, failed=True)
-    (mirror,) = mirrors(tmp_path)
-    assert read_back(mirror)["exit"] == 1
+    (copy,) = copies(tmp_path)
+    assert read_back(copy)["exit"] == 1
 
 
-def test_a_run_that_begins_again_after_another_of_its_batch_failed_keeps_its_mirror(tmp_path: Path) -> None:
+def test_a_run_that_begins_again_after_another_of_its_batch_failed_has_one_copy(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
     for _ in range(2):
         logger.start("aaaa", CONFIG)
     logger.finish("aaaa", {"status": "done"})
-    assert len(mirrors(tmp_path)) == 1
+    assert len(copies(tmp_path)) == 1
 
 
-def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
+def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     folder.mkdir()
     (folder / "table.csv").write_text("row,kl\nDMALA,0.1\n")
@@ -162,8 +162,8 @@ def test_a_table_is_mirrored_with_its_rows_and_figures(tmp_path: Path) -> None:
     pixels.save(folder / "figure.png")
     for _ in range(2):
         WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
-    (mirror,) = mirrors(tmp_path, "table-pt_table1-smoke")
-    row = read_back(mirror)["history"][0]
+    (copy,) = copies(tmp_path, "table-pt_table1-smoke")
+    row = read_back(copy)["history"][0]
     kinds = {key.removesuffix("/_type"): value for key, value in row.items() if key.endswith("/_type")}
     assert kinds == {"figure": "image-file", "table": "table-file"}
 
@@ -191,7 +191,7 @@ def test_online_without_a_network_goes_on_offline(
     assert len(warning.splitlines()) == 1
     logger.start("aaaa", CONFIG)
     logger.finish("aaaa", {"status": "done"})
-    assert len(mirrors(tmp_path)) == 1
+    assert len(copies(tmp_path)) == 1
 
 
 def test_online_without_a_key_goes_on_offline(
