@@ -64,7 +64,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.latex import latex
     from runner.report.page.layout import lay_out
     from runner.report.page.markdown import markdown
-    from runner.report.page.terminal import show
+    from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.record import record
@@ -90,7 +90,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_text(folder / "table.tex", latex(page))
     write_figures(shape, results, folder)
     mirror(jobs[0].config).table(experiment, scale, folder)
-    show(page)
+    show_page(page)
     print(f"Written to {folder}")
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")

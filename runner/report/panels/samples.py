@@ -27,16 +27,16 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
 
 
 def draw_samples(ax: Axes, data: PanelData) -> None:
-    """Draws the last draws of the panel's row and column, of the first seed that stored some."""
-    _draw_sheet(ax, data, FILE)
+    """Draws the last draws of the panel's row and column, of the first seed that kept some."""
+    _draw(ax, data, FILE)
 
 
 def draw_images(ax: Axes, data: PanelData) -> None:
     """Draws images of the data set behind the panel's row and column."""
-    _draw_sheet(ax, data, IMAGES)
+    _draw(ax, data, IMAGES)
 
 
-def _draw_sheet(ax: Axes, data: PanelData, file: str) -> None:
+def _draw(ax: Axes, data: PanelData, file: str) -> None:
     (column,) = data.panel.columns
     ax.grid(False)
     ax.set(xticks=[], yticks=[])
