@@ -18,7 +18,7 @@ class Expected:
     text: str
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies in the interval; NaN does not."""
+        """Whether `value` is in the interval; NaN is not."""
         return self.low <= value <= self.high
 
 
@@ -74,7 +74,7 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether the measured figure lies in its interval."""
+        """Whether the measured figure is in its interval."""
         return self.expected.holds(self.measured)
 
     @property

@@ -82,7 +82,7 @@ def _bars(ax: Axes, findings: list[MeasuredFinding], series: list[tuple[str, str
 
 
 def _notes(figure: Figure) -> float | None:
-    """The figure of the notes: stated apart, or the middle of the interval."""
+    """The figure of the notes: as stated, or else the middle of the interval."""
     middle = (figure.expected.low + figure.expected.high) / 2
     return middle if figure.stated is None and math.isfinite(middle) else figure.stated
 

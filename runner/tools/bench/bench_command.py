@@ -1,6 +1,6 @@
 """`python -m runner.bench`: speed and memory of the project, measured in one run.
 
-Ratios compare two things measured one after the other on the same machine; seconds depend on the machine.
+Ratios compare two computations measured one after the other; seconds depend on the computer.
 Writes ``bench.md``, ``bench.csv`` and ``scaling.png`` to ``<output_root>/bench``.
 """
 
