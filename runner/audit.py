@@ -1,9 +1,9 @@
-"""``python -m runner.audit``: defects of papers and released code, see `runner.tools.audit.command`."""
+"""``python -m runner.audit``: defects of papers and released code, see `runner.tools.audit.audit_command`."""
 
 import sys
 
 from runner.execution.command_line import reported
-from runner.tools.audit.command import main
+from runner.tools.audit.audit_command import main
 
 if __name__ == "__main__":
     sys.exit(reported(lambda: main(sys.argv[1:])))

@@ -25,7 +25,7 @@ RECORD = Path("outputs") / "record"
 
 @dataclass(frozen=True)
 class Rendered:
-    """Where a table's files lie, and whether all its runs were in."""
+    """The folder of a table's files, and whether all its runs were done."""
 
     folder: Path
     complete: bool
@@ -49,7 +49,7 @@ def experiment_shape(name: str) -> TableShape:
 
 
 def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Rendered:
-    """Gathers the runs, prints the table and writes its files; `keep` also records it.
+    """Gathers the runs, prints the table and writes its files; `keep` also copies them to outputs/record.
 
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or a table that does not
@@ -64,7 +64,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.latex import latex
     from runner.report.page.layout import lay_out
     from runner.report.page.markdown import markdown
-    from runner.report.page.terminal import show
+    from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.record import record
@@ -90,7 +90,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_text(folder / "table.tex", latex(page))
     write_figures(shape, results, folder)
     logger_of(jobs[0].config).table(experiment, scale, folder)
-    show(page)
+    show_page(page)
     print(f"Written to {folder}")
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
@@ -98,7 +98,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence."""
+    """A parser whose error messages are one sentence."""
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message[:1].upper()}{message[1:]}; {self.format_usage().strip()}.")
@@ -116,7 +116,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         description="Renders an experiment's table and figures from the runs that are done.",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    parser.add_argument("--record", action="store_true", help="also keep the table in outputs/record")
+    parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
     given = parser.parse_intermixed_args(arguments)
     if not given.words or "=" in given.words[0]:
         raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")

@@ -1,4 +1,4 @@
-"""Draws the figures of an experiment and writes them as PNG and PDF, the same bytes from the same runs."""
+"""Draws the figures of an experiment and writes them as PNG and PDF; the same runs give the same bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runner.report.table_shape import RowShape, TableShape
 
 DPI = 200
 LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
-"""Width of what stands before and around a name in the legend, and of a letter of it, in inches."""
+"""Width of the mark and the space beside a name in the legend, and of a letter of the name, in inches."""
 
 
 def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Figure:

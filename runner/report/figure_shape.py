@@ -19,7 +19,7 @@ class PanelShape:
 
     Attributes:
         kind: what is drawn, the name of one of `runner.report.panel_kinds`.
-        title: what stands above it.
+        title: its heading.
         columns: labels of the table's columns that it draws.
         metric: the metric drawn, one of the table's.
         row: the row drawn, where a panel shows a single one.

@@ -25,7 +25,7 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     """`mean` and `margin` in units of `scale`; the margin gets two significant digits.
 
     Means below 0.001 (and margins with them) or from 100,000 on are written with an exponent, whole numbers
-    with commas as far as float64 tells them apart.
+    with commas as far as float64 represents them exactly.
     """
     value = mean / scale
     if margin is None and value.is_integer() and abs(value) < 2.0**53:

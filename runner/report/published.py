@@ -1,4 +1,4 @@
-"""Published results, kept in conf/published as they were printed."""
+"""Published results, in conf/published as they were printed."""
 
 from __future__ import annotations
 

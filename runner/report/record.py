@@ -1,4 +1,4 @@
-"""Keeps a rendered table in outputs/record, with a manifest that says how it was measured."""
+"""Copies a rendered table to outputs/record, with a manifest of how it was measured."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from runner.execution.errors import UserError
 from runner.report.budget import budget, cost
 from runner.report.stored_results import Results
 
-KEPT = {".csv", ".md", ".tex", ".png", ".pdf"}
+RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
 
 
-def _said(manifests: list[dict[str, Any]], key: str) -> list[Any]:
+def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
     """The distinct values of `key` among the runs' manifests."""
     values = {json.dumps(manifest[key], sort_keys=True) for manifest in manifests if key in manifest}
     return [json.loads(value) for value in sorted(values)]
@@ -30,7 +30,7 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
         "scale": scale,
         "budget": budget(results.runs[0].config),
         **cost(results),
-        **{key: _said(manifests, key) for key in ("git", "device", "packages")},
+        **{key: _distinct(manifests, key) for key in ("git", "device", "packages")},
     }
 
 
@@ -38,14 +38,14 @@ def record(experiment: str, scale: str, results: Results, rendered: Path, root: 
     """Copies the rendered files of `rendered` into ``root/<experiment>_<scale>`` beside a manifest.
 
     Raises:
-        UserError: if no run is done, so that there is nothing to keep.
+        UserError: if no run is done, so that there is nothing to record.
     """
     if results.done == 0:
         raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
     folder = root / f"{experiment}_{scale}"
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(rendered.iterdir()):
-        if path.suffix in KEPT:
+        if path.suffix in RECORDED:
             shutil.copyfile(path, folder / path.name)
     write_json(folder / "manifest.json", manifest(experiment, scale, results))
     return folder

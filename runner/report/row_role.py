@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Role(Enum):
-    """What a row is: a `sampler` competes; a `variant` and reference `draws` are set apart under a rule."""
+    """What a row is: a `sampler` competes; a `variant` and reference `draws` do not, and are below a line."""
 
     sampler = "sampler"
     variant = "variant"

@@ -1,4 +1,4 @@
-"""What the store holds of an experiment: every run of every job, done now or long ago."""
+"""The runs of an experiment as the store has them: every run of every job, done or not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class JobLike(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the experiment, whatever became of it.
+    """One run of the experiment, done or not.
 
     Attributes:
         row: label of its row.
@@ -45,7 +45,7 @@ class Run:
         status: ``done``, ``running``, ``interrupted``, ``failed`` or ``missing``.
         config: resolved configuration of its job.
         summary: what the run measured; None unless it is done.
-        folder: where it is kept.
+        folder: its folder in the store.
     """
 
     row: str
@@ -76,7 +76,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """All runs of an experiment, and how to get those that are not in."""
+    """All runs of an experiment."""
 
     runs: tuple[Run, ...]
 
@@ -102,9 +102,9 @@ class Results:
         return list(dict.fromkeys(run.column for run in self.runs))
 
     def notes(self, column: str) -> list[str]:
-        """What the runs of a column say of their data: that it is a subset, a split of our own, ..."""
-        said = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
-        return list(dict.fromkeys(_sentence(str(note)) for notes in said for note in notes))
+        """Notes of a column's runs on their data, such as that it is a subset."""
+        noted = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
+        return list(dict.fromkeys(_sentence(str(note)) for notes in noted for note in notes))
 
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done."""
@@ -112,7 +112,7 @@ class Results:
         return all(claims) if claims else None
 
     def courses(self, row: str, column: str, metric: str) -> pd.DataFrame:
-        """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is in."""
+        """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
         parts = []
         for run in self.at(row, column):
             rows = run.folder.metrics() if run.summary is not None else None

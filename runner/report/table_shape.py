@@ -62,8 +62,8 @@ class ColumnShape:
 class MetricShape:
     """One block of the table: numbers in units of `scale`, and beside them the `published` metric.
 
-    `rows` are those that have it, where not all do. `floor` names the row that no number can be read as
-    better than; what is not worse than it gets a mark.
+    `rows` are those that have it, where not all do. `floor` names the row that no number can be
+    better than; numbers that are not significantly worse get a mark.
     """
 
     metric: str
@@ -107,11 +107,11 @@ class GrowthShape:
 
     Attributes:
         x: key whose value places a column, or `step` along the runs of the one column `along`.
-        symbol: what the sentences call it.
+        symbol: its name in the sentences.
         power: the straight line is against this power of it.
         exponential: whether the fit is to exp(p x^power) instead of x^p.
         along: label of a column.
-        theory: what theory says of a row, word for word.
+        theory: by row, the growth that theory predicts, as printed in the sentence.
     """
 
     metric: str
@@ -128,8 +128,8 @@ class GrowthShape:
 class TableShape:
     """The whole `table:` block.
 
-    `reduced` says of a scale in what its protocol falls short of the published one; the title and every
-    number of ours then say that it does.
+    `reduced` describes by scale how the protocol is smaller than the published one; the title and every
+    number of ours are then marked.
     """
 
     title: str
@@ -147,11 +147,11 @@ class TableShape:
 
     def restricted(self, columns: Collection[str]) -> TableShape:
         """The table without the columns that are not among `columns`, in its page and its figures."""
-        kept = [column for column in self.columns if column.label in columns]
+        present = [column for column in self.columns if column.label in columns]
         figures = [figure.restricted(columns) for figure in self.figures]
         return replace(
             self,
-            columns=kept,
+            columns=present,
             figures=[figure for figure in figures if figure is not None],
             growths=[growth for growth in self.growths if growth.along is None or growth.along in columns],
         )

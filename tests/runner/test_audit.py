@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import math
 from functools import cache
@@ -12,12 +11,10 @@ import pytest
 from PIL import Image
 
 from runner.execution.command_line import reported
-from runner.tools.audit.audit_page import as_csv, as_markdown, summary
-from runner.tools.audit.command import main
-from runner.tools.audit.finding import Basis, Figure, Finding, Outcome, at_least, at_most, near
+from runner.tools.audit.audit_command import main
+from runner.tools.audit.audit_page import audit_csv, audit_markdown, audit_summary
+from runner.tools.audit.finding import Basis, Figure, Finding, MeasuredFinding, at_least, at_most, near
 from runner.tools.audit.findings import FINDINGS
-
-ROOT = Path(__file__).parents[2]
 
 
 @cache
@@ -32,12 +29,9 @@ def test_every_figure_agrees(finding: Finding) -> None:
         assert figure.holds, f"{figure.name}: {figure.measured} is not {figure.expected.text}"
 
 
-def test_keys_are_unique_and_every_named_test_exists() -> None:
+def test_keys_are_unique_and_every_finding_has_a_method() -> None:
     assert len({finding.key for finding in FINDINGS}) == len(FINDINGS)
-    for finding in FINDINGS:
-        path, name = finding.test.split("::")
-        tree = ast.parse((ROOT / path).read_text())
-        assert name.split("[")[0] in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert all(finding.method and "tests/" not in finding.method for finding in FINDINGS)
 
 
 def test_what_is_not_stated_says_so() -> None:
@@ -47,9 +41,9 @@ def test_what_is_not_stated_says_so() -> None:
         assert finding.note or not weak, finding.key
 
 
-def outcome(*figures: Figure, note: str = "") -> Outcome:
-    return Outcome(
-        Finding("key", "A | title", "where", "source", lambda: figures, "t.py::t", note), figures, 0.1
+def outcome(*figures: Figure, note: str = "") -> MeasuredFinding:
+    return MeasuredFinding(
+        Finding("key", "A | title", "where", "source", lambda: figures, "by counting", note), figures, 0.1
     )
 
 
@@ -80,19 +74,19 @@ def test_a_verdict_is_no_better_than_its_weakest_figure() -> None:
         "not the notes' figure",
         "FAILS",
     ]
-    counted = summary([outcome(agrees, fitted), outcome(another, fails)])
+    counted = audit_summary([outcome(agrees, fitted), outcome(another, fails)])
     assert counted.startswith("0 of 2 findings reproduced in full. Of 4 figures: 1 agree")
 
 
 def test_reports_hold_every_figure() -> None:
     outcomes = [outcome(Figure("a", near(1, 0.1), 1.05, 0.02), Figure("b", at_most(2), 3.0), note="Chosen.")]
-    rows = list(csv.DictReader(as_csv(outcomes).splitlines()))
+    rows = list(csv.DictReader(audit_csv(outcomes).splitlines()))
     assert [row["figure"] for row in rows] == ["a", "b"]
     assert [row["standing"] for row in rows] == ["agrees", "FAILS"]
     assert float(rows[0]["measured"]) == 1.05
     assert float(rows[0]["low"]) == pytest.approx(0.9)
-    page = as_markdown(outcomes)
-    assert "| 1. A &#124; title | where | a | 1 ± 0.1 | 1.05 (se 0.02) | agrees | `t.py::t` |" in page
+    page = audit_markdown(outcomes)
+    assert "| 1. A &#124; title | where | a | 1 ± 0.1 | 1.05 (se 0.02) | agrees | by counting |" in page
     assert "A | title: Chosen." in page
 
 
@@ -106,20 +100,22 @@ def test_the_command_writes_a_table_a_page_and_a_figure(
 
     bars = tuple(Figure(name, near(0.2, 0.1), 0.2) for name in ("Metropolis", "released rule"))
     drawn = [
-        Finding(key, key, "where", "source", lambda: bars, "t.py::t")
+        Finding(key, key, "where", "source", lambda: bars, "by counting")
         for key in ("sixteen-states-dmala", "sixteen-states-dula")
     ]
     chosen = [of("printed-rules"), of("released-rule"), *drawn]
     monkeypatch.setattr(findings, "FINDINGS", chosen)
     assert main([f"output_root={tmp_path}"]) == 0
     said = capsys.readouterr().out
-    for word in ("held to", "measured", "v2 Eq. 5 (history)", "setting fitted", str(tmp_path)):
+    for word in ("expected", "measured", "v2 Eq. 5 (history)", "setting fitted", str(tmp_path)):
         assert word in said
     folder = tmp_path / "audit"
     assert {path.name for path in folder.iterdir()} == {"audit.csv", "audit.md", "swap_rules.png"}
     with Image.open(folder / "swap_rules.png") as image:
         assert image.width > 1000
-    failing = Finding("key", "title", "where", "source", lambda: [Figure("a", at_most(1), 2.0)], "t.py::t")
+    failing = Finding(
+        "key", "title", "where", "source", lambda: [Figure("a", at_most(1), 2.0)], "by counting"
+    )
     monkeypatch.setattr(findings, "FINDINGS", [*chosen, failing])
     assert main([f"output_root={tmp_path}"]) == 1
 

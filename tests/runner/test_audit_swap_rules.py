@@ -12,7 +12,7 @@ from metrics.enumeration.transition_matrix import (
     transition_matrix,
 )
 from runner.tools.audit.defects.bimodal_chain import BETAS, STEP_SIZE, bimodal_chain
-from runner.tools.audit.defects.printed_rules import released_cold_law, swaps_with
+from runner.tools.audit.defects.printed_rules import released_cold_distribution, swaps_with
 from runner.tools.audit.defects.released_acceptance import AcceptanceWithoutBeta, ReleasedAcceptance
 from runner.tools.audit.defects.released_run import released_step_size
 from runner.tools.audit.defects.swap_rules import (
@@ -66,7 +66,7 @@ def test_the_released_rule_is_enumerated_as_it_steps(acceptance: type[Metropolis
     for _ in range(40):
         state, _ = sampler.step(target, state, ONE, generator)
     drawn = torch.bincount(target.space.index(sampler.draws(state)).flatten(), minlength=12) / 50_000
-    law = released_cold_law(target, local_moves(acceptance), BETAS)
+    law = released_cold_distribution(target, local_moves(acceptance), BETAS)
     assert total_variation(drawn.double(), law) <= 0.0196
 
 

@@ -11,10 +11,11 @@ import torch
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from runner.execution.command_line import reported
-from runner.tools.exactness.command import main
 from runner.tools.exactness.distances import LIMIT, distance
+from runner.tools.exactness.exactness_command import main
 from runner.tools.exactness.exactness_page import unproved, verdict
 from runner.tools.exactness.kernel_variants import Variant, variants
+from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
@@ -203,7 +204,7 @@ def test_a_claim_that_cannot_be_checked_does_not_pass(
 ) -> None:
     assert main([own, f"sampler._target_=elsewhere.{kernel}"]) == 1
     said = capsys.readouterr().out
-    assert f"Claimed and checked nowhere: {kernel}" in said
+    assert f"Claimed but not checked on any space: {kernel}" in said
     assert "log_transition" in said
     found = distance([Variant("Silent", "", Gibbs())], "binary", TARGET)
     assert unproved([found]) == []
@@ -241,35 +242,23 @@ def test_mistakes_are_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_a_sampler_with_a_continuous_variable_says_where_it_is_proved(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["sampler=edmala", "sampler.step_size=1.0"]) == 0
-    assert "tests/samplers/test_entropic.py holds it to the joint law" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("mala", "test_continuous.py"),
-        ("ula", "test_continuous.py"),
-        ("stmh", "test_continuous.py"),
-        ("reld", "test_replica_exchange_langevin.py"),
-    ],
+    ("name", "reason"), [("edmala", AUXILIARY), ("mala", REAL), ("ula", REAL), ("stmh", REAL), ("reld", REAL)]
 )
-def test_a_sampler_on_the_reals_says_where_it_is_proved(
-    name: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_sampler_that_cannot_be_enumerated_has_its_reason(
+    name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (ROOT / "tests" / "samplers" / file).is_file()
-    assert main([f"sampler={name}", f"output_root={tmp_path}"]) == 0
-    assert f"Not checked on RBM 2^3 (it moves on the reals; tests/samplers/{file}" in capsys.readouterr().out
+    step_size = ["sampler.step_size=1.0"] if name == "edmala" else []
+    assert main([f"sampler={name}", *step_size, f"output_root={tmp_path}"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"Not checked on RBM 2^3 ({reason}): {name}" in printed
 
 
 def test_a_sampler_of_ones_own_on_the_reals_has_proved_nothing(
     own: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([own, "sampler._target_=elsewhere.Drifting", "sampler.step_size=1.0"]) == 1
-    assert "Claimed and checked nowhere: Drifting" in capsys.readouterr().out
+    assert "Claimed but not checked on any space: Drifting" in capsys.readouterr().out
 
 
 def test_a_target_on_the_reals_has_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

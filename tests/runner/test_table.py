@@ -29,7 +29,7 @@ from runner.report.figures.style import row_styles
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
-from runner.report.page.terminal import show
+from runner.report.page.terminal import show_page
 from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.record import record
@@ -285,7 +285,7 @@ def test_latex_is_balanced_and_escaped(page: Page) -> None:
 
 def test_terminal_folds_nothing(page: Page) -> None:
     out = io.StringIO()
-    show(page, out)
+    show_page(page, out)
     (line,) = (line for line in out.getvalue().splitlines() if line.startswith("A ") and "2.17" in line)
     assert "2.077" in line
     assert "(n=2)" in line

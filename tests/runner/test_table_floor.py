@@ -28,7 +28,7 @@ from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.legend import REDUCED
 from runner.report.page.markdown import SUPERSCRIPT, markdown
-from runner.report.page.terminal import show
+from runner.report.page.terminal import show_page
 from runner.report.published import PublishedNumbers
 from runner.report.stored_results import Results, Run
 from runner.report.table_shape import TableShape, table_shape
@@ -190,7 +190,7 @@ def test_a_scale_that_is_not_reduced_says_nothing_of_it(results: Results) -> Non
 
 def printed(page: Page) -> str:
     out = io.StringIO()
-    show(page, out)
+    show_page(page, out)
     return out.getvalue()
 
 

@@ -41,10 +41,10 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
 def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tuple[float, float]]) -> str:
     where = f", {growth.along}" if growth.along is not None else ""
     about = f"{shape.metric(growth.metric).name}{where}, {row}"
-    said = f" Theory: {growth.theory[row]}." if row in growth.theory else ""
+    theory = f" Theory: {growth.theory[row]}." if row in growth.theory else ""
     positive = [(x, y) for x, y in found if x > 0 and y > 0]
     if len(positive) < 2:
-        return f"{about}: {len(positive)} of {len(found)} points have a value, too few for a fit.{said}"
+        return f"{about}: {len(positive)} of {len(found)} points have a value, too few for a fit.{theory}"
     places, values = [x for x, _ in positive], [y for _, y in positive]
     raised = [x**growth.power for x in places]
     fit = exponential_rate(raised, values) if growth.exponential else growth_exponent(places, values)
@@ -55,9 +55,9 @@ def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tupl
         f": grows as {form} with p = {fit.exponent:.2f}{span}, fitted to {fit.points} of {len(found)} points"
     )
     if len(positive) == 2:
-        return f"{about}, which are always on a line.{said}"
+        return f"{about}, which are always on a line.{theory}"
     straight = straightness(raised, values), straightness(raised, [math.log(y) for y in values])
     return (
         f"{about}; R² of a straight line against {axis} {straight[0]:.3f}, of its logarithm against {axis} "
-        f"{straight[1]:.3f}.{said}"
+        f"{straight[1]:.3f}.{theory}"
     )

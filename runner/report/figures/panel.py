@@ -63,7 +63,7 @@ class PanelKind:
         required: keys of the panel's block that must be given.
         optional: keys that may be given; any other is refused.
         one_column: whether a panel shows a single column of the table.
-        colour_label: what stands beside the colour bar of a line of such panels; None draws no bar.
+        colour_label: label of the colour bar of a line of such panels; None draws no bar.
     """
 
     draw: Draw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""Those that can be raised in plain text: there is no raised q."""
+"""Those that exist as superscripts in plain text: there is no superscript q."""
 
 
 @dataclass

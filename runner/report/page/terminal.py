@@ -16,7 +16,7 @@ from runner.report.page.markdown import SUPERSCRIPT, block_title, cell_text, col
 WIDE_ENOUGH = 10_000
 
 
-def show(page: Page, file: IO[str] | None = None) -> None:
+def show_page(page: Page, file: IO[str] | None = None) -> None:
     """Prints the page; never folds a table where the output is not a terminal."""
     console = Console(file=file or sys.stdout, highlight=False)
     if not console.is_terminal:

@@ -64,7 +64,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
 def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % band.
 
-    Seeds are averaged at each recorded step; on an axis of seconds that point stands at their mean time.
+    Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time.
     """
     (column,) = data.panel.columns
     drawn = False

@@ -1,4 +1,4 @@
-"""The audit's outcome on the terminal, as CSV with one row per figure, and as Markdown."""
+"""The audit on the terminal, as CSV with one row per figure, and as Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runner.tools.audit.finding import Outcome
+from runner.tools.audit.finding import MeasuredFinding
 
 CSV_COLUMNS = (
     "finding",
@@ -20,14 +20,14 @@ CSV_COLUMNS = (
     "where",
     "source",
     "figure",
-    "held_to",
+    "expected",
     "low",
     "high",
     "notes",
     "measured",
     "standard_error",
     "standing",
-    "test",
+    "method",
     "note",
 )
 MEANING = {
@@ -45,48 +45,48 @@ WIDEST = 200
 """Columns that the table takes where the output is not a terminal."""
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """How many figures stand how, and how long it took."""
-    standings = Counter(figure.standing for outcome in outcomes for figure in outcome.figures)
-    reproduced = sum(outcome.verdict == "reproduced" for outcome in outcomes)
+def audit_summary(findings: Sequence[MeasuredFinding]) -> str:
+    """How many figures have each standing, and how long the audit took."""
+    standings = Counter(figure.standing for each in findings for figure in each.figures)
+    reproduced = sum(each.verdict == "reproduced" for each in findings)
     counts = ", ".join(f"{count} {MEANING[name]}" for name in MEANING if (count := standings[name]))
-    seconds = sum(outcome.seconds for outcome in outcomes)
+    seconds = sum(each.seconds for each in findings)
     return (
-        f"{reproduced} of {len(outcomes)} findings reproduced in full. Of {standings.total()} figures: "
+        f"{reproduced} of {len(findings)} findings reproduced in full. Of {standings.total()} figures: "
         f"{counts}. {seconds:.0f} s."
     )
 
 
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """Prints the table: a row per figure, the finding's title above its rows, its test below."""
+def show_audit(findings: Sequence[MeasuredFinding], console: Console) -> None:
+    """Prints the table: a row per figure, the finding's title above its rows, its method below."""
     if not console.is_terminal:
         console = Console(file=console.file, width=WIDEST, highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title, justify in (("finding", "left"), ("held to", "right"), ("measured", "right"), ("", "left")):
+    for title, justify in (("finding", "left"), ("expected", "right"), ("measured", "right"), ("", "left")):
         table.add_column(title, justify="right" if justify == "right" else "left", overflow="fold")
-    for number, outcome in enumerate(outcomes, start=1):
-        finding = outcome.finding
-        verdict = Text(outcome.verdict, style=COLOURS.get(outcome.verdict, "yellow"))
+    for number, each in enumerate(findings, start=1):
+        finding = each.finding
+        verdict = Text(each.verdict, style=COLOURS.get(each.verdict, "yellow"))
         table.add_row(Text(f"{number}. {finding.title}", style="bold"), "", "", verdict)
         table.add_row(Text(f"   {finding.where} ({finding.source})", style="dim"))
-        for figure in outcome.figures:
+        for figure in each.figures:
             standing = Text(figure.standing, style=COLOURS.get(figure.standing, "yellow"))
-            table.add_row(Text(f"     {figure.name}"), figure.held_to, figure.text, standing)
+            table.add_row(Text(f"     {figure.name}"), figure.expectation, figure.text, standing)
         if finding.note:
             table.add_row(Text(f"   {finding.note}", style="dim"))
-        table.add_row(Text(f"   held by {finding.test}", style="dim"), end_section=True)
+        table.add_row(Text(f"   method: {finding.method}", style="dim"), end_section=True)
     console.print(table)
-    console.print(summary(outcomes), highlight=False)
+    console.print(audit_summary(findings), highlight=False)
 
 
-def as_csv(outcomes: Sequence[Outcome]) -> str:
+def audit_csv(findings: Sequence[MeasuredFinding]) -> str:
     """One row per figure, full precision."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    for outcome in outcomes:
-        finding = outcome.finding
-        for figure in outcome.figures:
+    for each in findings:
+        finding = each.finding
+        for figure in each.figures:
             expected = figure.expected
             writer.writerow(
                 (
@@ -94,35 +94,37 @@ def as_csv(outcomes: Sequence[Outcome]) -> str:
                     *(expected.text, expected.low, expected.high),
                     *("" if figure.stated is None else figure.stated, figure.measured),
                     "" if figure.error is None else figure.error,
-                    *(figure.standing, finding.test, finding.note),
+                    *(figure.standing, finding.method, finding.note),
                 )
             )
     return text.getvalue()
 
 
-def as_markdown(outcomes: Sequence[Outcome]) -> str:
+def audit_markdown(findings: Sequence[MeasuredFinding]) -> str:
     """The same for a reader: one table, a row per figure."""
     lines = [
         "# Audit of papers and released code",
         "",
-        summary(outcomes),
+        audit_summary(findings),
         "",
-        "| finding | where | figure | held to | measured | standing | test |",
+        "| finding | where | figure | expected | measured | standing | method |",
         "|---|---|---|---:|---:|---|---|",
     ]
-    for number, outcome in enumerate(outcomes, start=1):
-        finding = outcome.finding
-        for place, figure in enumerate(outcome.figures):
+    for number, each in enumerate(findings, start=1):
+        finding = each.finding
+        for place, figure in enumerate(each.figures):
             head = (f"{number}. {finding.title}", finding.where) if place == 0 else ("", "")
-            test = f"`{finding.test}`" if place == 0 else ""
+            method = finding.method if place == 0 else ""
             cells = (
                 *head,
                 figure.name,
                 figure.expected.text,
                 figure.text,
                 figure.standing,
-                test,
+                method,
             )
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
-    notes = [f"- {o.finding.title}: {o.finding.note}" for o in outcomes if o.finding.note]
-    return "\n".join([*lines, "", "What the sources do not state, and what was chosen:", "", *notes, ""])
+    notes = [f"- {o.finding.title}: {o.finding.note}" for o in findings if o.finding.note]
+    return "\n".join(
+        [*lines, "", "What the sources do not state, and what was chosen instead:", "", *notes, ""]
+    )

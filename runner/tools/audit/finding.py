@@ -1,8 +1,9 @@
-"""What a finding is: something that papers or released code do, and the figures that show it."""
+"""A finding of the audit: a defect of a paper or of released code, and the figures that show it."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -10,19 +11,19 @@ from enum import Enum
 
 @dataclass(frozen=True)
 class Expected:
-    """The interval that a figure must lie in, and how a reader is told of it."""
+    """The interval that a figure must lie in, and its text."""
 
     low: float
     high: float
     text: str
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies in the interval; NaN does not."""
+        """Whether `value` is in the interval; NaN is not."""
         return self.low <= value <= self.high
 
 
 def near(value: float, tolerance: float) -> Expected:
-    """`value`, give or take `tolerance`; itself where the tolerance is 0."""
+    """Within `tolerance` of `value`; `value` itself where the tolerance is 0."""
     if tolerance == 0:
         return Expected(value, value, plain(value))
     return Expected(value - tolerance, value + tolerance, f"{plain(value)} ± {plain(tolerance)}")
@@ -39,7 +40,7 @@ def at_least(value: float) -> Expected:
 
 
 class Basis(Enum):
-    """What it means that a figure lies within its interval."""
+    """What it means that a figure is in its interval."""
 
     NOTES = "agrees"
     """Our notes state the figure and enough of the setting: it is measured again."""
@@ -57,10 +58,10 @@ class Figure:
 
     Attributes:
         name: what it is.
-        expected: the interval that it is held to.
+        expected: the interval in which it must lie.
         measured: the figure measured here.
-        error: its standard error, where it was drawn and not computed.
-        basis: what it means that it lies in the interval.
+        error: its standard error, where it was estimated from draws.
+        basis: what it means that it is in the interval.
         stated: the figure of the notes, where the interval is not around it: it is not reproduced.
     """
 
@@ -73,7 +74,7 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether the measured figure lies in its interval."""
+        """Whether the measured figure is in its interval."""
         return self.expected.holds(self.measured)
 
     @property
@@ -84,7 +85,7 @@ class Figure:
         return self.basis.value if self.stated is None else "not the notes' figure"
 
     @property
-    def held_to(self) -> str:
+    def expectation(self) -> str:
         """The interval as printed, with the notes' figure where that is another one."""
         return self.expected.text + ("" if self.stated is None else f" (notes {plain(self.stated)})")
 
@@ -105,8 +106,8 @@ class Finding:
         where: where in a paper or in released code it is.
         source: where our notes record it.
         measure: takes the measurements; seconds at most.
-        test: the test that holds it, ``path::name``.
-        note: what had to be chosen because the source does not state it, and what differs for that.
+        method: how the figures are obtained.
+        note: what was chosen because the source does not state it, and what differs for that.
     """
 
     key: str
@@ -114,13 +115,13 @@ class Finding:
     where: str
     source: str
     measure: Callable[[], Sequence[Figure]]
-    test: str
+    method: str
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A finding with its figures and the seconds that they took."""
+class MeasuredFinding:
+    """A finding with its figures and the seconds that measuring them took."""
 
     finding: Finding
     figures: tuple[Figure, ...]
@@ -128,7 +129,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """The weakest that can be said of the figures together."""
+        """``reproduced``, ``setting fitted``, ``in part`` or ``FAILS``, by the weakest of the figures."""
         if not all(figure.holds for figure in self.figures):
             return "FAILS"
         if any(figure.stated is not None for figure in self.figures):
@@ -136,6 +137,13 @@ class Outcome:
         if any(figure.basis is Basis.FITTED for figure in self.figures):
             return "setting fitted"
         return "reproduced"
+
+
+def measure_finding(finding: Finding) -> MeasuredFinding:
+    """Measures the figures of a finding."""
+    start = time.perf_counter()
+    figures = tuple(finding.measure())
+    return MeasuredFinding(finding, figures, time.perf_counter() - start)
 
 
 def plain(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The findings, in the order of the report. A new one is a function and an entry here."""
+"""The findings of the audit, in the order of its report; a new one is a function and an entry here."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ from runner.tools.audit.defects import (
     swap_rules,
 )
 from runner.tools.audit.finding import Finding
-
-HERE = "tests/runner/test_audit.py::test_every_figure_agrees"
-SWAPS = "tests/runner/test_audit_swap_rules.py"
-TEMPERING = "tests/samplers/test_parallel_tempering.py"
-TUNING = "tests/samplers/test_tuning.py"
 
 CHAIN = (
     "The notes state neither the 12 probabilities nor the step size. Ours were chosen among some 25,000 "
@@ -39,7 +34,7 @@ FINDINGS = (
         "PT-DLP v1 Tables 1, 4, 5; PTDLP utils.py:24-38",
         "experiments.md 0.1, A.3",
         random_features.unshared_features,
-        "tests/metrics/test_mmd_unshared_features.py::test_the_value_is_near_two_whatever_the_draws",
+        "100 pairs of feature maps, for three histograms",
     ),
     Finding(
         "shared-features",
@@ -47,7 +42,7 @@ FINDINGS = (
         "PTDLP utils.py:40-66, not called",
         "experiments.md A.3",
         random_features.shared_features,
-        "tests/metrics/test_mmd_unshared_features.py::test_shared_features_of_rows_are_no_discrepancy_either",
+        "one feature map for both inputs, the same three histograms",
     ),
     Finding(
         "flat-target",
@@ -55,7 +50,7 @@ FINDINGS = (
         "PTDLP utils.py:93-97",
         "experiments.md 0.2, A.1",
         flat_target.flatness,
-        "tests/targets/test_mixtures.py::test_released_targets_are_as_flat_as_the_audit_found",
+        "enumeration of the grid",
     ),
     Finding(
         "uniform-wins",
@@ -63,7 +58,7 @@ FINDINGS = (
         "PT-DLP v1 and v2, Table 1",
         "experiments.md 0.2, A.3",
         flat_target.uniform_beats_published,
-        f"{HERE}[uniform-wins]",
+        "enumeration of the grid; the published values as printed",
         "Scored on the released targets; the paper does not say which energy its tables used.",
     ),
     Finding(
@@ -72,7 +67,7 @@ FINDINGS = (
         "PTDLP samplers.py:71",
         "experiments.md 0.3, A.2",
         released_run.step_size,
-        f"{HERE}[step-size]",
+        "enumeration of the proposal, and a run with the released settings",
         "Released acceptance, swap rule and temperatures. Coordinates by the fixed map, not the batch "
         "maximum. Swap probabilities are those of the released rule, which the notes do not say.",
     ),
@@ -82,7 +77,7 @@ FINDINGS = (
         "PTDLP simulate_synthetic.py:544",
         "experiments.md I.12",
         released_run.barrier,
-        f"{HERE}[barrier]",
+        "mean swap probabilities of a run with the released settings",
         "The notes call 0.026 the true barrier. It comes out for the released rule's own rejections; by the "
         "Metropolis rule, which the theory needs, the total is smaller.",
     ),
@@ -92,7 +87,7 @@ FINDINGS = (
         "PT-DLP v1 Eq. 6 and 3.2, v2 Eq. 5",
         "experiments.md 0.4, I.1-3",
         swap_rules.printed_rules,
-        f"{SWAPS}::test_exact_figures_of_an_independent_program",
+        "enumeration of the product space; an independent program gives the same",
         CHAIN,
     ),
     Finding(
@@ -101,7 +96,7 @@ FINDINGS = (
         "PTDLP samplers.py:143-149",
         "experiments.md I.4",
         swap_rules.released_rule,
-        f"{SWAPS}::test_the_released_rule_is_enumerated_as_it_steps",
+        "enumeration of the states and of the energies that the rule keeps; 50,000 chains agree",
         CHAIN,
     ),
     Finding(
@@ -110,7 +105,7 @@ FINDINGS = (
         "PT-DLP v1 Eq. 6, v2 Eq. 5; PTDLP samplers.py:143-149",
         "design.md 3",
         sixteen_states.around_dmala,
-        f"{HERE}[sixteen-states-dmala]",
+        "1.8 million draws against the enumerated probabilities",
         SIXTEEN,
     ),
     Finding(
@@ -119,7 +114,7 @@ FINDINGS = (
         "PT-DLP v1 Eq. 6, v2 Eq. 5; PTDLP samplers.py:143-149",
         "design.md 3",
         sixteen_states.around_dula,
-        f"{HERE}[sixteen-states-dula]",
+        "1.8 million draws against the enumerated probabilities",
         SIXTEEN,
     ),
     Finding(
@@ -128,7 +123,7 @@ FINDINGS = (
         "PTDLP samplers.py:117-118",
         "experiments.md 0.5, I.5",
         swap_rules.acceptance_without_beta,
-        "tests/samplers/test_mutants.py::test_kernel_mutants_are_caught[acceptance without beta]",
+        "enumeration of the hot chain",
         CHAIN,
     ),
     Finding(
@@ -137,7 +132,7 @@ FINDINGS = (
         "PTDLP samplers.py:113-114 with :97",
         "experiments.md 0.5, I.6",
         swap_rules.reverse_scaled_twice,
-        "tests/samplers/test_mutants.py::test_kernel_mutants_are_caught[reverse proposal scaled twice]",
+        "enumeration of the cold chain",
         CHAIN,
     ),
     Finding(
@@ -146,17 +141,17 @@ FINDINGS = (
         "PT-DLP v1 Algorithm 1",
         "experiments.md I.8",
         shared_uniforms.shared_uniforms,
-        f"{TEMPERING}::test_shared_uniforms_break_invariance",
+        "enumeration of the product space, exact in the shared number",
         "The toy is not stated. Ours is (0.4, 0.1, 0.1, 0.4) with DMALA at step size 9 inside; the ladder 1, "
         "0.5, 0.1 was chosen for the invariance error, and the total variation is then another one.",
     ),
     Finding(
         "history",
-        "The history rule of v2 is not reversible for the moves' own laws; the exact history rule is",
+        "The history rule of v2 is not reversible for the moves' own distribution; the exact history rule is",
         "PT-DLP v2 Eq. 5, Theorem 5.1",
         "experiments.md I.3, reading 4",
         history_rule.history_rules,
-        f"{TEMPERING}::test_history_exact_is_reversible_where_the_printed_history_rule_is_not",
+        "enumeration of the product space",
         "The notes' log-quadratic target is not stated. Ours has random coefficients, step size 1, betas 1 "
         "and 0.3; the violation is there, its size is another one.",
     ),
@@ -166,7 +161,7 @@ FINDINGS = (
         "PT-DLP v2 Eq. 7",
         "experiments.md I.28",
         noise_correction.factor,
-        f"{HERE}[noise-factor]",
+        "100,000 draws of four noisy energies, whose variance is known exactly",
         "On targets/synthetic/minibatch.py; the rule stays heuristic because of the min.",
     ),
     Finding(
@@ -175,7 +170,7 @@ FINDINGS = (
         "PT-DLP v2 F.1; PTDLP simulate_synthetic.py:445-466",
         "experiments.md A.3",
         mode_coverage.coverage,
-        "tests/metrics/test_emc.py::test_the_printed_formula_has_the_audits_values",
+        "enumeration of the grid",
     ),
     Finding(
         "round-trips",
@@ -183,7 +178,7 @@ FINDINGS = (
         "PT-DLP v1 Theorem 4.2",
         "experiments.md I.10",
         replica_theory.round_trips,
-        f"{TUNING}::test_round_trip_time_against_simulation",
+        "20,000 simulated walkers against both formulas",
     ),
     Finding(
         "replica-count",
@@ -191,6 +186,6 @@ FINDINGS = (
         "PT-DLP v1 Algorithm 3, v2 Lemma 4.1",
         "experiments.md I.11",
         replica_theory.optimal_replicas,
-        f"{TUNING}::test_replica_formulas_give_the_audits_figures",
+        "the three formulas, evaluated",
     ),
 )

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from runner.report.figures.style import RC, SAMPLER_COLOURS
-from runner.tools.audit.finding import Figure, Outcome
+from runner.tools.audit.finding import Figure, MeasuredFinding
 
 DPI = 200
 ORANGE, BLUE, GREEN = SAMPLER_COLOURS[:3]
@@ -30,17 +30,17 @@ SHORT = {
 }
 
 
-def draw(outcomes: Mapping[str, Outcome], path: Path) -> None:
+def draw_swap_rules(findings: Mapping[str, MeasuredFinding], path: Path) -> None:
     """Two panels: exact figures on the 12-state chain, draws on the 16-state target; the notes' as marks."""
     with pyplot.rc_context(RC):
         page, (left, right) = pyplot.subplots(
             1, 2, figsize=(7.5, 3.2), layout="constrained", sharey=True, width_ratios=(7, 5)
         )
-        _bars(left, [outcomes["printed-rules"], outcomes["released-rule"]], [("exact moves", BLUE)])
+        _bars(left, [findings["printed-rules"], findings["released-rule"]], [("exact moves", BLUE)])
         left.set_title("12-state chain, 2 replicas, by enumeration")
         left.set_ylabel("total variation to the target")
         series = [("DMALA inside", BLUE), ("DULA inside", ORANGE)]
-        _bars(right, [outcomes["sixteen-states-dmala"], outcomes["sixteen-states-dula"]], series)
+        _bars(right, [findings["sixteen-states-dmala"], findings["sixteen-states-dula"]], series)
         right.set_title("16-state Bernoulli target, 3 replicas, drawn")
         for ax in (left, right):
             ax.grid(axis="x", visible=False)
@@ -49,12 +49,12 @@ def draw(outcomes: Mapping[str, Outcome], path: Path) -> None:
         pyplot.close(page)
 
 
-def _bars(ax: Axes, outcomes: list[Outcome], series: list[tuple[str, str]]) -> None:
+def _bars(ax: Axes, findings: list[MeasuredFinding], series: list[tuple[str, str]]) -> None:
     """Bars of the measured figures; a diamond where the notes give a figure."""
     if len(series) == 1:
-        groups = [[figure for outcome in outcomes for figure in outcome.figures]]
+        groups = [[figure for finding in findings for figure in finding.figures]]
     else:
-        groups = [list(outcome.figures) for outcome in outcomes]
+        groups = [list(finding.figures) for finding in findings]
     width = 0.8 / len(groups)
     for place, (figures, (label, colour)) in enumerate(zip(groups, series, strict=True)):
         at = [i + (place - (len(groups) - 1) / 2) * width for i in range(len(figures))]
@@ -82,7 +82,7 @@ def _bars(ax: Axes, outcomes: list[Outcome], series: list[tuple[str, str]]) -> N
 
 
 def _notes(figure: Figure) -> float | None:
-    """The figure of the notes: stated apart, or the middle of the interval."""
+    """The figure of the notes: as stated, or else the middle of the interval."""
     middle = (figure.expected.low + figure.expected.high) / 2
     return middle if figure.stated is None and math.isfinite(middle) else figure.stated
 

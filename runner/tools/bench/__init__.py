@@ -1,0 +1,1 @@
+"""Speed and memory, measured against plain implementations: ``python -m runner.bench``."""

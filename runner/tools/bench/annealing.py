@@ -7,15 +7,15 @@ import time
 
 from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.rbm_annealing import Annealing, base_draws
-from runner.tools.bench.child_cost import Cost, cost_of, tell
+from runner.tools.bench.child_cost import Cost, cost_of, print_cost
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 
 VISIBLE, HIDDEN, CHAINS = 784, 500, 100
 
 
-def cost(temperatures: int) -> Cost:
-    """Of a forward annealing of the 784 x 500 machine with 100 chains, float32, in a new process.
+def annealing_cost(temperatures: int) -> Cost:
+    """Of a forward annealing of the 784 x 500 RBM with 100 chains, float32, in a new process.
 
     Raises:
         RuntimeError: if the process fails.
@@ -24,13 +24,13 @@ def cost(temperatures: int) -> Cost:
 
 
 def main() -> None:
-    """Anneals along as many temperatures as the command line says and tells what it cost."""
+    """Anneals along as many temperatures as the command line says and prints what it cost."""
     rbm = RBM(VISIBLE, HIDDEN).float().requires_grad_(False)
     streams = Streams([0], "bench/annealing")
     run = Annealing(rbm, schedule(int(sys.argv[1])), base_draws(rbm, CHAINS, streams), streams)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     run.advance(run.steps)
-    tell(time.perf_counter() - begun)
+    print_cost(time.perf_counter() - start)
 
 
 if __name__ == "__main__":

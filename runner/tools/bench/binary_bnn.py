@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from runner.tools.bench.baselines.plain_rbm import plain_step
-from runner.tools.bench.child_cost import cost_of, tell
-from runner.tools.bench.rbm_step import seconds_a_call, threads
+from runner.tools.bench.child_cost import cost_of, print_cost
+from runner.tools.bench.rbm_step import seconds_in_turns, thread_count
 from runner.tools.bench.tempering_round import stepping
 from samplers.discrete.dmala import DMALA
 from targets.models.binary_bnn import BinaryBNN, room
@@ -22,7 +22,7 @@ COMPAS, ADULT = (4887, 2158, 13), (29860, 29860, 88)
 """Training rows of the sets, how many of them differ, and features; the rows are made up."""
 
 
-def table(rows: int, distinct: int, features: int) -> TabularData:
+def made_up_table(rows: int, distinct: int, features: int) -> TabularData:
     """Rows of the size of a set."""
     generator = torch.Generator().manual_seed(0)
 
@@ -49,7 +49,7 @@ def plain_energy(data: TabularData, hidden: int) -> Callable[[Tensor], Tensor]:
     return log_prob
 
 
-def unavoidable(
+def bare_products(
     target: BinaryBNN, theta: Tensor, activation: Callable[[Tensor], Tensor]
 ) -> Callable[[], None]:
     """A call with the three matrix products of an evaluation and one pass of `activation`, in its chunks."""
@@ -71,7 +71,7 @@ def unavoidable(
 
 
 @dataclass(frozen=True)
-class Step:
+class NetworkStep:
     """Seconds of a DMALA step of 50 networks, on one thread, all measured in turns.
 
     Attributes:
@@ -89,12 +89,12 @@ class Step:
     script: float
 
 
-def compare(hidden: int, rounds: int, size: tuple[int, int, int] = COMPAS) -> Step:
+def compare_network_step(hidden: int, rounds: int, size: tuple[int, int, int] = COMPAS) -> NetworkStep:
     """DMALA on 50 networks with so many hidden units."""
-    data = table(*size)
+    data = made_up_table(*size)
     target = BinaryBNN(data, hidden).float().requires_grad_(False)
     theta = target.initial((NETWORKS,), torch.Generator().manual_seed(1))
-    log_prob, states = plain_energy(data, hidden), list(theta.split(1))
+    log_prob, states = plain_energy(data, hidden), list(theta.unsqueeze(1))
     alone = [stepping(DMALA(STEP_SIZE), target, 1) for _ in range(NETWORKS)]
 
     def one_by_one() -> None:
@@ -107,16 +107,16 @@ def compare(hidden: int, rounds: int, size: tuple[int, int, int] = COMPAS) -> St
 
     calls: dict[str, Callable[[], object]] = {
         "together": stepping(DMALA(STEP_SIZE), target, NETWORKS),
-        "products_and_tanh": unavoidable(target, theta, Tensor.tanh_),
-        "products_and_sigmoid": unavoidable(target, theta, Tensor.sigmoid_),
+        "products_and_tanh": bare_products(target, theta, Tensor.tanh_),
+        "products_and_sigmoid": bare_products(target, theta, Tensor.sigmoid_),
         "one_by_one": one_by_one,
         "script": script,
     }
-    with threads(1):
-        return Step(**seconds_a_call(calls, rounds))
+    with thread_count(1):
+        return NetworkStep(**seconds_in_turns(calls, rounds))
 
 
-def peak_megabytes() -> float:
+def network_megabytes() -> float:
     """Peak resident memory of a process that takes a step of 50 networks of 500 units on rows as of Adult.
 
     Raises:
@@ -125,10 +125,10 @@ def peak_megabytes() -> float:
     return cost_of("runner.tools.bench.binary_bnn").megabytes
 
 
-def rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
+def network_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
     """The rows of the bench."""
     name = "DMALA step, 50 binary networks of {} units, COMPAS size, 1 thread, {}"
-    large, small = compare(500, max(2, rounds // 8)), compare(10, rounds)
+    large, small = (compare_network_step(*of) for of in ((500, max(2, rounds // 8)), (10, rounds)))
 
     def times(share: float, one: float, other: float) -> str:
         return f"{share:.2f} times ({1e3 * one:.1f} against {1e3 * other:.1f} ms)"
@@ -147,10 +147,12 @@ def rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
 
 
 def main() -> None:
-    """Takes one step of 50 networks of 500 units on rows as many as those of Adult; tells what it cost."""
-    begun = time.perf_counter()
-    stepping(DMALA(STEP_SIZE), BinaryBNN(table(*ADULT), 500).float().requires_grad_(False), NETWORKS)()
-    tell(time.perf_counter() - begun)
+    """Takes one step of 50 networks of 500 units on rows as many as those of Adult; prints what it cost."""
+    start = time.perf_counter()
+    stepping(
+        DMALA(STEP_SIZE), BinaryBNN(made_up_table(*ADULT), 500).float().requires_grad_(False), NETWORKS
+    )()
+    print_cost(time.perf_counter() - start)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Seconds and peak memory of something that runs in a process of its own."""
+"""Seconds and peak memory of a computation in a process of its own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Cost:
-    """What it took.
+    """Of a process.
 
     Attributes:
         seconds: as the process printed them, without its own start.
-        megabytes: peak resident memory of the process since it began this program.
+        megabytes: peak resident memory of the process since it started this program.
     """
 
     seconds: float
@@ -24,7 +24,7 @@ class Cost:
 
 
 def cost_of(module: str, *arguments: str) -> Cost:
-    """Of ``python -m module arguments``, which ends with `tell` and prints nothing else.
+    """Of ``python -m module arguments``, which ends with `print_cost` and prints nothing else.
 
     Raises:
         RuntimeError: if the process fails.
@@ -48,13 +48,13 @@ def cost_of(module: str, *arguments: str) -> Cost:
     return Cost(seconds, megabytes)
 
 
-def tell(seconds: float) -> None:
+def print_cost(seconds: float) -> None:
     """Prints what `cost_of` reads in the parent."""
     print(seconds, _peak_megabytes())
 
 
 def _peak_megabytes() -> float:
-    """Peak resident memory of this program; what the system hands to a parent counts the parent's, too."""
+    """Peak resident memory of this program; what the system reports to a parent includes the parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         lines = dict(line.split(":", 1) for line in status.read_text().splitlines())

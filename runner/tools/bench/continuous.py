@@ -9,8 +9,8 @@ from collections.abc import Callable
 import torch
 
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
-from runner.tools.bench.child_cost import cost_of, tell
-from runner.tools.bench.rbm_step import threads
+from runner.tools.bench.child_cost import cost_of, print_cost
+from runner.tools.bench.rbm_step import thread_count
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.randomness import Streams
@@ -44,31 +44,31 @@ def exchange_gap(points: int) -> None:
     inverse_gap(singular_mixture(EPSILON, 2).double(), reld(speed), speed, points, WIDE_BOX)
 
 
-def rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> None:
+def continuous_rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> None:
     """The rows of the bench, each of a process of its own."""
     found = cost_of("runner.tools.bench.continuous", "chains")
     good = found.seconds <= 60 and found.megabytes <= 1000
-    said = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
-    add(f"STMH, {CHAINS} chains x {STEPS} steps, 1 thread", said, "<= 60 s, 1,000 MB", good)
+    cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
+    add(f"STMH, {CHAINS} chains x {STEPS} steps, 1 thread", cost, "<= 60 s, 1,000 MB", good)
     found = cost_of("runner.tools.bench.continuous", "langevin", "61")
-    said = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
-    add("spectral gap of LD, grid of 61 x 61", said, "<= 30 s", found.seconds <= 30)
+    cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
+    add("spectral gap of LD, grid of 61 x 61", cost, "<= 30 s", found.seconds <= 30)
     points = 13 if short else 25
     found = cost_of("runner.tools.bench.continuous", "exchange", str(points))
-    said = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
-    add(f"spectral gap of ReLD, pairs of points of a grid of {points} x {points}", said, "-", True)
+    cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
+    add(f"spectral gap of ReLD, pairs of points of a grid of {points} x {points}", cost, "-", True)
 
 
 def main() -> None:
-    """Does what the command line says and tells what it cost."""
+    """Does what the command line says and prints what it cost."""
     what, *points = sys.argv[1:]
-    begun = time.perf_counter()
-    with threads(1), torch.no_grad():
+    start = time.perf_counter()
+    with thread_count(1), torch.no_grad():
         if what == "chains":
             chains()
         else:
             {"langevin": langevin_gap, "exchange": exchange_gap}[what](int(points[0]))
-    tell(time.perf_counter() - begun)
+    print_cost(time.perf_counter() - start)
 
 
 if __name__ == "__main__":

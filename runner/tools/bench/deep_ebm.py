@@ -1,7 +1,7 @@
 """How long an iteration of learning a deep energy-based model takes, beside a script's loop.
 
-`python -m runner.tools.bench.deep_ebm` measures on the device that is there, and with ``--paper`` at the size
-of PT-DLP Table 3 (64 maps, 8 blocks) instead of 16 maps and 4 blocks.
+`python -m runner.tools.bench.deep_ebm` measures on the device of this computer, and with ``--paper`` at the
+size of PT-DLP Table 3 (64 maps, 8 blocks) instead of 16 maps and 4 blocks.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from torch import Tensor
 
 from runner.models.training import Training, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
-from runner.tools.bench.child_cost import cost_of, tell
-from runner.tools.bench.rbm_step import threads
+from runner.tools.bench.child_cost import cost_of, print_cost
+from runner.tools.bench.rbm_step import thread_count
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
@@ -30,7 +30,7 @@ REDUCED, PAPER = (16, 4), (64, 8)
 """Maps and blocks."""
 
 NOTHING = "nothing"
-"""In place of a sampler: a process that imports all this and ends."""
+"""In place of a sampler: a process that only imports the program."""
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dmala": lambda: DMALA(0.15),
@@ -74,12 +74,12 @@ def fastest(calls: Mapping[str, Callable[[], object]], rounds: int, where: torch
     best = dict.fromkeys(calls, float("inf"))
     for turn in range(rounds + 1):
         for name, call in calls.items():
-            begun = time.perf_counter()
+            start = time.perf_counter()
             call()
             if where.type == "cuda":
                 torch.cuda.synchronize()
             if turn:
-                best[name] = min(best[name], time.perf_counter() - begun)
+                best[name] = min(best[name], time.perf_counter() - start)
     return best
 
 
@@ -103,9 +103,9 @@ class Iteration:
         return self.script / self.suite
 
 
-def compare(sampler: str, size: tuple[int, int], rounds: int, where: torch.device) -> Iteration:
+def compare_iteration(sampler: str, size: tuple[int, int], rounds: int, where: torch.device) -> Iteration:
     """The suite's iteration against a script's, on one thread."""
-    with threads(1):
+    with thread_count(1):
         training = learning(sampler, size, where)
         target, replicas = training.target, 3 if sampler.startswith("pt") else 1
         theta, both = images(where)[:BATCH].repeat(replicas, 1), images(where)[: 2 * BATCH]
@@ -115,7 +115,7 @@ def compare(sampler: str, size: tuple[int, int], rounds: int, where: torch.devic
                 target.log_prob_and_grad(theta)
             target.requires_grad_(True)
             with torch.enable_grad():
-                target.log_prob(both).sum().backward()
+                torch.autograd.backward(target.log_prob(both).sum())
             target.requires_grad_(False)
 
         calls: dict[str, Callable[[], object]] = {
@@ -144,12 +144,14 @@ def waits(sampler: str, size: tuple[int, int]) -> bool:
     return False
 
 
-def rows(add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[int, int] = REDUCED) -> None:
+def deep_rows(
+    add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[int, int] = REDUCED
+) -> None:
     """The rows of the bench."""
     where = device()
     name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {where.type}"
     for sampler in KERNELS:
-        step = compare(sampler, size, rounds, where)
+        step = compare_iteration(sampler, size, rounds, where)
         found = f"{step.faster:.2f} times ({step.suite:.3f} against {step.script:.3f} s)"
         wanted, good = (">= 1.8", step.faster >= 1.8) if where.type == "cpu" else ("-", True)
         add(f"{name}, {sampler}, faster than a script's loop", found, wanted, good)
@@ -159,7 +161,7 @@ def rows(add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[in
             add(f"{name}, {sampler}, the host waits in the sampling loop", str(waiting), "False", not waiting)
 
 
-def memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int] = REDUCED) -> None:
+def deep_memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int] = REDUCED) -> None:
     """The rows about peak memory, each of a process of its own, beside one that learns nothing."""
 
     def peak(sampler: str) -> float:
@@ -172,7 +174,7 @@ def memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int
 
 
 def main() -> None:
-    """Prints the rows; as a child, makes two iterations and tells what they cost."""
+    """Prints the rows; as a child, makes two iterations and prints what they cost."""
     parser = argparse.ArgumentParser(prog="python -m runner.tools.bench.deep_ebm", description=__doc__)
     parser.add_argument("--child", nargs=3, metavar=("SAMPLER", "MAPS", "BLOCKS"), help=argparse.SUPPRESS)
     parser.add_argument("--paper", action="store_true", help="at the size of the paper")
@@ -180,19 +182,19 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         sampler, maps, blocks = options.child
-        begun = time.perf_counter()
+        start = time.perf_counter()
         if sampler != NOTHING:
-            with threads(1):
+            with thread_count(1):
                 learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
-        tell(time.perf_counter() - begun)
+        print_cost(time.perf_counter() - start)
         return
 
     def add(name: str, value: str, wanted: str, good: bool) -> None:
         print(f"{name}: {value} (wanted: {wanted}, {'met' if good else 'NOT met'})", flush=True)
 
     size = PAPER if options.paper else REDUCED
-    memory_rows(add, size)
-    rows(add, options.rounds, size)
+    deep_memory_rows(add, size)
+    deep_rows(add, options.rounds, size)
 
 
 if __name__ == "__main__":

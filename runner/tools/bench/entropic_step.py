@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.tools.bench.rbm_step import CHAINS, STEP_SIZE, machine, seconds_a_call, threads
+from runner.tools.bench.rbm_step import CHAINS, STEP_SIZE, paper_rbm, seconds_in_turns, thread_count
 from runner.tools.bench.tempering_round import stepping
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
@@ -20,7 +20,7 @@ WANTED = {"edmala": 1.3, "edmala_glu": 1.15}
 """How many DMALA steps a step may cost."""
 
 
-def seconds(rounds: int = 60) -> dict[str, float]:
+def seconds_a_step(rounds: int = 60) -> dict[str, float]:
     """Seconds of one step of 100 chains by sampler, on one thread, all measured in turns."""
     kernels: dict[str, Kernel] = {
         "dmala": DMALA(STEP_SIZE),
@@ -30,16 +30,16 @@ def seconds(rounds: int = 60) -> dict[str, float]:
         "edula": EDULA(STEP_SIZE, ETA, AUXILIARY_STEP_SIZE),
         "edula_glu": EDULAGLU(STEP_SIZE, ETA),
     }
-    target = machine()
-    with threads(1):
-        return seconds_a_call(
+    target = paper_rbm()
+    with thread_count(1):
+        return seconds_in_turns(
             {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}, rounds
         )
 
 
-def rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
+def entropic_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
     """The rows of the bench, each against the plain sampler of the same kind."""
-    found = seconds(rounds)
+    found = seconds_a_step(rounds)
     for name in ("edmala", "edmala_glu", "edula", "edula_glu"):
         plain = "dmala" if name.startswith("edmala") else "dula"
         share = found[name] / found[plain]

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 
-def peak_megabytes(steps: int) -> float:
+def run_megabytes(steps: int) -> float:
     """Peak resident memory of a whole run of PT-DMALA with every metric, in MB."""
     with tempfile.TemporaryDirectory() as folder:
         command = [

@@ -1,4 +1,4 @@
-"""How long a step on an RBM of 784 visible and 500 hidden units takes, beside what it cannot avoid."""
+"""How long a step on an RBM of 784 visible and 500 hidden units takes, beside its own matrix products."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LADDERS = {4: [1.0, 0.9, 0.8, 0.7], 5: [1.0, 0.9, 0.8, 0.7, 0.6]}
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def thread_count(count: int) -> Iterator[None]:
     """Runs the block on `count` threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
@@ -35,12 +35,12 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def seconds_a_call(
+def seconds_in_turns(
     calls: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.03
 ) -> dict[str, float]:
     """The fastest mean of each call, in `rounds` turns of at least `least` seconds each.
 
-    The calls take turns, so that whatever else the machine does falls on all of them, and the turns are
+    The calls take turns, so that other work on the computer slows all of them, and the turns are
     short, so that some of them are undisturbed.
     """
     best = dict.fromkeys(calls, float("inf"))
@@ -57,7 +57,7 @@ def seconds_a_call(
     return best
 
 
-def machine() -> RBM:
+def paper_rbm() -> RBM:
     """An RBM of the papers' size in float32, with weights as large as training leaves them."""
     target = RBM(784, 500).float().requires_grad_(False)
     target.weight.mul_(2.0)
@@ -81,7 +81,7 @@ def _tempered(replicas: int) -> ParallelTempering:
 
 
 @dataclass(frozen=True)
-class Step:
+class RBMStep:
     """Seconds of one step of 100 chains, on one thread, all measured in turns.
 
     Attributes:
@@ -99,9 +99,9 @@ class Step:
     swap: float
 
 
-def compare(rounds: int = 60) -> Step:
+def compare_rbm_step(rounds: int = 60) -> RBMStep:
     """DMALA against its own matrix products, against the plain step, and with 5 replicas."""
-    target, generator = machine(), Streams([0], "bench")
+    target, generator = paper_rbm(), Streams([0], "bench")
     weight = target.weight
     theta: Tensor = target.initial((1, CHAINS), generator)[0]
     hidden = target.hidden_logits(theta).sigmoid()
@@ -119,21 +119,21 @@ def compare(rounds: int = 60) -> Step:
         "tempered": stepping(_tempered(5), target, CHAINS),
         "swap": _swap_of(_tempered(5), target),
     }
-    with threads(1):
-        return Step(**seconds_a_call(calls, rounds))
+    with thread_count(1):
+        return RBMStep(**seconds_in_turns(calls, rounds))
 
 
 def steps_a_second(count: int, rounds: int = 30) -> dict[str, float]:
     """Steps of 100 chains a second by sampler, on `count` threads; a round of 4 replicas is one step."""
-    target = machine()
+    target = paper_rbm()
     kernels: dict[str, Kernel] = {
         "dmala": DMALA(STEP_SIZE),
         "dula": DULA(STEP_SIZE),
         "rbm_gibbs": RBMGibbs(),
         "pt_dmala, 4 replicas": _tempered(4),
     }
-    with threads(count):
-        found = seconds_a_call(
+    with thread_count(count):
+        found = seconds_in_turns(
             {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}, rounds
         )
     return {name: 1.0 / seconds for name, seconds in found.items()}

@@ -27,12 +27,12 @@ def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
                 (key[axis], value) for key, value in times.items() if key[1 - axis] == fixed and key[0] > 1
             )
             for (n, first), (m, second) in pairwise(line):
-                if second > 1e-3:  # below a millisecond the clock of a busy machine decides
+                if second > 1e-3:  # shorter times are dominated by noise
                     worst[name] = max(worst[name], math.log(second / first) / math.log(m / n))
     return worst
 
 
-def draw(times: dict[tuple[int, int], float], folder: Path) -> None:
+def draw_scaling(times: dict[tuple[int, int], float], folder: Path) -> None:
     """Writes ``scaling.png``: two panels, time against replicas and against chains, with a linear guide."""
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
     for panel, axis, name, other in (

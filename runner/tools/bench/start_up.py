@@ -1,4 +1,4 @@
-"""What the command line itself costs: starting, refusing, and a sweep's overhead per run."""
+"""Cost of the command line: start, refusal of a mistake, and overhead of each run of a sweep."""
 
 from __future__ import annotations
 

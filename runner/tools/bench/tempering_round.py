@@ -21,7 +21,7 @@ from targets.target import Target
 STEP_SIZE = 26.0
 
 
-def seconds_a_call(call: Callable[[], object], least: float = 0.5, repeats: int = 3) -> float:
+def fastest_seconds(call: Callable[[], object], least: float = 0.5, repeats: int = 3) -> float:
     """The fastest mean over `repeats` stretches of at least `least` seconds each, after a warm-up."""
     for _ in range(5):
         call()
@@ -89,21 +89,21 @@ class Comparison:
         return self.plain / self.suite_without_tables
 
 
-def compare(chains: int, replicas: int = 5) -> Comparison:
+def compare_tempering(chains: int, replicas: int = 5) -> Comparison:
     """The suite against the plain loop on the eight-mode grid target, sequential Metropolis swaps in both."""
     target = MixtureOfGaussians(components=8).float()
     betas, step_sizes = ladder_and_steps(replicas)
     log_prob = ring_of_gaussians()
     torch.manual_seed(0)
     states = [torch.randint(0, 101, (chains, 2)).float() for _ in betas]
-    plain = seconds_a_call(lambda: plain_round(log_prob, states, betas, step_sizes))
+    plain = fastest_seconds(lambda: plain_round(log_prob, states, betas, step_sizes))
     call = suite_round(target, replicas, chains)
     info = call()
     return Comparison(
         chains,
         plain,
-        seconds_a_call(call),
-        seconds_a_call(suite_round(target, replicas, chains, tables=False)),
+        fastest_seconds(call),
+        fastest_seconds(suite_round(target, replicas, chains, tables=False)),
         info.evaluations / replicas,  # type: ignore[attr-defined]
     )
 
@@ -114,7 +114,7 @@ def scaling(
     """Seconds a round by (replicas, chains)."""
     target = MixtureOfGaussians(components=8).float()
     return {
-        (k, c): seconds_a_call(suite_round(target, k, c), least=0.2, repeats=4)
+        (k, c): fastest_seconds(suite_round(target, k, c), least=0.2, repeats=4)
         for k in replicas
         for c in chains
     }

@@ -1,4 +1,4 @@
-"""How far one step of a kernel takes its target from itself, by enumeration."""
+"""How far one step of a kernel moves its target distribution, by enumeration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from metrics.enumeration.transition_matrix import (
 )
 from runner.execution.errors import one_sentence
 from runner.tools.exactness.kernel_variants import Variant
-from runner.tools.exactness.not_enumerable import proved_elsewhere
+from runner.tools.exactness.not_enumerable import why_not_enumerable
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
@@ -30,7 +30,7 @@ from targets.target import Target
 BETAS = (1.0, 0.5, 0.1)
 LIMIT = 1e-12
 LARGEST = 1_000
-"""States of the largest product space; larger ones are left out."""
+"""Most states of a product space; larger ones are left out."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Distance:
     Attributes:
         claimed: whether it claims to be exact.
         error: max |pi P - pi|, the largest over inverse temperatures, step sizes and positions of a cycle.
-        bias: total variation of its own stationary law to the target, smallest and largest; inexact ones.
+        bias: total variation of its stationary distribution to the target, lowest and highest; if inexact.
         checked: number of transition matrices.
         left_out: why something was not checked; empty if all was.
     """
@@ -80,8 +80,8 @@ def distance(settings: Iterable[Variant], space: str, target: Target) -> Distanc
         try:
             kernel = _tuned(variant.kernel, target)
             parts += _parts(kernel, target)
-        except NotCheckedError as reason:
-            reasons[one_sentence(reason)] = None
+        except NotCheckedError as error:
+            reasons[one_sentence(error)] = None
     biases = [part.bias for part in parts if part.bias is not None]
     errors = [part.error for part in parts]
     # max() would pass over a NaN that is not the first.
@@ -92,9 +92,9 @@ def distance(settings: Iterable[Variant], space: str, target: Target) -> Distanc
 
 def _tuned(kernel: Kernel, target: Target) -> Kernel:
     """The kernel with what is still open tuned on the target by its own pilot."""
-    elsewhere = proved_elsewhere(kernel)
-    if elsewhere is not None:
-        raise NotCheckedError(elsewhere)
+    reason = why_not_enumerable(kernel)
+    if reason is not None:
+        raise NotCheckedError(reason)
     if not kernel.untuned:
         return kernel
     try:
@@ -121,11 +121,11 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
             refusal = one_sentence(error)
             continue
         law = tempered_probabilities(target, beta)
-        error = max(invariance_error(matrix, law) for matrix in matrices)
+        worst = max(invariance_error(matrix, law) for matrix in matrices)
         bias = None
         if not kernel.exact:
             bias = total_variation(stationary(reduce(torch.matmul, matrices)), law)
-        parts.append(_Part(error, bias, len(matrices)))
+        parts.append(_Part(worst, bias, len(matrices)))
     if not parts:
         raise NotCheckedError(refusal)
     return parts

@@ -16,11 +16,11 @@ from targets.spaces import Discrete
 from targets.target import Target
 
 LARGEST = 1_000
-"""States of the largest target: its transition matrix has a million entries."""
+"""Most states of a target; its transition matrix then has a million entries."""
 
 
 def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
-    """The targets in float64, by what they are called in the report.
+    """The targets in float64, by their names in the report.
 
     Raises:
         UserError: if the target named cannot be listed, or is too large for it.

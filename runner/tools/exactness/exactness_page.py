@@ -13,16 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.tools.exactness.distances import LIMIT, Distance
-from runner.tools.exactness.not_enumerable import PROVED_ELSEWHERE
+from runner.tools.exactness.not_enumerable import NOT_ENUMERABLE
 
 WIDEST = 160
 """Columns that the table takes where the output is not a terminal."""
 
 
 def unproved(distances: Sequence[Distance]) -> list[str]:
-    """The samplers that claim to be exact and could be checked on no space at all, nor are elsewhere."""
-    elsewhere = set(PROVED_ELSEWHERE.values())
-    claiming = {d.sampler for d in distances if d.claimed and d.left_out not in elsewhere}
+    """The samplers that claim to be exact and have no proof: not checked on any space, nor not enumerable."""
+    known = set(NOT_ENUMERABLE.values())
+    claiming = {d.sampler for d in distances if d.claimed and d.left_out not in known}
     return sorted(claiming - {d.sampler for d in distances if d.checked})
 
 
@@ -40,7 +40,7 @@ def verdict(distance: Distance) -> str:
     return f"inexact †, TV {low:.3f}" + ("" if high - low < 5e-4 else f" to {high:.3f}")
 
 
-def show(distances: Sequence[Distance], console: Console) -> None:
+def show_distances(distances: Sequence[Distance], console: Console) -> None:
     """Prints a row per sampler and space, and what was left out."""
     if not console.is_terminal:
         console = Console(file=console.file, width=WIDEST, highlight=False)
@@ -68,31 +68,31 @@ def show(distances: Sequence[Distance], console: Console) -> None:
         reasons.setdefault(f"Not checked on {d.space} ({d.left_out})", []).append(d.sampler)
     for reason, samplers in reasons.items():
         console.print(Text(f"{reason}: {'; '.join(samplers)}.", style="yellow"))
-    for line in summary(distances):
+    for line in exactness_summary(distances):
         console.print(line)
 
 
-def summary(distances: Sequence[Distance]) -> list[str]:
-    """What the table says, in a sentence or two."""
+def exactness_summary(distances: Sequence[Distance]) -> list[str]:
+    """The table in a sentence or two."""
     checked = [d for d in distances if d.checked and d.claimed]
     failing = sorted({d.sampler for d in checked if d.fails})
     holding = sorted({d.sampler for d in checked} - set(failing))
     lines = [
         f"{len(holding)} of {len(holding) + len(failing)} samplers that claim to be exact are, to {LIMIT:g}; "
         f"{sum(d.checked for d in distances)} transition matrices in all. "
-        "† total variation of a sampler's own stationary law to the target, lowest and highest."
+        "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
     ]
     if failing:
         lines.append(f"The claim fails: {', '.join(failing)}.")
     if unproved(distances):
         names = ", ".join(unproved(distances))
         lines.append(
-            f"Claimed and checked nowhere: {names}; a kernel without a proposal needs log_transition."
+            f"Claimed but not checked on any space: {names}; a kernel needs a proposal or log_transition."
         )
     return lines
 
 
-def as_csv(distances: Sequence[Distance]) -> str:
+def exactness_csv(distances: Sequence[Distance]) -> str:
     """One row per sampler and space, full precision."""
     text = io.StringIO()
     columns = [

@@ -1,4 +1,4 @@
-"""The kernels that have no transition matrix to list, and where their claims are proved instead."""
+"""The kernels without a transition matrix that could be listed, and how their claims are proved instead."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 
-CONTINUOUS = "it carries a continuous variable; tests/samplers/test_entropic.py holds it to the joint law"
-REAL = "it moves on the reals; tests/samplers/test_continuous.py holds it to its law"
-EXCHANGE = "it moves on the reals; tests/samplers/test_replica_exchange_langevin.py holds it to its law"
+AUXILIARY = (
+    "it has a continuous auxiliary variable; instead its draws are compared with the joint distribution of "
+    "state and auxiliary variable (EDLP), which is known exactly"
+)
+REAL = "it moves on the reals; instead its draws are compared with distributions that are known exactly"
 
-PROVED_ELSEWHERE: dict[type[Kernel], str] = {
-    EDMALA: CONTINUOUS,
-    EDMALAGLU: CONTINUOUS,
-    EDULA: CONTINUOUS,
-    EDULAGLU: CONTINUOUS,
+NOT_ENUMERABLE: dict[type[Kernel], str] = {
+    EDMALA: AUXILIARY,
+    EDMALAGLU: AUXILIARY,
+    EDULA: AUXILIARY,
+    EDULAGLU: AUXILIARY,
     MALA: REAL,
     ULA: REAL,
     GaussianWalk: REAL,
-    ReplicaExchangeLangevin: EXCHANGE,
+    ReplicaExchangeLangevin: REAL,
 }
-"""Whatever else carries a continuous variable, or moves on the reals, has proved nothing yet.
+"""Why each of them is not enumerated; of any other kernel on the reals no proof is known.
 
-Tempering around one of these is the kernel that is named and a move that is enumerated around others.
+Tempering around one of these needs no entry: its swaps are enumerated around other kernels.
 """
 
 
-def proved_elsewhere(kernel: Kernel) -> str | None:
-    """Why `kernel`, or the kernel that it tempers, is not enumerated, and where it is proved; else None."""
+def why_not_enumerable(kernel: Kernel) -> str | None:
+    """Why `kernel`, or the kernel that it tempers, cannot be enumerated; None for any other kernel."""
     base = kernel.base if isinstance(kernel, (ParallelTempering, SimulatedTempering)) else kernel
-    return PROVED_ELSEWHERE.get(type(base))
+    return NOT_ENUMERABLE.get(type(base))

@@ -49,12 +49,12 @@ def small_rbm(n_visible: int = 3, n_hidden: int = 4, seed: int = 3) -> RBM:
         n_hidden: hidden units.
         seed: of weights and biases.
     """
-    machine = RBM(n_visible, n_hidden).requires_grad_(False)
+    rbm = RBM(n_visible, n_hidden).requires_grad_(False)
     generator = torch.Generator().manual_seed(derive_seed(seed, "rbm"))
     for parameter, deviation in (
-        (machine.weight, 2.0),
-        (machine.hidden_bias, 1.0),
-        (machine.visible_bias, 1.0),
+        (rbm.weight, 2.0),
+        (rbm.hidden_bias, 1.0),
+        (rbm.visible_bias, 1.0),
     ):
         parameter.copy_(deviation * normal(generator, (), tuple(parameter.shape), like=parameter))
-    return machine
+    return rbm

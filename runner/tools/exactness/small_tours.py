@@ -11,11 +11,10 @@ from targets.tours.tsp import TSP
 
 
 class SmallTours(Tabulated):
-    """The law of `TSP` on the permutations alone: a state is the tour itself, a number for each position.
+    """The distribution of `TSP` on the permutations alone: a state is the tour, a number for each position.
 
-    No state is without density, so that any two can meet in a swap; what a kernel that changes one position
-    would make of them is no state, and has none. The gradient, which means nothing between permutations, is
-    zero.
+    Every permutation has a positive probability, so that any two states can be swapped; any other vector has
+    probability zero. Between permutations there is no gradient; it is given as zero.
 
     Args:
         cities: at most 8.

@@ -15,10 +15,10 @@ LADDER, STEP_SIZE = [1.0, 0.3], 1.0
 
 
 def imbalance(rule: str) -> tuple[float, float]:
-    """Two distances of a round of PT-DULA on eight states from the product of the moves' own laws.
+    """Two distances of a round of PT-DULA on eight states from the product of the moves' own distributions.
 
-    Both are for pi_alpha, the stationary law of the unadjusted move on each rung: the largest violation of
-    detailed balance, max |pi_i P_ij - pi_j P_ji|, and the total variation of the cold replica.
+    Both are for pi_alpha, the stationary distribution of the unadjusted move on each rung: the largest
+    violation of detailed balance, max |pi_i P_ij - pi_j P_ji|, and the total variation of the cold replica.
     """
     target = log_quadratic(Binary(3), seed=5, roughness=2.0)
     sampler = ParallelTempering(DULA(STEP_SIZE), LADDER, step_size=STEP_SIZE, swap=Swaps(rule, "sequential"))

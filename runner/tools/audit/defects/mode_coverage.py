@@ -36,7 +36,7 @@ def coverage() -> list[Figure]:
     highest = point_mass(students, students.probabilities().argmax())
     return [
         Figure("MoG 8: the target", near(0.134, 0.001), per_sample(gaussians, gaussians.probabilities())),
-        Figure("MoG 8: the uniform law", near(0.138, 0.001), per_sample(gaussians, uniform)),
+        Figure("MoG 8: the uniform distribution", near(0.138, 0.001), per_sample(gaussians, uniform)),
         Figure("MoG 8: all on one peak", near(0.02, 0.005), per_sample(gaussians, peak)),
         Figure("MoS 8: the target", near(0.865, 0.001), per_sample(students, students.probabilities())),
         Figure("MoS 8: all on the likeliest cell", near(1.0, 0.001), per_sample(students, highest)),

@@ -32,12 +32,12 @@ def swaps_with(rule: type[SwapRule]) -> Swaps:
     return swaps
 
 
-def released_cold_law(target: Target, local: list[Tensor], betas: tuple[float, float]) -> Tensor:
-    """The stationary law of the cold rung under the released rule with two rungs, ``(size,)``.
+def released_cold_distribution(target: Target, local: list[Tensor], betas: tuple[float, float]) -> Tensor:
+    """The stationary distribution of the cold rung under the released rule with two rungs, ``(size,)``.
 
     The rule remembers the energies that stood on the rungs before the last swap. Those are the energies of
     the present states, the other way round if that swap was accepted, so (accepted, cold, hot) is a Markov
-    chain on 2 size^2 states and its law is exact.
+    chain on 2 size^2 states, whose stationary distribution is computed exactly.
 
     Args:
         target: on an enumerable space.
@@ -56,5 +56,5 @@ def released_cold_law(target: Target, local: list[Tensor], betas: tuple[float, f
         chance = (Released.sign * (betas[0] - betas[1]) * difference).clamp(max=0.0).exp()
         chain[accepted, :, :, 0] = moved * (1 - chance)
         chain[accepted, :, :, 1] = (moved * chance).transpose(2, 3)
-    law = stationary(chain.reshape(2 * size**2, 2 * size**2))
-    return law.reshape(2, size, size).sum((0, 2))
+    joint = stationary(chain.reshape(2 * size**2, 2 * size**2))
+    return joint.reshape(2, size, size).sum((0, 2))

@@ -31,7 +31,7 @@ def inputs() -> dict[str, Tensor]:
     point[50, 50] = 1.0
     return {
         "the target itself": target,
-        "the uniform law": torch.full_like(target, 1 / target.numel()),
+        "the uniform distribution": torch.full_like(target, 1 / target.numel()),
         "a point mass": point,
     }
 

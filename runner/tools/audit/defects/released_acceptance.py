@@ -1,4 +1,4 @@
-"""The acceptance of the released code, its two defects apart and together (`experiments.md` I, rows 5, 6)."""
+"""The acceptance of the released code, its two defects one by one and together (I, rows 5, 6)."""
 
 from __future__ import annotations
 

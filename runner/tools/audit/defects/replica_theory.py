@@ -10,7 +10,7 @@ from samplers.tempering.replica_count import FORMULAS, round_trip_time
 REPLICAS, SWAP_PROBABILITY, WALKERS = 6, 0.3, 20_000
 
 OPTIMA = {1.0: (2.69, 3.0, 2.62), 5.0: (8.78, 11.0, 8.65), 10.0: (16.3, 21.0, 16.2)}
-"""Barrier to K* by v1, by v2 and under the constraint that all copies share one machine."""
+"""Barrier to K* by v1, by v2 and under the constraint that all replicas share one processor."""
 
 
 def simulated_round_trip(seed: int = 0) -> tuple[float, float]:

@@ -29,7 +29,7 @@ TOLERANCE = 0.01
 METROPOLIS_AT_MOST = 0.005
 
 
-def distance(kernel: type[DMALA] | type[DULA], rule: type[SwapRule], seed: int = 0) -> float:
+def cold_distance(kernel: type[DMALA] | type[DULA], rule: type[SwapRule], seed: int = 0) -> float:
     """Total variation of the cold replica's draws to the target, over all chains and steps after burn-in."""
     target = Bernoulli4()
     inside: Kernel = kernel(STEP_SIZE)
@@ -49,22 +49,24 @@ def distance(kernel: type[DMALA] | type[DULA], rule: type[SwapRule], seed: int =
 
 def around_dmala() -> list[Figure]:
     """Exact moves: what is left is the swap rule's, and the noise of the draws."""
-    metropolis = distance(DMALA, SwapRule)
+    metropolis = cold_distance(DMALA, SwapRule)
     return [
         Figure("Metropolis", at_most(METROPOLIS_AT_MOST), metropolis, basis=Basis.BOUND, stated=0.0005),
-        _fitted("v2 Eq. 5 (history)", 0.054, distance(DMALA, History)),
-        _fitted("v1 Eq. 6 with min", 0.27, distance(DMALA, V1WithMinimum)),
-        Figure("released rule", at_least(0.1), distance(DMALA, Released), basis=Basis.BOUND, stated=0.27),
+        _fitted("v2 Eq. 5 (history)", 0.054, cold_distance(DMALA, History)),
+        _fitted("v1 Eq. 6 with min", 0.27, cold_distance(DMALA, V1WithMinimum)),
+        Figure(
+            "released rule", at_least(0.1), cold_distance(DMALA, Released), basis=Basis.BOUND, stated=0.27
+        ),
     ]
 
 
 def around_dula() -> list[Figure]:
     """Unadjusted moves: biased by themselves, as the first figure shows."""
     return [
-        _fitted("Metropolis", 0.064, distance(DULA, SwapRule)),
-        _fitted("v2 Eq. 5 (history)", 0.057, distance(DULA, History)),
-        _fitted("v1 Eq. 6 with min", 0.29, distance(DULA, V1WithMinimum)),
-        Figure("released rule", at_least(0.1), distance(DULA, Released), basis=Basis.BOUND, stated=0.29),
+        _fitted("Metropolis", 0.064, cold_distance(DULA, SwapRule)),
+        _fitted("v2 Eq. 5 (history)", 0.057, cold_distance(DULA, History)),
+        _fitted("v1 Eq. 6 with min", 0.29, cold_distance(DULA, V1WithMinimum)),
+        Figure("released rule", at_least(0.1), cold_distance(DULA, Released), basis=Basis.BOUND, stated=0.29),
     ]
 
 

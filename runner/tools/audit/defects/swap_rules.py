@@ -16,7 +16,7 @@ from runner.tools.audit.defects.bimodal_chain import BETAS, STEP_SIZE, bimodal_c
 from runner.tools.audit.defects.printed_rules import (
     V1SignOnCurrentStates,
     V1WithMinimum,
-    released_cold_law,
+    released_cold_distribution,
     swaps_with,
 )
 from runner.tools.audit.defects.released_acceptance import (
@@ -54,12 +54,12 @@ def local_moves(kernel: type[MetropolisHastings]) -> list[Tensor]:
     return [transition_matrix(moves, target, beta) for beta in BETAS]
 
 
-def cold_law(rule: type[SwapRule], local: list[Tensor]) -> Tensor:
-    """The stationary law of the cold rung, by enumeration of the product space."""
+def cold_distribution(rule: type[SwapRule], local: list[Tensor]) -> Tensor:
+    """The stationary distribution of the cold rung, by enumeration of the product space."""
     target = bimodal_chain()
     size = len(local[0])
     if rule.remembers:
-        return released_cold_law(target, local, BETAS)
+        return released_cold_distribution(target, local, BETAS)
     matrix = round_matrix(target, local, Ladder(list(BETAS), None, []), swaps_with(rule))
     return stationary(matrix).reshape(size, size).sum(1)
 
@@ -70,7 +70,7 @@ def printed_rules() -> list[Figure]:
     local = local_moves(MetropolisHastings)
     figures = []
     for name, rule in NAMES.items():
-        value = total_variation(cold_law(rule, local), target.probabilities())
+        value = total_variation(cold_distribution(rule, local), target.probabilities())
         if name in EXPECTED:
             figures.append(_fitted(name, EXPECTED[name], value))
         else:
@@ -86,7 +86,7 @@ def released_rule() -> list[Figure]:
         "released rule, released moves": (0.16, local_moves(ReleasedAcceptance)),
     }
     return [
-        _fitted(name, expected, total_variation(cold_law(Released, local), target.probabilities()))
+        _fitted(name, expected, total_variation(cold_distribution(Released, local), target.probabilities()))
         for name, (expected, local) in settings.items()
     ]
 
@@ -94,15 +94,15 @@ def released_rule() -> list[Figure]:
 def acceptance_without_beta() -> list[Figure]:
     """The hot chain alone, beta = 0.3: it targets beta = 1."""
     hot = local_moves(AcceptanceWithoutBeta)[1]
-    law = tempered_probabilities(bimodal_chain(), BETAS[1])
-    return [_fitted("hot chain, TV to its target", 0.29, total_variation(stationary(hot), law))]
+    exact = tempered_probabilities(bimodal_chain(), BETAS[1])
+    return [_fitted("hot chain, TV to its target", 0.29, total_variation(stationary(hot), exact))]
 
 
 def reverse_scaled_twice() -> list[Figure]:
     """The cold chain alone, beta = 1: its reverse proposal has half the drift of the forward one."""
     cold = local_moves(ReverseScaledTwice)[0]
-    law = bimodal_chain().probabilities()
-    return [_fitted("cold chain, TV to its target", 0.24, total_variation(stationary(cold), law))]
+    exact = bimodal_chain().probabilities()
+    return [_fitted("cold chain, TV to its target", 0.24, total_variation(stationary(cold), exact))]
 
 
 def _fitted(name: str, expected: float, measured: float) -> Figure:

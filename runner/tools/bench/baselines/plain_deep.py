@@ -27,7 +27,8 @@ class PlainBlock(nn.Module):
     def forward(self, maps: Tensor) -> Tensor:
         inner = self.first(maps)
         inner = self.second(inner * torch.sigmoid(inner)) + self.shortcut(maps)
-        return inner * torch.sigmoid(inner)
+        active: Tensor = inner * torch.sigmoid(inner)
+        return active
 
 
 class PlainNetwork(nn.Module):
@@ -42,8 +43,10 @@ class PlainNetwork(nn.Module):
 
     def forward(self, theta: Tensor) -> Tensor:
         maps = self.blocks(self.first(theta.view(len(theta), 1, 28, 28)))
-        base = torch.distributions.Bernoulli(self.mean, validate_args=False).log_prob(theta).sum(-1)
-        return self.last(maps.flatten(2).mean(-1)).squeeze(-1) + base
+        base = torch.distributions.Bernoulli(self.mean, validate_args=False)
+        energy: Tensor = base.log_prob(theta).sum(-1)  # type: ignore[no-untyped-call]
+        score: Tensor = self.last(maps.flatten(2).mean(-1)).squeeze(-1)
+        return score + energy
 
 
 def plain_iteration(
@@ -53,12 +56,16 @@ def plain_iteration(
     adam = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], lr=1e-4)
     replicas = [torch.bernoulli(network.mean.expand(len(data), -1)) for _ in betas]
 
+    def tempered(beta: float) -> Callable[[Tensor], Tensor]:
+        def log_prob(theta: Tensor) -> Tensor:
+            return beta * network(theta)  # type: ignore[no-any-return]
+
+        return log_prob
+
     def iterate() -> None:
         for _ in range(steps):
             for k, (beta, size) in enumerate(zip(betas, step_sizes, strict=True)):
-                replicas[k] = plain_step(
-                    lambda theta, beta=beta: beta * network(theta), replicas[k], size
-                ).detach()
+                replicas[k] = plain_step(tempered(beta), replicas[k], size).detach()
             for k in range(len(betas) - 1):
                 cold, hot = replicas[k], replicas[k + 1]
                 ratio = (betas[k] - betas[k + 1]) * (network(hot) - network(cold))

@@ -51,10 +51,11 @@ def plain_round(
     for k, (beta, step_size) in enumerate(zip(betas, step_sizes, strict=True)):
         theta = replicas[k]
         forward = proposal(gradient(log_prob, theta), theta, beta, step_size)
-        proposed = forward.sample()
+        proposed = forward.sample()  # type: ignore[no-untyped-call]
         reverse = proposal(gradient(log_prob, proposed.float()), proposed.float(), beta, step_size)
         ratio = beta * (log_prob(proposed.float()) - log_prob(theta))
-        ratio = ratio + reverse.log_prob(theta).sum(-1) - forward.log_prob(proposed).sum(-1)
+        back, forth = reverse.log_prob(theta), forward.log_prob(proposed)  # type: ignore[no-untyped-call]
+        ratio = ratio + back.sum(-1) - forth.sum(-1)
         accept = torch.rand(len(theta)).log() < ratio
         replicas[k] = torch.where(accept.unsqueeze(-1), proposed.float(), theta)
     for k in range(len(betas) - 1):

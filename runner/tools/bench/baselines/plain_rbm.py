@@ -33,10 +33,11 @@ def flips(log_prob: Callable[[Tensor], Tensor], theta: Tensor, step_size: float)
 def plain_step(log_prob: Callable[[Tensor], Tensor], theta: Tensor, step_size: float) -> Tensor:
     """One step of every chain."""
     forward = flips(log_prob, theta, step_size)
-    flipped = forward.sample()
+    flipped = forward.sample()  # type: ignore[no-untyped-call]
     proposed = (theta - flipped).abs()
     reverse = flips(log_prob, proposed, step_size)
     ratio = log_prob(proposed) - log_prob(theta)
-    ratio = ratio + reverse.log_prob(flipped).sum(-1) - forward.log_prob(flipped).sum(-1)
+    back, forth = reverse.log_prob(flipped), forward.log_prob(flipped)  # type: ignore[no-untyped-call]
+    ratio = ratio + back.sum(-1) - forth.sum(-1)
     accept = torch.rand(len(theta)).log() < ratio
     return torch.where(accept.unsqueeze(-1), proposed, theta)

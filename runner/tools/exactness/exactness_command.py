@@ -1,9 +1,9 @@
-"""``python -m runner.exactness [overrides]``: is every sampler as exact as it claims?
+"""``python -m runner.exactness [overrides]``: is every sampler as exact as it claims to be?
 
 Without overrides every sampler in conf/sampler is checked. ``sampler=dmala sampler.step_size=3`` checks one;
 ``sampler._target_=mypackage.MySampler sampler.width=2`` one of your own, which must be a
 `samplers.metropolis_hastings.MetropolisHastings` or `Unadjusted`, or give `log_transition`;
-``target=bernoulli4`` takes that target in place of the small ones, ``output_root=DIR`` says where results go.
+``target=bernoulli4`` takes that target instead of the small ones; ``output_root=DIR`` says where results go.
 
 Exit status 0 when every claim holds, 1 when one fails or could not be checked at all, 2 for a mistake in the
 command.
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     from runner.sweep.jobs import requested
     from runner.tools.exactness.distances import distance
     from runner.tools.exactness.enumerable_targets import targets
-    from runner.tools.exactness.exactness_page import as_csv, show, unproved
+    from runner.tools.exactness.exactness_page import exactness_csv, show_distances, unproved
     from runner.tools.exactness.kernel_variants import Variant, variants
 
     request = requested(arguments, multirun=False)
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     ]
     folder = Path(config.output_root) / "exactness"
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "exactness.csv", as_csv(distances))
+    write_text(folder / "exactness.csv", exactness_csv(distances))
     console = Console(highlight=False)
-    show(distances, console)
+    show_distances(distances, console)
     console.print(f"Written to {folder / 'exactness.csv'}", soft_wrap=True)
     return 1 if any(d.fails for d in distances) or unproved(distances) else 0

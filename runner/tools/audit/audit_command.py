@@ -1,13 +1,12 @@
-"""``python -m runner.audit [output_root=DIR]``: measures every finding and writes what came out.
+"""``python -m runner.audit [output_root=DIR]``: measures every finding and writes the results.
 
-Exit status 0 when every figure lies in the interval that it is held to, 1 when one does not, 2 for a mistake
-in the command.
+Exit status 0 when every figure is in its expected interval, 1 when one is not, 2 for a mistake in the
+command.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -43,25 +42,19 @@ def main(arguments: Sequence[str]) -> int:
     import torch
 
     from runner.execution.atomic_files import write_text
-    from runner.tools.audit.audit_page import as_csv, as_markdown, show
-    from runner.tools.audit.finding import Outcome
+    from runner.tools.audit.audit_page import audit_csv, audit_markdown, show_audit
+    from runner.tools.audit.finding import measure_finding
     from runner.tools.audit.findings import FINDINGS
-    from runner.tools.audit.picture import draw
+    from runner.tools.audit.picture import draw_swap_rules
 
-    def measured() -> Iterator[Outcome]:
-        for finding in FINDINGS:
-            start = time.perf_counter()
-            figures = tuple(finding.measure())
-            yield Outcome(finding, figures, time.perf_counter() - start)
-
-    # The tensors are small: more threads would only wait for each other.
+    # The tensors are small: more threads would be slower.
     torch.set_num_threads(1)
-    outcomes = list(measured())
+    findings = [measure_finding(finding) for finding in FINDINGS]
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "audit.csv", as_csv(outcomes))
-    write_text(folder / "audit.md", as_markdown(outcomes))
-    draw({outcome.finding.key: outcome for outcome in outcomes}, folder / "swap_rules.png")
+    write_text(folder / "audit.csv", audit_csv(findings))
+    write_text(folder / "audit.md", audit_markdown(findings))
+    draw_swap_rules({each.finding.key: each for each in findings}, folder / "swap_rules.png")
     console = Console(highlight=False)
-    show(outcomes, console)
+    show_audit(findings, console)
     console.print(f"Written to {folder}: audit.csv, audit.md, swap_rules.png", soft_wrap=True)
-    return 0 if all(figure.holds for outcome in outcomes for figure in outcome.figures) else 1
+    return 0 if all(figure.holds for each in findings for figure in each.figures) else 1
