@@ -46,7 +46,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-.PHONY: help test test-slow check format audit exactness bench clean spectral-gap $(EXPERIMENTS)
+.PHONY: help test test-slow check format docs audit exactness bench clean spectral-gap $(EXPERIMENTS)
 
 help: ## list the targets and their variables
 	@echo "usage: make TARGET [SCALE=smoke|quick|paper] [LAUNCHER=basic|joblib|ray|slurm] [OUTPUT=DIR] [ARGS='key=value ...']"
@@ -121,6 +121,9 @@ check: $(NEEDS) ## lint, format, types and layers, as CI does
 format: $(NEEDS) ## format the code and mend what the linter can
 	@$(BIN)/python -m ruff check --fix-only .
 	@$(BIN)/python -m ruff format .
+
+docs: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-docs) ## the documentation, in build/site
+	@PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 clean: ## remove the environment and the tools' caches; results stay
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build ./*.egg-info

@@ -103,6 +103,8 @@ def _escaped(text: str, in_code: str = "") -> str:
     pieces = re.split(r"(``[^`]+``|`[^`]+`)", text)
     special = f"[{re.escape(in_code)}]" if in_code else "(?!)"
     return "".join(
-        re.sub(rf"({special})", r"\\\1", piece) if piece.startswith("`") else re.sub(r"([*_<|\[\]~^])", r"\\\1", piece)
+        re.sub(rf"({special})", r"\\\1", piece)
+        if piece.startswith("`")
+        else re.sub(r"([*_|\[\]])", r"\\\1", piece).replace("<", "&lt;")
         for piece in pieces
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from docs.generator.docstrings import Docstring, cell, docstring, located, markdown, module_note
 from docs.generator.measured_exactness import Exactness
@@ -54,7 +55,8 @@ def targets(conf: Path) -> str:
     return _page(
         "Targets",
         "Choose one with `target=NAME`; a key below is `target.KEY=VALUE` on the command line. *Offers* lists what "
-        "a target can do besides giving a log density: metrics and reference samplers that need it say so.",
+        "a target can do besides giving a log density: metrics and reference samplers that need it say so. Exact probabilities are "
+        "there only at sizes at which the states can be listed.",
         "| name | what it is | offers |\n| :-- | :-- | :-- |",
         rows,
         sections,
@@ -274,7 +276,8 @@ CAPABILITIES = {
 
 
 def _capabilities(thing: Any) -> str:
-    listed = [text for member, text in CAPABILITIES.items() if hasattr(thing, member)]
+    offering = thing if inspect.isclass(thing) else get_type_hints(thing).get("return", thing)
+    listed = [text for member, text in CAPABILITIES.items() if hasattr(offering, member)]
     return ", ".join(dict.fromkeys(listed))
 
 

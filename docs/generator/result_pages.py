@@ -30,7 +30,7 @@ class Page:
 
 def pages(record: Path) -> list[Page]:
     """All result pages, the overview first."""
-    folders = sorted(path for path in record.iterdir() if (path / "table.md").exists())
+    folders = sorted((path for path in record.iterdir() if (path / "table.md").exists()), key=_order)
     by_page: dict[str, list[Path]] = {}
     for folder in folders:
         by_page.setdefault(_page_of(folder.name), []).append(folder)
@@ -41,6 +41,13 @@ def pages(record: Path) -> list[Page]:
 
 def _page_of(folder: str) -> str:
     return PAPERS[folder.split("_")[0]][0]
+
+
+def _order(folder: Path) -> tuple[bool, int, str, bool]:
+    """Tables before figures, by number, and the default scale before the others."""
+    experiment, scale = folder.name.rsplit("_", 1)
+    number = re.search(r"\d+", experiment)
+    return "figure" in experiment, int(number[0]) if number else 0, experiment, scale != "quick"
 
 
 def _title(folder: Path) -> str:
@@ -89,10 +96,10 @@ def _record(folder: Path) -> tuple[str, dict[str, Path]]:
     lines = [f"## {title} ({_scale(folder)}) {{ #{folder.name} }}", "", _provenance(folder, experiment), "", caption, ""]
     reading = folder / "reading.md"
     if reading.exists():
-        lines += ["### Reading", "", _without_title(reading.read_text()), ""]
+        lines += ["#### Reading", "", _without_title(reading.read_text()), ""]
     for address in sorted(pictures, key=lambda one: (not one.endswith("/figure.png"), one)):
         lines += [f"![{title}: {Path(address).stem.replace('_', ' ')}]({address.removeprefix('results/')}){{ loading=lazy }}", ""]
-    lines += ["### Numbers", "", first, ""]
+    lines += ["#### Numbers", "", first, ""]
     if others:
         lines += ["??? note \"The other tables of this experiment\"", "", *_indented(others), ""]
     if notes:
@@ -130,7 +137,7 @@ def _without_title(text: str) -> str:
     """A reading as the body of a section: its title dropped, its links to other readings turned to this site."""
     lines = text.strip().splitlines()
     body = "\n".join(lines[1:] if lines and lines[0].startswith("#") else lines).strip()
-    body = re.sub(r"^(#+) ", r"###\1 ", body, flags=re.MULTILINE)
+    body = re.sub(r"^(#+) ", r"####\1 ", body, flags=re.MULTILINE)
     return READING.sub(lambda found: f"]({_page_of(found.group(1))}.md#{found.group(1)})", body)
 
 
