@@ -44,7 +44,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-TARGETS := help test test-slow check format audit exactness bench clean spectral-gap $(EXPERIMENTS)
+TARGETS := help test test-slow check format docs audit exactness bench clean spectral-gap $(EXPERIMENTS)
 .PHONY: $(TARGETS)
 
 help: ## list the targets and their variables
@@ -98,6 +98,9 @@ check: $(NEEDS) ## lint, format, types and layers, as CI does
 format: $(NEEDS) ## format the code and fix what the linter can
 	@$(BIN)/python -m ruff check --fix-only .
 	@$(BIN)/python -m ruff format .
+
+docs: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-docs) ## the documentation, in build/site
+	@PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 clean: ## remove the environment and the tools' caches; results stay
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build ./*.egg-info

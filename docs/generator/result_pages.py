@@ -1,0 +1,153 @@
+"""The result pages: for each paper the tables, figures and readings of outputs/record/, included as recorded."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+PAPERS = {
+    "pt": ("pt-dlp", "PT-DLP: parallel tempering with discrete Langevin proposals"),
+    "edlp": ("edlp", "EDLP: entropic discrete Langevin proposals"),
+    "stmh": ("stmh", "STMH: simulated tempering Metropolis-Hastings"),
+    "reld": ("reld", "ReLD: replica exchange Langevin diffusion"),
+    "rbm": ("models", "Restricted Boltzmann machines"),
+}
+"""Prefix of a record's folder: the page and its title."""
+
+READING = re.compile(r"\]\(\.\./(\w+?)/(?:reading|table)\.md\)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page to be written: its address in the site, its text, and the pictures that it shows."""
+
+    address: str
+    text: str
+    pictures: dict[str, Path]
+
+
+def pages(record: Path) -> list[Page]:
+    """All result pages, the overview first."""
+    folders = sorted((path for path in record.iterdir() if (path / "table.md").exists()), key=_order)
+    by_page: dict[str, list[Path]] = {}
+    for folder in folders:
+        by_page.setdefault(_page_of(folder.name), []).append(folder)
+    made = [_paper(name, title, by_page.get(name, [])) for name, title in PAPERS.values()]
+    bench = [_bench(folder) for folder in sorted(record.glob("bench_*"))]
+    return [_overview(by_page), *made, *bench]
+
+
+def _page_of(folder: str) -> str:
+    return PAPERS[folder.split("_")[0]][0]
+
+
+def _order(folder: Path) -> tuple[bool, int, str, bool]:
+    """Tables before figures, by number, and the default scale before the others."""
+    experiment, scale = folder.name.rsplit("_", 1)
+    number = re.search(r"\d+", experiment)
+    return "figure" in experiment, int(number[0]) if number else 0, experiment, scale != "quick"
+
+
+def _title(folder: Path) -> str:
+    first = (folder / "table.md").read_text().splitlines()[0]
+    return first.lstrip("# ").strip()
+
+
+def _scale(folder: Path) -> str:
+    return folder.name.rsplit("_", 1)[-1]
+
+
+def _overview(by_page: dict[str, list[Path]]) -> Page:
+    lines = [
+        "# Results",
+        "",
+        "Every table below was measured by one `make` command and is kept in `outputs/record/`. Each comes with its "
+        "figure, the published numbers where there are any, and a text that says how to read it. The scale says which "
+        "budget was used; `make TARGET SCALE=paper` measures the same table at the paper's budget.",
+        "",
+    ]
+    for name, title in PAPERS.values():
+        lines += [f"## {title}", "", "| table | scale | command |", "| :-- | :-- | :-- |"]
+        for folder in by_page.get(name, []):
+            target = folder.name.rsplit("_", 1)[0].replace("_", "-")
+            command = f"`make {target}`" if _scale(folder) == "quick" else f"`make {target} SCALE={_scale(folder)}`"
+            lines.append(f"| [{_title(folder)}]({name}.md#{folder.name}) | {_scale(folder)} | {command} |")
+        lines.append("")
+    lines += ["The [bench](bench.md) measures speed. The [audit](../audit.md) reproduces defects of papers and released code.", ""]
+    return Page("results/index.md", "\n".join(lines), {})
+
+
+def _paper(name: str, title: str, folders: list[Path]) -> Page:
+    lines, pictures = [f"# {title}", ""], {}
+    for folder in folders:
+        text, shown = _record(folder)
+        lines.append(text)
+        pictures.update(shown)
+    return Page(f"results/{name}.md", "\n".join(lines), pictures)
+
+
+def _record(folder: Path) -> tuple[str, dict[str, Path]]:
+    """One recorded table: where it is from, how it reads, its figures and its numbers."""
+    title, caption, first, others, notes = _parts((folder / "table.md").read_text())
+    pictures = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
+    experiment = folder.name.rsplit("_", 1)[0]
+    lines = [f"## {title} ({_scale(folder)}) {{ #{folder.name} }}", "", _provenance(folder, experiment), "", caption, ""]
+    reading = folder / "reading.md"
+    if reading.exists():
+        lines += ["#### Reading", "", _without_title(reading.read_text()), ""]
+    for address in sorted(pictures, key=lambda one: (not one.endswith("/figure.png"), one)):
+        lines += [f"![{title}: {Path(address).stem.replace('_', ' ')}]({address.removeprefix('results/')}){{ loading=lazy }}", ""]
+    lines += ["#### Numbers", "", first, ""]
+    if others:
+        lines += ["??? note \"The other tables of this experiment\"", "", *_indented(others), ""]
+    if notes:
+        lines += ["??? note \"Notes and comparisons\"", "", *_indented(notes), ""]
+    return "\n".join(lines), pictures
+
+
+def _parts(text: str) -> tuple[str, str, str, str, str]:
+    """Title, caption, first table, other tables and notes of a ``table.md``."""
+    lines = text.strip().splitlines()
+    title = lines[0].lstrip("# ").strip()
+    blocks = [block.strip() for block in "\n".join(lines[1:]).strip().split("\n\n")]
+    tables = [i for i, block in enumerate(blocks) if block.startswith("|")]
+    if not tables:
+        return title, "\n\n".join(blocks), "", "", ""
+    opening = tables[0] - 1 if tables[0] and blocks[tables[0] - 1].startswith("**") else tables[0]
+    first = "\n\n".join(blocks[opening : tables[0] + 1])
+    others = "\n\n".join(blocks[tables[0] + 1 : tables[-1] + 1])
+    return title, "\n\n".join(blocks[:opening]), first, others, "\n\n".join(blocks[tables[-1] + 1 :])
+
+
+def _provenance(folder: Path, experiment: str) -> str:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    device = manifest.get("device")
+    device = device[0] if isinstance(device, list) and device else device
+    where = f" on {device['name']}" if isinstance(device, dict) and device.get("name") else ""
+    seeds = manifest.get("seeds") or []
+    drawn = f", {len(seeds)} seeds" if isinstance(seeds, list) and len(seeds) > 1 else ""
+    scale = _scale(folder)
+    command = f"make {experiment.replace('_', '-')}" + ("" if scale == "quick" else f" SCALE={scale}")
+    return f"Measured by `{command}`{where}{drawn}. Files: `outputs/record/{folder.name}/`. [Rows, columns and metrics](../reference/experiments.md#{experiment})."
+
+
+def _without_title(text: str) -> str:
+    """A reading as the body of a section: its title dropped, its links to other readings turned to this site."""
+    lines = text.strip().splitlines()
+    body = "\n".join(lines[1:] if lines and lines[0].startswith("#") else lines).strip()
+    body = re.sub(r"^(#+) ", r"####\1 ", body, flags=re.MULTILINE)
+    return READING.sub(lambda found: f"]({_page_of(found.group(1))}.md#{found.group(1)})", body)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}" if line else "" for line in text.splitlines()]
+
+
+def _bench(folder: Path) -> Page:
+    text = (folder / "bench.md").read_text().strip()
+    reading = _without_title((folder / "reading.md").read_text())
+    pictures = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
+    shown = "\n\n".join(f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in pictures.values())
+    return Page("results/bench.md", f"# Bench\n\nMeasured by `make bench`.\n\n{reading}\n\n{shown}\n\n{text}\n", pictures)
