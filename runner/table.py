@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,17 +32,33 @@ class Rendered:
     complete: bool
 
 
-def experiment_shape(name: str) -> TableShape:
-    """The shape of the table of experiment `name`.
+def experiment_folders(overrides: Sequence[str] = ()) -> list[Path]:
+    """The folders that hold experiments: conf/experiment, and those on Hydra's search path in `overrides`."""
+    key = "hydra.searchpath="
+    places = [
+        place.strip(" '\"")
+        for o in overrides
+        if o.startswith(key)
+        for place in o[len(key) :].strip("[]").split(",")
+    ]
+    roots = list(conf.__path__)
+    for place in places:
+        scheme, _, path = place.rpartition("://")
+        package = find_spec(path) if scheme == "pkg" else None
+        roots += [path] if package is None else package.submodule_search_locations or []
+    return [Path(root) / "experiment" for root in roots]
+
+
+def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
+    """The shape of the table of experiment `name`; `overrides` may add to Hydra's search path.
 
     Raises:
         UserError: if there is no such experiment, or it has no table.
     """
-    folder = Path(conf.__path__[0]) / "experiment"
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
-    if name not in known:
-        raise unknown("experiment", name, known)
-    config = OmegaConf.load(folder / f"{name}.yaml")
+    files = {path.stem: path for folder in experiment_folders(overrides) for path in folder.glob("*.yaml")}
+    if name not in files:
+        raise unknown("experiment", name, files)
+    config = OmegaConf.load(files[name])
     assert isinstance(config, DictConfig)
     if "table" not in config:
         raise UserError(f"Experiment {name} has no table block.")
@@ -55,7 +72,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         UserError: for an unknown experiment, an override that does not fit, or a table that does not
             match its sweep.
     """
-    shape = experiment_shape(experiment)
+    shape = experiment_shape(experiment, overrides)
 
     from runner.execution.atomic_files import write_text
     from runner.report.analysis.table_entries import summarise

@@ -15,7 +15,7 @@ from runner.tools.audit.defects.bimodal_chain import BETAS, STEP_SIZE, bimodal_c
 from runner.tools.audit.defects.printed_rules import released_cold_distribution, swaps_with
 from runner.tools.audit.defects.released_acceptance import AcceptanceWithoutBeta, ReleasedAcceptance
 from runner.tools.audit.defects.released_run import released_step_size
-from runner.tools.audit.defects.swap_rules import (
+from runner.tools.audit.defects.swap_rule_bias import (
     acceptance_without_beta,
     local_moves,
     printed_rules,

@@ -14,7 +14,7 @@ from runner.execution.command_line import reported
 from runner.tools.exactness.distances import LIMIT, distance
 from runner.tools.exactness.exactness_command import main
 from runner.tools.exactness.exactness_page import unproved, verdict
-from runner.tools.exactness.kernel_variants import Variant, variants
+from runner.tools.exactness.kernel_variants import KernelVariant, variants
 from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from samplers.discrete.dmala import DMALA
@@ -126,7 +126,7 @@ def test_exact_samplers_are_found_exact(name: str, space: str) -> None:
 
 
 def test_tempering_is_checked_on_its_product_space() -> None:
-    groups: dict[str, list[Variant]] = {}
+    groups: dict[str, list[KernelVariant]] = {}
     for variant in variants(["sampler=pt_gibbs"]):
         groups.setdefault(variant.name, []).append(variant)
     assert len(groups) == 6
@@ -138,7 +138,7 @@ def test_tempering_is_checked_on_its_product_space() -> None:
 
 @pytest.mark.parametrize("name", ["rbm_gibbs", "pt_rbm_gibbs", "dmala"])
 def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> None:
-    groups: dict[str, list[Variant]] = {}
+    groups: dict[str, list[KernelVariant]] = {}
     for variant in variants([f"sampler={name}"]):
         groups.setdefault(variant.name, []).append(variant)
     for group in groups.values():
@@ -148,7 +148,7 @@ def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> No
 
 
 def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
-    found = distance([Variant("dula", "step_size=1", DULA(1.0))], "binary", TARGET)
+    found = distance([KernelVariant("dula", "step_size=1", DULA(1.0))], "binary", TARGET)
     biases = []
     for beta in (1.0, 0.5, 0.1):
         law = (beta * TARGET.log_prob(TARGET.space.states())).softmax(-1)
@@ -160,7 +160,7 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
 
 
 def test_all_positions_of_a_cycle_are_checked() -> None:
-    found = distance([Variant("gibbs", "", Gibbs("systematic"))], "binary", TARGET)
+    found = distance([KernelVariant("gibbs", "", Gibbs("systematic"))], "binary", TARGET)
     assert found.checked == 3 * 3
 
 
@@ -170,7 +170,7 @@ def test_all_positions_of_a_cycle_are_checked() -> None:
 def test_a_false_claim_fails(name: str) -> None:
     kernel = KERNEL_MUTANTS[name]()
     assert kernel.exact
-    found = distance([Variant("mutant", "", kernel)], "binary", TARGET)
+    found = distance([KernelVariant("mutant", "", kernel)], "binary", TARGET)
     assert found.fails
     assert verdict(found) == "CLAIM FAILS"
 
@@ -182,7 +182,7 @@ def test_a_claim_is_not_saved_by_a_density_that_is_nan() -> None:
         def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
             return theta.sum(-1) * torch.nan
 
-    found = distance([Variant("dmala", "", DMALA(1.0))], "binary", Nan())
+    found = distance([KernelVariant("dmala", "", DMALA(1.0))], "binary", Nan())
     assert found.fails
 
 
@@ -206,7 +206,7 @@ def test_a_claim_that_cannot_be_checked_does_not_pass(
     said = capsys.readouterr().out
     assert f"Claimed but not checked on any space: {kernel}" in said
     assert "log_transition" in said
-    found = distance([Variant("Silent", "", Gibbs())], "binary", TARGET)
+    found = distance([KernelVariant("Silent", "", Gibbs())], "binary", TARGET)
     assert unproved([found]) == []
 
 
@@ -269,7 +269,7 @@ def test_a_target_on_the_reals_has_no_states(tmp_path: Path, capsys: pytest.Capt
 
 def test_simulated_tempering_is_checked_on_levels_and_states() -> None:
     """Partition functions even and wrong, step sizes equal and unequal: four matrices for each ladder."""
-    groups: dict[str, list[Variant]] = {}
+    groups: dict[str, list[KernelVariant]] = {}
     for variant in variants(["sampler=st_dmala"]):
         groups.setdefault(variant.name, []).append(variant)
     assert set(groups) == {"st_dmala, 2 levels", "st_dmala, 3 levels"}
@@ -281,9 +281,9 @@ def test_simulated_tempering_is_checked_on_levels_and_states() -> None:
 
 def test_simulated_tempering_around_an_inexact_kernel_is_biased() -> None:
     kernel = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
-    found = distance([Variant("st_dula", "", kernel)], "binary", TARGET)
+    found = distance([KernelVariant("st_dula", "", kernel)], "binary", TARGET)
     assert found.bias is not None
     assert found.bias[0] > 0.01
     boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
     boasting.exact = True
-    assert distance([Variant("st_dula", "", boasting)], "binary", TARGET).fails
+    assert distance([KernelVariant("st_dula", "", boasting)], "binary", TARGET).fails

@@ -22,7 +22,7 @@ from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.panel import Draw, PanelData
 from runner.report.figures.style import row_styles
-from runner.report.panels import repeats, spectrum, states
+from runner.report.panels import hessian_spectrum, repeats, states
 from runner.report.published import published_numbers
 from runner.report.stored_results import gather
 from runner.report.table_shape import TableShape
@@ -203,7 +203,7 @@ def test_gaps_are_the_shares_less_the_law(ax: Axes, shape, jobs, store) -> None:
 
 
 def test_the_spectrum_is_that_of_the_visits(ax: Axes, shape, jobs, store) -> None:
-    draw(spectrum.draw_spectrum, ax, shape, jobs, store, row="EDMALA")
+    draw(hessian_spectrum.draw_spectrum, ax, shape, jobs, store, row="EDMALA")
     eigenvalues = torch.linalg.eigvalsh(Bernoulli4().hessians()).numpy()
     (outline,) = (patch for patch in ax.patches if patch.__class__.__name__ == "StepPatch")
     edges, bars = outline.get_data().edges, [patch.get_height() for patch in ax.containers[0]]
@@ -243,7 +243,7 @@ def test_panels_without_runs_say_so(ax: Axes, shape, jobs, tmp_path: Path) -> No
     empty = Store(tmp_path / "nothing")
     for kind, panel in (
         (states.draw_gaps, {"row": "DULA"}),
-        (spectrum.draw_spectrum, {"row": "DULA"}),
+        (hessian_spectrum.draw_spectrum, {"row": "DULA"}),
         (repeats.draw_repeats, {"metric": "hessian_std"}),
     ):
         ax.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from runner.report.numerals import power_of_ten
-from runner.report.page.layout import Block, Cell, Label, Page
+from runner.report.page.layout import Cell, Label, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import BETTER
 
@@ -78,7 +78,7 @@ def latex(page: Page) -> str:
     )
 
 
-def _block(block: Block) -> str:
+def _block(block: MetricBlock) -> str:
     columns = "l" + "".join(("|" if group.rule else "") + "r" * len(group.heads) for group in block.groups)
     width = 1 + sum(len(group.heads) for group in block.groups)
     unit = None if block.label.unit == 1.0 else block.label.unit
@@ -104,7 +104,7 @@ def _group(heads: tuple[Label, ...], label: Label) -> str:
     return rf"\multicolumn{{{len(heads)}}}{{c}}{{{_label(label)}}}"
 
 
-def _rules(block: Block) -> list[str]:
+def _rules(block: MetricBlock) -> list[str]:
     """A short rule under each group's name."""
     rules, first = [], 2
     for group in block.groups:

@@ -59,7 +59,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Block:
+class MetricBlock:
     """All numbers of one metric."""
 
     label: Label
@@ -77,7 +77,7 @@ class Page:
 
     title: str
     caption: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[MetricBlock, ...]
     findings: tuple[str, ...]
     legend: tuple[str, ...]
     footnotes: tuple[tuple[str, str], ...]
@@ -108,7 +108,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
 
 def _block(
     shape: TableShape, metric: MetricShape, summary: Summary, results: Results, footnotes: Footnotes
-) -> Block:
+) -> MetricBlock:
     label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
     columns = [column for column in shape.columns if column.table]
     rows = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
@@ -149,7 +149,7 @@ def _block(
         lines.append(
             Line(_label(item, summary, results, footnotes), tuple(cells), _starts_part(down, position))
         )
-    return Block(label, metric.direction, tuple(groups), tuple(lines))
+    return MetricBlock(label, metric.direction, tuple(groups), tuple(lines))
 
 
 def _version_head(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.report.numerals import power_of_ten
-from runner.report.page.layout import Block, Cell, Label, Page
+from runner.report.page.layout import Cell, Label, MetricBlock, Page
 from runner.report.table_shape import Direction
 
 SUPERSCRIPT = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789-", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -22,7 +22,7 @@ def label_text(label: Label) -> str:
     return label.text + "".join(label.marks).translate(SUPERSCRIPT) + unit
 
 
-def block_title(block: Block) -> str:
+def block_title(block: MetricBlock) -> str:
     """A metric's name, its unit where it is not one, and which way is better."""
     unit = None if block.label.unit == 1.0 else block.label.unit
     named = label_text(Label(block.label.text, block.label.marks, unit))
@@ -40,7 +40,7 @@ def cell_text(cell: Cell | None, *, spread: bool = True) -> str:
     return text + "".join(cell.marks) + seeds
 
 
-def column_titles(block: Block) -> list[str]:
+def column_titles(block: MetricBlock) -> list[str]:
     """One heading a column: the group's name over its first column, the version over the published ones."""
     titles = []
     for group in block.groups:
@@ -61,7 +61,7 @@ def markdown(page: Page) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
+def _block(block: MetricBlock) -> str:
     titles = ["", *column_titles(block)]
     rows = []
     for line in block.lines:

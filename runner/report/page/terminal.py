@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runner.report.page.layout import Block, Page
+from runner.report.page.layout import MetricBlock, Page
 from runner.report.page.markdown import SUPERSCRIPT, block_title, cell_text, column_titles, label_text
 
 WIDE_ENOUGH = 10_000
@@ -37,7 +37,7 @@ def show_page(page: Page, file: IO[str] | None = None) -> None:
         console.print(Text(f"For the rest: {page.rest}"))
 
 
-def _block(block: Block) -> Table:
+def _block(block: MetricBlock) -> Table:
     """The block; the spread of published numbers is left to the files."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("", no_wrap=True)

@@ -12,7 +12,7 @@ from runner.tools.audit.defects import (
     replica_theory,
     shared_uniforms,
     sixteen_states,
-    swap_rules,
+    swap_rule_bias,
 )
 from runner.tools.audit.finding import Finding
 
@@ -76,7 +76,7 @@ FINDINGS = (
         "The barrier is taken as the first pair's rejection instead of the total",
         "PTDLP simulate_synthetic.py:544",
         "experiments.md I.12",
-        released_run.barrier,
+        released_run.ladder_barrier,
         "mean swap probabilities of a run with the released settings",
         "The notes call 0.026 the true barrier. It comes out for the released rule's own rejections; by the "
         "Metropolis rule, which the theory needs, the total is smaller.",
@@ -86,7 +86,7 @@ FINDINGS = (
         "Printed swap rules move the cold replica off its target; the Metropolis rule does not",
         "PT-DLP v1 Eq. 6 and 3.2, v2 Eq. 5",
         "experiments.md 0.4, I.1-3",
-        swap_rules.printed_rules,
+        swap_rule_bias.printed_rules,
         "enumeration of the product space; an independent program gives the same",
         CHAIN,
     ),
@@ -95,7 +95,7 @@ FINDINGS = (
         "The released swap rule has the sign of v1 and stale energies",
         "PTDLP samplers.py:143-149",
         "experiments.md I.4",
-        swap_rules.released_rule,
+        swap_rule_bias.released_rule,
         "enumeration of the states and of the energies that the rule keeps; 50,000 chains agree",
         CHAIN,
     ),
@@ -122,7 +122,7 @@ FINDINGS = (
         "The released acceptance lacks beta: every replica targets beta = 1",
         "PTDLP samplers.py:117-118",
         "experiments.md 0.5, I.5",
-        swap_rules.acceptance_without_beta,
+        swap_rule_bias.acceptance_without_beta,
         "enumeration of the hot chain",
         CHAIN,
     ),
@@ -131,7 +131,7 @@ FINDINGS = (
         "The released acceptance scales the reverse gradient twice: a single chain is off its target",
         "PTDLP samplers.py:113-114 with :97",
         "experiments.md 0.5, I.6",
-        swap_rules.reverse_scaled_twice,
+        swap_rule_bias.reverse_scaled_twice,
         "enumeration of the cold chain",
         CHAIN,
     ),
@@ -185,7 +185,7 @@ FINDINGS = (
         "The number of replicas by v1, by v2 and with what a copy costs",
         "PT-DLP v1 Algorithm 3, v2 Lemma 4.1",
         "experiments.md I.11",
-        replica_theory.optimal_replicas,
+        replica_theory.replica_counts,
         "the three formulas, evaluated",
     ),
 )

@@ -18,12 +18,12 @@ from rich.table import Table
 
 from runner.tools.bench import (
     annealing,
-    binary_bnn,
-    continuous,
     deep_ebm,
     entropic_step,
     memory,
+    network_step,
     rbm_step,
+    real_spaces,
     start_up,
     tempering_round,
 )
@@ -40,7 +40,7 @@ def bench_rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str
 
     # First, since a child's peak memory includes that of its parent, which grows.
     memory_rows(add, short=short)
-    continuous.continuous_rows(add, short=short)
+    real_spaces.real_rows(add, short=short)
     for chains in (100, 1000):
         result = tempering_round.compare_tempering(chains)
         name = f"PT-DMALA round, 5 replicas x {chains} chains"
@@ -55,7 +55,7 @@ def bench_rows(console: Console, folder: Path, *, short: bool) -> list[tuple[str
         add(f"{name}, evaluations per replica", f"{result.evaluations:g}", "1", result.evaluations == 1)
     rbm_rows(add, rounds=8 if short else 40)
     entropic_step.entropic_rows(add, rounds=8 if short else 40)
-    binary_bnn.network_rows(add, rounds=8 if short else 40)
+    network_step.network_rows(add, rounds=8 if short else 40)
     deep_ebm.deep_rows(add, rounds=1 if short else 2)
     times = tempering_round.scaling((1, 2, 8), (10, 1000)) if short else tempering_round.scaling()
     draw_scaling(times, folder)
@@ -94,7 +94,7 @@ def memory_rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> N
     add(name, f"{long.seconds:.1f} s, {long.megabytes:.0f} MB", "-", True)
     growth = long.megabytes - brief.megabytes
     add(f"{name}: memory less that of {few}", f"{growth:.1f} MB", "<= 20 MB", growth <= 20)
-    peak = binary_bnn.network_megabytes()
+    peak = network_step.network_megabytes()
     name = "50 binary networks of 500 units, 29,860 rows x 88: memory of a step"
     add(name, f"{peak:.0f} MB", "<= 4096 MB", peak <= 4096)
     deep_ebm.deep_memory_rows(add)

@@ -19,7 +19,7 @@ from metrics.enumeration.transition_matrix import (
     transition_matrix,
 )
 from runner.execution.errors import one_sentence
-from runner.tools.exactness.kernel_variants import Variant
+from runner.tools.exactness.kernel_variants import KernelVariant
 from runner.tools.exactness.not_enumerable import why_not_enumerable
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -70,7 +70,7 @@ class NotCheckedError(ValueError):
     """A setting that does not fit the space, or cannot be enumerated."""
 
 
-def distance(settings: Iterable[Variant], space: str, target: Target) -> Distance:
+def distance(settings: Iterable[KernelVariant], space: str, target: Target) -> Distance:
     """The distance of one sampler, at all its `settings`, from `target`."""
     parts: list[_Part] = []
     reasons: dict[str, None] = {}

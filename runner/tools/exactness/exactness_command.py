@@ -29,12 +29,12 @@ def main(arguments: Sequence[str]) -> int:
     from runner.tools.exactness.distances import distance
     from runner.tools.exactness.enumerable_targets import targets
     from runner.tools.exactness.exactness_page import exactness_csv, show_distances, unproved
-    from runner.tools.exactness.kernel_variants import Variant, variants
+    from runner.tools.exactness.kernel_variants import KernelVariant, variants
 
     request = requested(arguments, multirun=False)
     config = compose([*request.hydra, *request.plans[0].overrides])
     listed = targets(arguments, config)
-    groups: dict[str, list[Variant]] = {}
+    groups: dict[str, list[KernelVariant]] = {}
     for variant in variants(arguments):
         groups.setdefault(variant.name, []).append(variant)
     distances = [

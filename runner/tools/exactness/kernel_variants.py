@@ -30,7 +30,7 @@ SHORT_RUN = "task.steps=40"
 
 
 @dataclass(frozen=True)
-class Variant:
+class KernelVariant:
     """A sampler at one setting.
 
     Attributes:
@@ -44,7 +44,7 @@ class Variant:
     kernel: Kernel
 
 
-def variants(arguments: Sequence[str]) -> Iterator[Variant]:
+def variants(arguments: Sequence[str]) -> Iterator[KernelVariant]:
     """All samplers, or the one that `arguments` choose; what cannot be built as configured is refused.
 
     Args:
@@ -69,7 +69,7 @@ def _about(line: str, group: str) -> bool:
     return key == group or key.startswith(f"{group}.")
 
 
-def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[Variant]:
+def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVariant]:
     given = list(arguments)
     if not any(_about(line, "task.steps") for line in given):
         given.append(SHORT_RUN)
@@ -81,7 +81,7 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[Variant]
         kernel = construct({**described, **values}, "sampler")
         if not isinstance(kernel, Kernel):
             raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
-        yield Variant(f"{described['name']}{label}{name}", setting, kernel)
+        yield KernelVariant(f"{described['name']}{label}{name}", setting, kernel)
 
 
 def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

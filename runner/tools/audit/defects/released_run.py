@@ -94,7 +94,7 @@ def unevenness() -> float:
     return largest
 
 
-def barrier() -> list[Figure]:
+def ladder_barrier() -> list[Figure]:
     """The released code takes the first pair's rejection for the barrier of the whole ladder.
 
     Our notes measured rejections by the released rule itself. The plain Metropolis probabilities, which the

@@ -47,7 +47,7 @@ def round_trips() -> list[Figure]:
     ]
 
 
-def optimal_replicas() -> list[Figure]:
+def replica_counts() -> list[Figure]:
     """K* by three formulas at three barriers."""
     return [
         Figure(

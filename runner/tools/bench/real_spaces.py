@@ -44,17 +44,17 @@ def exchange_gap(points: int) -> None:
     inverse_gap(singular_mixture(EPSILON, 2).double(), reld(speed), speed, points, WIDE_BOX)
 
 
-def continuous_rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> None:
+def real_rows(add: Callable[[str, str, str, bool], None], *, short: bool) -> None:
     """The rows of the bench, each of a process of its own."""
-    found = cost_of("runner.tools.bench.continuous", "chains")
+    found = cost_of("runner.tools.bench.real_spaces", "chains")
     good = found.seconds <= 60 and found.megabytes <= 1000
     cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
     add(f"STMH, {CHAINS} chains x {STEPS} steps, 1 thread", cost, "<= 60 s, 1,000 MB", good)
-    found = cost_of("runner.tools.bench.continuous", "langevin", "61")
+    found = cost_of("runner.tools.bench.real_spaces", "langevin", "61")
     cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
     add("spectral gap of LD, grid of 61 x 61", cost, "<= 30 s", found.seconds <= 30)
     points = 13 if short else 25
-    found = cost_of("runner.tools.bench.continuous", "exchange", str(points))
+    found = cost_of("runner.tools.bench.real_spaces", "exchange", str(points))
     cost = f"{found.seconds:.1f} s, {found.megabytes:.0f} MB"
     add(f"spectral gap of ReLD, pairs of points of a grid of {points} x {points}", cost, "-", True)
 

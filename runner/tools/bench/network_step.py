@@ -122,7 +122,7 @@ def network_megabytes() -> float:
     Raises:
         RuntimeError: if the process fails.
     """
-    return cost_of("runner.tools.bench.binary_bnn").megabytes
+    return cost_of("runner.tools.bench.network_step").megabytes
 
 
 def network_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
