@@ -8,7 +8,6 @@ import importlib.util
 import inspect
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -21,18 +20,17 @@ from typing import Any
 import pytest
 import yaml
 
-from runner.__main__ import main as run
 from runner.config.datasets import BINARISATIONS
 from runner.execution.errors import UserError
 from runner.models.model_files import save_model
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
 from targets.models.rbm import RBM
+from tests.docs.pages import PAGES, Command, commands
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("runner", "metrics", "samplers", "targets")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-README = (ROOT / "README.md").read_text()
 
 # Distributions whose import has another name.
 IMPORTED_AS = {
@@ -63,17 +61,6 @@ def tracked() -> list[Path]:
     if listed.returncode:
         pytest.skip("the project is not a git checkout here")
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
-
-
-def blocks(language: str) -> list[str]:
-    """The README's code blocks in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-
-
-def readme_commands() -> list[list[str]]:
-    """Every command of the README's shell blocks, as words, comments removed."""
-    lines = [line for block in blocks("bash") for line in block.splitlines() if line.strip()]
-    return [words for line in lines if (words := shlex.split(line, comments=True))]
 
 
 def make_targets() -> dict[str, str]:
@@ -210,7 +197,7 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"joblib", "slurm", "ray", "dev", "all"}
+    assert set(extras) == {"joblib", "slurm", "ray", "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 
@@ -230,41 +217,43 @@ def test_the_citation_is_valid_and_of_this_version() -> None:
     assert "Apache License" in (ROOT / "LICENSE").read_text()
 
 
+GENERATED = re.compile(r"^(\.\./)*(docs/)?(reference/(?!api)|results/(?!findings)|rooms\.md|(?!.*/).*\.md$)")
+"""Links to pages that are made when the site is built, whose links `make docs` checks."""
+
+
 def test_documents_link_to_files_that_exist() -> None:
-    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for document in {*ROOT.glob("*.md"), *PAGES}:
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
-            assert (document.parent / link).exists(), f"{document.name} links to {link}"
+            made = "docs" in document.parts and GENERATED.match(link)
+            assert made or (document.parent / link).exists(), f"{document} links to {link}"
+
+
+def test_the_readme_is_short() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 150
+    assert [line for line in lines if len(line) > 100] == []
 
 
 def test_the_two_commands_come_first() -> None:
-    assert [command[:2] for command in readme_commands()[:2]] == [["make", "pt-table1"], ["make", "test"]]
+    assert [one.words[:2] for one in commands()[:2]] == [("make", "pt-table1"), ("make", "test")]
+    assert commands()[0].page == "README.md"
 
 
-def test_every_command_of_the_readme_exists() -> None:
+def test_every_documented_command_exists() -> None:
     targets = make_targets()
-    for words in readme_commands():
-        if words[0] == "make":
-            assert words[1] in targets, words
-        else:
-            assert words[:2] == ["python", "-m"], words
-            assert importlib.util.find_spec(words[2]), words
+    for one in commands():
+        if one.words[0] == "make":
+            named = [word for word in one.words[1:] if "=" not in word]
+            assert set(named) <= targets, one
+        elif one.words[0] != "source":
+            assert one.words[:2] == ("python", "-m"), one
+            assert importlib.util.find_spec(one.words[2]), one
 
 
-def runner_commands(*, own: bool) -> list[list[str]]:
-    """Arguments of the README's ``python -m runner`` commands: with classes of one's own, or the others."""
-    commands = [words[3:] for words in readme_commands() if words[:3] == ["python", "-m", "runner"]]
-    return [words for words in commands if any("mypackage" in word for word in words) == own]
-
-
-@pytest.fixture
-def mypackage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package of the README's examples, in the current folder, outside the tree."""
-    for path, text in re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    (tmp_path / "mypackage" / "__init__.py").touch()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
+def runner_commands() -> list[Command]:
+    """The documented ``python -m runner`` commands, those with classes of the reader's own left out."""
+    found = [one for one in commands() if one.words[:3] == ("python", "-m", "runner")]
+    return [one for one in found if "mypackage" not in str(one)]
 
 
 @pytest.fixture(scope="module")
@@ -275,26 +264,18 @@ def saved_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_readme_shows_every_task() -> None:
-    tasks = {word for words in runner_commands(own=False) for word in words if word.startswith("task=")}
+def test_the_documents_show_every_task() -> None:
+    tasks = {word for one in runner_commands() for word in one.words if word.startswith("task=")}
     assert tasks >= {f"task={name}" for name in options("task") if name != "sample"}
 
 
-@pytest.mark.parametrize("words", runner_commands(own=False), ids=" ".join)
-def test_the_readmes_runs_compose(words: list[str], saved_model: Path) -> None:
-    overrides = [word.replace("outputs/models/ID", str(saved_model)) for word in words if "=" in word]
-    request = requested(overrides, multirun="-m" in words)
+@pytest.mark.parametrize("command", runner_commands(), ids=str)
+def test_the_documented_runs_compose(command: Command, saved_model: Path) -> None:
+    words = [word for word in command.words[3:] if "=" in word]
+    overrides = [word.replace("outputs/models/ID", str(saved_model)) for word in words]
+    request = requested(overrides, multirun="-m" in command.words[3:])
     (job,) = jobs_of(replace(request, plans=request.plans[:1]))
     assert job.run_ids
-
-
-@pytest.mark.usefixtures("mypackage")
-@pytest.mark.parametrize("words", runner_commands(own=True), ids=" ".join)
-def test_the_readmes_own_target_and_sampler_run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*words, "scale=smoke"]) == 0, capsys.readouterr().err
-    said = capsys.readouterr().out
-    assert "200 steps" in said
-    assert re.search(r"\btv=0\.\d+", said)
 
 
 def options(group: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Writes the reference and result pages of the site from conf/, docstrings and outputs/record/, at every build.
+"""Makes reference and result pages from conf/, docstrings and outputs/record/ whenever the site is built.
 
 `hooks` is called by MkDocs; nothing outside this folder imports it but its tests.
 """

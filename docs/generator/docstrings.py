@@ -10,8 +10,8 @@ from typing import Any
 
 SECTIONS = ("Args", "Attributes", "Returns", "Raises")
 CITATION = re.compile(
-    r"`{0,2}(?:experiments\.md|settings\.md)`{0,2},? ([A-J](?:\.\d)?|0)\b"
-    r"|\b(?:experiments|settings) ([A-J](?:\.\d)?)\b"
+    r"`{0,2}(?:experiments\.md|settings\.md)`{0,2},? ([A-J](?:\.\d+)?|0(?:\.\d+)?)\b"
+    r"|\b(?:experiments|settings) ([A-J](?:\.\d+)?)\b"
 )
 """How code cites a section of docs/papers/settings.md."""
 
@@ -32,7 +32,7 @@ def located(dotted: str) -> Any:
 
 
 def docstring(thing: Any) -> Docstring:
-    """The docstring of a class or function, and, for what it leaves out, that of its constructor or module."""
+    """The docstring of a class or function; its constructor and its module fill what it leaves out."""
     found = _parsed(inspect.cleandoc(thing.__doc__ or ""))
     if inspect.isclass(thing) and "__init__" in vars(thing):
         built = _parsed(inspect.cleandoc(vars(thing)["__init__"].__doc__ or ""))
@@ -75,7 +75,9 @@ def markdown(text: str, settings: str) -> str:
         text: prose of a docstring.
         settings: relative address of the page of settings, for citations.
     """
-    return cited("\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines()), settings)
+    return cited(
+        "\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines()), settings
+    )
 
 
 def cited(text: str, settings: str) -> str:

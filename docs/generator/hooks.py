@@ -11,23 +11,24 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from docs.generator import reference_pages, result_pages, room_page  # noqa: E402 - the root has to be on the path first
+from docs.generator import data_pages, reference_pages, result_pages, room_page  # noqa: E402 - needs the root
 from docs.generator.measured_exactness import measured  # noqa: E402
+from docs.generator.sampler_page import samplers  # noqa: E402
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the reference pages, the result pages and the recorded figures."""
-    # MkDocs restores sys.path after it has loaded a hook; the classes that conf/ names are imported from here.
+    # MkDocs restores sys.path after loading a hook; the classes that conf/ names are imported from here.
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     conf = ROOT / "conf"
     reference = {
-        "samplers": reference_pages.samplers(conf, measured(ROOT)),
+        "samplers": samplers(conf, measured(ROOT)),
         "targets": reference_pages.targets(conf),
         "metrics": reference_pages.metrics(conf),
         "tasks": reference_pages.tasks(conf),
-        "experiments": reference_pages.experiments(conf),
-        "data-sets": reference_pages.data_sets(conf),
+        "experiments": data_pages.experiments(conf),
+        "data-sets": data_pages.data_sets(conf),
     }
     for name, text in reference.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FOLDERS = ("samplers", "targets", "metrics/enumeration", "runner/tools/exactness", "conf/sampler", "conf/tempering")
+FOLDERS = (
+    *("samplers", "targets", "metrics/enumeration", "runner/tools/exactness"),
+    *("conf/sampler", "conf/tempering"),
+)
 """What the numbers depend on."""
 
 

@@ -1,4 +1,4 @@
-"""The result pages: for each paper the tables, figures and readings of outputs/record/, included as recorded."""
+"""The result pages: for each paper the tables, figures and readings of outputs/record/, as recorded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from docs.generator.sections import introduction
 
 PAPERS = {
     "pt": ("pt-dlp", "PT-DLP: parallel tempering with discrete Langevin proposals"),
@@ -60,22 +62,16 @@ def _scale(folder: Path) -> str:
 
 
 def _overview(by_page: dict[str, list[Path]]) -> Page:
-    lines = [
-        "# Results",
-        "",
-        "Every table below was measured by one `make` command and is kept in `outputs/record/`. Each comes with its "
-        "figure, the published numbers where there are any, and a text that says how to read it. The scale says which "
-        "budget was used; `make TARGET SCALE=paper` measures the same table at the paper's budget.",
-        "",
-    ]
+    lines = ["# Results", "", introduction("results"), ""]
     for name, title in PAPERS.values():
         lines += [f"## {title}", "", "| table | scale | command |", "| :-- | :-- | :-- |"]
         for folder in by_page.get(name, []):
             target = folder.name.rsplit("_", 1)[0].replace("_", "-")
-            command = f"`make {target}`" if _scale(folder) == "quick" else f"`make {target} SCALE={_scale(folder)}`"
+            command = (
+                f"`make {target}`" if _scale(folder) == "quick" else f"`make {target} SCALE={_scale(folder)}`"
+            )
             lines.append(f"| [{_title(folder)}]({name}.md#{folder.name}) | {_scale(folder)} | {command} |")
         lines.append("")
-    lines += ["The [bench](bench.md) measures speed. The [audit](../audit.md) reproduces defects of papers and released code.", ""]
     return Page("results/index.md", "\n".join(lines), {})
 
 
@@ -93,17 +89,27 @@ def _record(folder: Path) -> tuple[str, dict[str, Path]]:
     title, caption, first, others, notes = _parts((folder / "table.md").read_text())
     pictures = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
     experiment = folder.name.rsplit("_", 1)[0]
-    lines = [f"## {title} ({_scale(folder)}) {{ #{folder.name} }}", "", _provenance(folder, experiment), "", caption, ""]
+    lines = [
+        f"## {title} ({_scale(folder)}) {{ #{folder.name} }}",
+        "",
+        _provenance(folder, experiment),
+        "",
+        caption,
+        "",
+    ]
     reading = folder / "reading.md"
     if reading.exists():
         lines += ["#### Reading", "", _without_title(reading.read_text()), ""]
     for address in sorted(pictures, key=lambda one: (not one.endswith("/figure.png"), one)):
-        lines += [f"![{title}: {Path(address).stem.replace('_', ' ')}]({address.removeprefix('results/')}){{ loading=lazy }}", ""]
+        lines += [
+            f"![{title}: {Path(address).stem}]({address.removeprefix('results/')}){{ loading=lazy }}",
+            "",
+        ]
     lines += ["#### Numbers", "", first, ""]
     if others:
-        lines += ["??? note \"The other tables of this experiment\"", "", *_indented(others), ""]
+        lines += ['??? note "The other tables of this experiment"', "", *_indented(others), ""]
     if notes:
-        lines += ["??? note \"Notes and comparisons\"", "", *_indented(notes), ""]
+        lines += ['??? note "Notes and comparisons"', "", *_indented(notes), ""]
     return "\n".join(lines), pictures
 
 
@@ -130,11 +136,13 @@ def _provenance(folder: Path, experiment: str) -> str:
     drawn = f", {len(seeds)} seeds" if isinstance(seeds, list) and len(seeds) > 1 else ""
     scale = _scale(folder)
     command = f"make {experiment.replace('_', '-')}" + ("" if scale == "quick" else f" SCALE={scale}")
-    return f"Measured by `{command}`{where}{drawn}. Files: `outputs/record/{folder.name}/`. [Rows, columns and metrics](../reference/experiments.md#{experiment})."
+    files = f"Files: `outputs/record/{folder.name}/`."
+    shape = f"[Rows, columns and metrics](../reference/experiments.md#{experiment})."
+    return f"Measured by `{command}`{where}{drawn}. {files} {shape}"
 
 
 def _without_title(text: str) -> str:
-    """A reading as the body of a section: its title dropped, its links to other readings turned to this site."""
+    """A reading as the body of a section: without its title, its links turned to this site."""
     lines = text.strip().splitlines()
     body = "\n".join(lines[1:] if lines and lines[0].startswith("#") else lines).strip()
     body = re.sub(r"^(#+) ", r"####\1 ", body, flags=re.MULTILINE)
@@ -149,5 +157,11 @@ def _bench(folder: Path) -> Page:
     text = (folder / "bench.md").read_text().strip()
     reading = _without_title((folder / "reading.md").read_text())
     pictures = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
-    shown = "\n\n".join(f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in pictures.values())
-    return Page("results/bench.md", f"# Bench\n\nMeasured by `make bench`.\n\n{reading}\n\n{shown}\n\n{text}\n", pictures)
+    shown = "\n\n".join(
+        f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in pictures.values()
+    )
+    return Page(
+        "results/bench.md",
+        f"# Bench\n\nMeasured by `make bench`.\n\n{reading}\n\n{shown}\n\n{text}\n",
+        pictures,
+    )

@@ -1,4 +1,4 @@
-"""The page of rooms: every folder of the four floors with its docstring, in the order that import-linter enforces."""
+"""The page of rooms: the folders of the four floors with their docstrings, in the order of import-linter."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 from docs.generator.docstrings import markdown
+from docs.generator.sections import introduction
 
 FLOORS = ("runner", "metrics", "samplers", "targets")
 SETTINGS = "papers/settings.md"
@@ -20,15 +21,14 @@ def rooms(root: Path) -> str:
         for contract in contracts
         for container in contract.get("containers", [])
     }
-    lines = [
-        "# Rooms",
-        "",
-        "Every floor is divided into rooms. In each table a room may import those in the rows below it and nothing above; rooms in one "
-        "row do not import each other. `make check` enforces this. The descriptions are the docstrings of the folders and files.",
-        "",
-    ]
+    lines = ["# Rooms", "", introduction("rooms"), ""]
     for floor in FLOORS:
-        lines += [f"## {floor} {{ #{floor} }}", "", markdown(_docstring(root / floor / "__init__.py"), SETTINGS), ""]
+        lines += [
+            f"## {floor} {{ #{floor} }}",
+            "",
+            markdown(_docstring(root / floor / "__init__.py"), SETTINGS),
+            "",
+        ]
         lines += ["| room | what is in it |", "| :-- | :-- |"]
         for layer in order.get(floor, []):
             names = [name.strip() for name in layer]

@@ -107,7 +107,9 @@ def _included(entries: list[Any], group: str) -> Iterator[tuple[str, str, str]]:
         for named, value in pairs:
             if value in ("_self_", None) or not isinstance(value, str):
                 continue
-            where = str(named if named is not None else value).removeprefix("optional ").removeprefix("override ")
+            where = (
+                str(named if named is not None else value).removeprefix("optional ").removeprefix("override ")
+            )
             where, _, package = where.partition("@")
             folder = group if named is None else where.removeprefix("/")
             if named is not None and not where.startswith("/"):

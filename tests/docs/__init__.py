@@ -1,0 +1,1 @@
+"""The documentation: its code blocks run, its citations lead somewhere, its generator covers conf/."""

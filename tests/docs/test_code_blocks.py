@@ -1,0 +1,134 @@
+"""The documentation's code blocks are run: commands at a tiny size, Python as it stands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from runner.__main__ import main as run
+from tests.docs.pages import PAGES, ROOT, Command, blocks, commands, examples
+
+TINY = {"scale": "smoke", "task.steps": "40", "task.chains": "8"}
+"""Put in place of what a command says. Tasks without steps get the scale alone."""
+
+NOT_RUN = (
+    "mnist",
+    "omniglot",
+    "caltech",
+    "berlin52",
+    "outputs/models/ID",
+    "logger=wandb",
+    "+experiment=pt_",
+    "--cfg",
+)
+"""Needs a download, a trained model, an account or an hour, or runs nothing; test_project.py composes it."""
+
+SLOW = (
+    *(
+        "target=rbm",
+        "target=resnet_ebm",
+        "target=binary_bnn",
+        "task.method=reld",
+        "runner.status",
+        "runner.table",
+    ),
+    *("hydra/launcher=", "+experiment=", "-m target=mog", "seed=3"),
+)
+"""Trains a model, starts processes, or takes more than a few seconds."""
+
+
+def runnable(module: str) -> list[object]:
+    """The commands of ``python -m MODULE`` that are run here, the slow ones marked."""
+    found = [one for one in commands() if one.words[:3] == ("python", "-m", module)]
+    kept = [one for one in found if not any(mark in shlex.join(one.words) for mark in NOT_RUN)]
+    return [
+        pytest.param(
+            one, id=str(one), marks=[pytest.mark.slow] * any(mark in shlex.join(one.words) for mark in SLOW)
+        )
+        for one in kept
+    ]
+
+
+def tiny(command: Command, output: Path) -> list[str]:
+    """The arguments of a command at a tiny size, with its results in `output`."""
+    words = list(command.words[3:])
+    sizes = {"output_root": str(output), "scale": TINY["scale"]}
+    if not any(word.startswith(("task=", "+experiment=")) for word in words):
+        sizes = {**sizes, **TINY}
+    kept = [word for word in words if word.split("=")[0] not in sizes]
+    return [*kept, *(f"{key}={value}" for key, value in sizes.items())]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder outside the project with the files that the pages show."""
+    folder = tmp_path_factory.mktemp("reader")
+    for path, text in examples().items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    (folder / "mypackage" / "__init__.py").touch()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+
+
+@pytest.mark.parametrize("command", runnable("runner"))
+def test_a_run_runs(command: Command, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tiny(command, folder / "outputs")) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    own = "mypackage" in str(command) and "-m" not in command.words[3:]
+    if own:
+        assert "40 steps" in said
+        assert re.search(r"\btv=0\.\d+", said)
+
+
+@pytest.mark.parametrize("command", runnable("runner.exactness"))
+def test_exactness_of_ones_own_sampler(
+    command: Command, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from runner.exactness import main
+
+    assert main([*command.words[3:], f"output_root={folder / 'exactness'}"]) == 0, capsys.readouterr()
+    assert "exact" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", runnable("runner.status"))
+def test_a_status_is_shown(command: Command, folder: Path) -> None:
+    from runner.status import main
+
+    kept = [word for word in command.words[3:] if not word.startswith("scale=")]
+    assert main([*kept, "scale=smoke", f"output_root={folder / 'outputs'}"]) == 0
+
+
+@pytest.mark.parametrize("command", runnable("runner.table"))
+def test_a_table_is_drawn_of_what_is_there(command: Command, folder: Path) -> None:
+    from runner.table import main
+
+    assert main([*command.words[3:], f"output_root={folder / 'outputs'}"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("page", "number"),
+    [
+        pytest.param(page, number, id=f"{page.relative_to(ROOT)}: {number}")
+        for page in PAGES
+        for number in range(len(blocks(page, "python")))
+    ],
+)
+def test_python_runs(page: Path, number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if not list(folder.glob("outputs/runs/*/metrics.csv")):
+        assert (
+            run(["target=bernoulli4", "sampler=dmala", "scale=smoke", f"output_root={folder / 'outputs'}"])
+            == 0
+        )
+    earlier: dict[str, object] = {"__name__": "page"}
+    for block in blocks(page, "python")[: number + 1]:
+        exec(compile(block, f"{page.name}, block {number}", "exec", dont_inherit=True), earlier)

@@ -1,0 +1,126 @@
+"""The generated pages hold every name of conf/ and every recorded table, with keys, defaults and comments."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from docs.generator import data_pages, reference_pages, result_pages, room_page
+from docs.generator.docstrings import cell, markdown
+from docs.generator.measured_exactness import summaries
+from docs.generator.sampler_page import samplers
+from docs.generator.sections import names
+from docs.generator.yaml_files import Key, all_keys, header, keys
+from tests.docs.pages import ROOT
+
+CONF = ROOT / "conf"
+
+
+@pytest.mark.parametrize("group", ["target", "metric", "task", "experiment"])
+def test_a_page_has_a_section_for_every_name(group: str) -> None:
+    module = data_pages if group == "experiment" else reference_pages
+    page = getattr(module, f"{group}s")(CONF)
+    offered = [name for name in names(CONF, group) if name != "standard"]
+    assert [name for name in offered if f"\n## {name} {{ #{name} }}\n" not in page] == []
+
+
+def test_the_page_of_samplers_has_all_of_them_with_what_was_measured() -> None:
+    measured = summaries(
+        csv.DictReader(
+            io.StringIO(
+                "sampler,space,claimed,error,lowest_tv,highest_tv,checked,found,left_out\n"
+                "dmala,binary 2^3,True,2e-16,,,9,exact,\n"
+                "dmala,tours 3!,True,nan,,,0,not checked,no tours\n"
+                "dula,binary 2^3,False,0.1,0.01,0.25,9,inexact,\n"
+                "gibbs (scan=systematic),binary 2^3,True,1e-16,,,3,exact,\n"
+            )
+        )
+    )
+    page = samplers(CONF, measured)
+    assert [name for name in names(CONF, "sampler") if f"## {name} {{ #{name} }}" not in page] == []
+    row = next(line for line in page.splitlines() if line.startswith("| [`dmala`]"))
+    assert row.endswith("| binary | yes |")
+    assert next(line for line in page.splitlines() if line.startswith("| [`dula`]")).endswith(
+        "| binary | no † |"
+    )
+    assert "max abs(pi P - pi) is 2.0e-16" in page
+    assert "at most 0.250" in page
+    assert measured["gibbs"].claimed
+
+
+def test_every_setting_of_a_sampler_is_listed() -> None:
+    page = samplers(CONF, {})
+    for name in names(CONF, "sampler"):
+        for key in all_keys(CONF, "sampler", name):
+            assert f"`sampler.{key.path}`" in page
+
+
+def test_keys_have_defaults_and_comments(tmp_path: Path) -> None:
+    (tmp_path / "group").mkdir()
+    path = tmp_path / "group" / "one.yaml"
+    path.write_text(
+        "# What it is,\n# in two lines.\nname: one\n_target_: a.B\n"
+        'rate: 0.5  # between # 0 and 1\nmode: "a # b"\ninner:  # of the inner part\n'
+        "  steps: ${scale.steps}  # how many\n"
+        "listed: [1, 2]  # two of them\n"
+    )
+    assert header(path) == "What it is, in two lines."
+    assert keys(path) == [
+        Key("rate", "0.5", "between # 0 and 1"),
+        Key("mode", '"a # b"', ""),
+        Key("inner", "", "of the inner part"),
+        Key("inner.steps", "${scale.steps}", "how many"),
+        Key("listed", "[1, 2]", "two of them"),
+    ]
+
+
+def test_included_files_give_their_keys(tmp_path: Path) -> None:
+    for group in ("sampler", "tempering"):
+        (tmp_path / group).mkdir()
+    (tmp_path / "tempering" / "parallel.yaml").write_text(
+        "ladder: auto  # inverse temperatures\nreplicas: auto\n"
+    )
+    (tmp_path / "sampler" / "dmala.yaml").write_text("name: dmala\nstep_size: auto  # alpha\n")
+    (tmp_path / "sampler" / "pt.yaml").write_text(
+        "defaults:\n  - /tempering@_here_: parallel\n  - dmala@kernel\n  - _self_\nname: pt\nreplicas: 4\n"
+    )
+    assert all_keys(tmp_path, "sampler", "pt") == [
+        Key("ladder", "auto", "inverse temperatures"),
+        Key("replicas", "4", ""),
+        Key("kernel.step_size", "auto", "alpha"),
+    ]
+
+
+def test_prose_is_no_markup_but_citations_are_links() -> None:
+    assert markdown("a * b_c |x| < 1, `d_e`", "s.md") == r"a \* b\_c \|x\| &lt; 1, `d_e`"
+    assert markdown("see (`experiments.md` I, row 3)", "s.md") == "see ([settings I](s.md#i), row 3)"
+    assert markdown("of settings B.4.", "s.md") == "of [settings B.4](s.md#b4)."
+    assert markdown("text:\n\n    q(y | x)", "s.md") == "text:\n\n    q(y | x)"
+    assert cell("`a|b` and\nc") == r"`a\|b` and c"
+
+
+def test_every_recorded_table_is_on_a_page_with_its_figures_and_reading() -> None:
+    record = ROOT / "outputs" / "record"
+    pages = result_pages.pages(record)
+    text = "\n".join(page.text for page in pages)
+    shown = {path for page in pages for path in page.pictures.values()}
+    for folder in record.iterdir():
+        assert set(folder.glob("*.png")) <= shown
+        if (folder / "table.md").exists():
+            assert f"{{ #{folder.name} }}" in text
+            for line in (folder / "table.md").read_text().splitlines():
+                if line.startswith("|"):
+                    assert line in text
+            if (folder / "reading.md").exists():
+                assert (folder / "reading.md").read_text().splitlines()[-1] in text
+
+
+def test_every_room_is_on_the_page_of_rooms() -> None:
+    page = room_page.rooms(ROOT)
+    for floor in room_page.FLOORS:
+        for folder in (ROOT / floor).iterdir():
+            if (folder / "__init__.py").exists():
+                assert f"`{folder.name}`" in page
