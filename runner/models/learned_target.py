@@ -25,7 +25,7 @@ from runner.execution.progress import current
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
 from runner.models.trained_model import KeptModel, kept_in, named_by
-from runner.models.training import Training, TrainingError
+from runner.models.training import Training, TrainingError, TrainingImages
 from runner.store.run_store import Store
 from targets.datasets.dataset import Dataset
 from targets.target import Target
@@ -104,12 +104,9 @@ def begun(recipe: Recipe, config: DictConfig) -> tuple[Training, Dataset]:
         training = Training(
             target,
             kernel,
-            data.train,
+            TrainingImages(data.train, data.validation, data.grey, data.white),
             recipe.settings,
             recipe.seed,
-            data.validation,
-            grey=data.grey,
-            white=data.white,
             scoring=recipe.scoring,
         )
     except ValueError as error:

@@ -15,8 +15,8 @@ from omegaconf import DictConfig
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
-from metrics.two_sample.mode_search import likely_mode
-from metrics.two_sample.reference_chains import GroundTruthChains
+from metrics.two_sample.mode_search import find_mode
+from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import with_key
 from runner.config.datasets import load as load_data
 from runner.config.digest import SCHEMA, digest
@@ -119,11 +119,11 @@ def _ground_truth(
     return found
 
 
-def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChains:
+def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains:
     if not isinstance(settings, Mapping):
         raise UserError(f"target.ground_truth must be a group of keys, {settings!r} was given.")
     try:
-        return GroundTruthChains(target, images, seed=SEED, **settings)
+        return ReferenceChains(target, images, seed=SEED, **settings)
     except (ValueError, TypeError) as error:
         raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
 
@@ -159,7 +159,7 @@ def _make(config: DictConfig, kept: KeptModel, target: RBM, settings: Mapping[st
     tensors = {
         "reference": truth.reference.to(torch.uint8),
         "held_out": truth.held_out.to(torch.uint8),
-        "modes": likely_mode(target, data.train).to(torch.uint8),
+        "modes": find_mode(target, data.train).to(torch.uint8),
     }
     report = {**truth.report, "seconds": time.monotonic() - begun, "settings": dict(settings)}
     write_json(path.with_suffix(".json"), report)

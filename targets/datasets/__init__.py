@@ -1,4 +1,4 @@
-"""Binary images: one module per published set, each with a `load`; `files` finds and reads what lies on disk.
+"""Binary images: one module with a loader per published set; `targets.datasets.files` finds and reads files.
 
-Imports nothing else of `targets` but `randomness`.
+Imports nothing else of `targets` but `targets.randomness`.
 """

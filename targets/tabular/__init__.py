@@ -1,4 +1,4 @@
 """Tables of numbers with an outcome: one module per published set, read, checked and split.
 
-Imports `targets.datasets.files` only.
+Imports `targets.datasets` only.
 """

@@ -8,14 +8,14 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.likelihood.ais_untempered import UntemperedAnnealing
+from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
 from metrics.likelihood.importance_weights import Estimate, log_mean_weight
-from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
 from metrics.likelihood.rbm_log_partition import (
     MAX_UNITS,
-    base_log_likelihood,
-    exact_log_partition,
-    mean_log_prob,
+    exact_rbm_log_partition,
+    rbm_mean_log_prob,
+    rbm_reference_log_likelihood,
 )
 from runner.execution import signals
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -38,18 +38,22 @@ def rbm_likelihood(
     ``log_likelihood_exact`` joins them.
     """
     runs = _Annealings(rbm, data, settings, seed, config, checkpoint)
-    base = log_base_partition(rbm)
+    base = log_reference_partition(rbm)
     forward = runs.estimate("forward").shifted(base)
     reverse = runs.estimate("reverse").reversed(base)
     untempered = runs.estimate("untempered")
-    test = mean_log_prob(rbm, data.test)
+    test = rbm_mean_log_prob(rbm, data.test)
     values = both_ends(
-        forward, reverse, test, mean_log_prob(rbm, data.train), base_log_likelihood(rbm, data.test)
+        forward,
+        reverse,
+        test,
+        rbm_mean_log_prob(rbm, data.train),
+        rbm_reference_log_likelihood(rbm, data.test),
     )
     values["log_z_untempered"] = untempered.value
     values["log_likelihood_untempered"] = test - untempered.value
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
-        values["log_z_exact"] = exact_log_partition(rbm)
+        values["log_z_exact"] = exact_rbm_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
     return values | {"ais_seconds": runs.seconds()}
 
@@ -67,21 +71,21 @@ class _Annealings(Annealings):
         """log of the mean weight of the annealing `name`."""
         begin = {"forward": self._forward, "reverse": self._reverse, "untempered": self._untempered}[name]
 
-        def begun() -> Annealing:
+        def begun() -> RBMAnnealing:
             return begin(Streams([self.seed], f"ais/{name}", self.rbm.weight.device))
 
         return log_mean_weight(self.log_weights(name, begun), self.seed)
 
-    def _forward(self, streams: Streams) -> Annealing:
-        start = base_draws(self.rbm, self.settings.chains, streams)
-        return Annealing(self.rbm, self.settings.betas, start, streams)
+    def _forward(self, streams: Streams) -> RBMAnnealing:
+        start = reference_draws(self.rbm, self.settings.chains, streams)
+        return RBMAnnealing(self.rbm, self.settings.betas, start, streams)
 
-    def _untempered(self, streams: Streams) -> Annealing:
-        start = base_draws(self.rbm, self.settings.chains, streams)
-        return UntemperedAnnealing(self.rbm, self.settings.betas, start, streams)
+    def _untempered(self, streams: Streams) -> RBMAnnealing:
+        start = reference_draws(self.rbm, self.settings.chains, streams)
+        return UntemperedRBMAnnealing(self.rbm, self.settings.betas, start, streams)
 
-    def _reverse(self, streams: Streams) -> Annealing:
-        return Annealing(self.rbm, self.settings.betas.flip(0), self._model_draws(streams), streams)
+    def _reverse(self, streams: Streams) -> RBMAnnealing:
+        return RBMAnnealing(self.rbm, self.settings.betas.flip(0), self._model_draws(streams), streams)
 
     @torch.no_grad()
     def _model_draws(self, streams: Streams) -> Tensor:
