@@ -1,10 +1,11 @@
-"""What a metric is: it watches the draws of a run without leaving the device and gives numbers per seed.
+"""The interface of a metric: it is updated with the draws of every step and gives one number per seed.
 
-What several metrics need (a histogram of visits, a thinned series, ...) is a `Statistic`, built once per
-run by `Context.statistic` and updated once a step by `metrics.suite.MetricSuite`.
+What several metrics share (a histogram of visits, a thinned series, ...) is a `Statistic`, built once per
+run by `Context.statistic` and updated once per step by `metrics.suite.MetricSuite`. Updates stay on the
+device.
 
-Nothing is summed over chains or seeds while a run goes on, and `by_seed` reduces each seed on its own, so
-that a seed's numbers are the same bits alone and beside other seeds.
+Statistics are kept per chain or per seed, and `by_seed` reduces each seed separately, so that a seed's
+numbers do not depend on the other seeds in the batch, to the last bit.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from targets.randomness import Streams, derive_seed
 from targets.target import Target
 
 
-class UnmetNeed(ValueError):  # noqa: N818 - no fault of anyone's, and often no error
-    """The target or the kernel cannot serve a metric; the message says in one sentence what is missing."""
+class UnsupportedMetric(ValueError):  # noqa: N818 - not always an error: optional metrics are left out
+    """The target or the kernel lacks what a metric requires; the message says in one sentence what."""
 
 
 class Statistic:
-    """Something gathered while a run goes on; the defaults are those of one that holds nothing itself."""
+    """A quantity accumulated over the steps of a run; the defaults are those of one without a state."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
-        """Takes in the draws `theta`, ``(seeds, chains, *event_shape)``, of step number `step`."""
+        """Adds the draws `theta`, ``(seeds, chains, *event_shape)``, of step number `step`."""
 
     def merge(self, other: Self) -> None:
-        """Adds what `other` gathered in a later stretch of the same chains; equals one pass over both."""
+        """Adds what `other` accumulated over later steps of the same chains; equals one pass over both."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of all that was gathered: tensors, numbers and lists of numbers."""
+        """A copy of the accumulated state: tensors, numbers and lists of numbers."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -51,17 +52,20 @@ S = TypeVar("S", bound=Statistic)
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a run offers to its metrics; one context serves one `MetricSuite`.
+    """What the metrics of a run can use; one context belongs to one `MetricSuite`.
 
     Attributes:
         target: the target, on `device`.
-        kernel: the kernel as it runs, already tuned.
+        kernel: the kernel that is run, already tuned.
         seeds: number of seeds S in the batch.
         chains: number of chains C of each seed.
-        device: where the draws are.
+        device: device of the draws.
         metric_seed: seed of the metrics' own random numbers, which are independent of the chains'.
-        seed_values: the runs' seeds, for metrics that draw anew for each run; without them all runs of
-            the batch draw the same.
+        seed_values: the S seeds of the runs, for metrics that use random numbers of their own per run; with
+            None all runs of the batch share the same ones.
+
+    Raises:
+        ValueError: if `seed_values` has not S entries.
     """
 
     target: Target
@@ -78,7 +82,7 @@ class Context:
             raise ValueError(f"seed_values must name {self.seeds} seeds, {len(self.seed_values)} were given")
 
     def statistic(self, cls: type[S], **args: Any) -> S:
-        """The one `cls` with these arguments in this run, built when it is first asked for."""
+        """The statistic `cls` with these arguments, built on first use and shared afterwards."""
         arguments = ", ".join(f"{key}={value!r}" for key, value in sorted(args.items()))
         key = f"{cls.__module__}.{cls.__qualname__}({arguments})"
         if key not in self.statistics:
@@ -88,11 +92,11 @@ class Context:
         return found
 
     def generator(self, purpose: str) -> torch.Generator:
-        """A generator on the CPU for random numbers that all runs share, such as one feature map."""
+        """A CPU generator for random numbers that all runs share, such as one random feature map."""
         return torch.Generator().manual_seed(derive_seed(self.metric_seed, f"metric/{purpose}"))
 
     def streams(self, purpose: str) -> Streams:
-        """Streams on the CPU, one per run, for random numbers that a metric draws anew for each run."""
+        """CPU streams, one per run, for random numbers that differ between runs."""
         seeds = self.seed_values or (self.metric_seed,) * self.seeds
         return Streams(seeds, f"metric/{purpose}/{self.metric_seed}")
 
@@ -100,34 +104,35 @@ class Context:
 class Metric(Statistic, ABC):
     """A measured quantity, or a few that belong together.
 
-    A subclass calls `super().__init__`, checks its needs (`metrics.requirements`), and asks the context for
-    the statistics that it reads; `update` and the rest are for what it keeps besides those.
+    A subclass calls `super().__init__`, checks its requirements (`metrics.requirements`) and asks the context
+    for the statistics that it reads. It overrides `update`, `merge` and the state dictionary only if it has a
+    state of its own.
 
     Attributes:
         name: the metric's name in configurations, and its value's name in results.
         unit: unit of the value.
         direction: whether small (``min``) or large (``max``) values are better; None where neither is.
-        heeds_level: whether its values are right for chains that move between temperatures, whose draws are
-            the target's only where `Info.level` is 0; the others are refused there (`MetricSuite`).
+        supports_levels: whether it handles chains that move between temperatures, where only draws with
+            `Info.level` 0 are from the target; `MetricSuite` refuses other metrics for such kernels.
 
     Raises:
-        UnmetNeed: if the target or the kernel cannot serve it.
+        UnsupportedMetric: if the target or the kernel lacks what it requires.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str]
     direction: ClassVar[Literal["min", "max"] | None] = None
-    heeds_level: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
 
     @abstractmethod
     def result(self) -> dict[str, Tensor]:
-        """Name of each value to its value per seed, ``(seeds,)``, float64."""
+        """The values by name, each with one number per seed: ``(seeds,)``, float64."""
 
 
 def by_seed(function: Callable[[Tensor], Tensor], values: Tensor) -> Tensor:
-    """`function` of each seed's part of `values` ``(seeds, ...)``, stacked along a first axis.
+    """`function` of each seed's part of `values` ``(seeds, ...)``, stacked along the first axis.
 
-    Each part is a fresh contiguous tensor: batched sums and products would round differently with
-    different company.
+    Each part is a fresh contiguous tensor, since the rounding of batched sums and products depends on the
+    batch composition.
     """
     return torch.stack([function(part.clone()) for part in values])

@@ -1,7 +1,7 @@
-"""What metrics need of a target or a kernel, checked when they are built.
+"""What metrics require of a target or a kernel, checked when they are built.
 
-The protocols of `targets.target` are checked member by member: from Python 3.12 on, `isinstance` no longer
-sees the buffers of a module, and a target's modes may well be a buffer.
+The protocols of `targets.target` are checked member by member: from Python 3.12 on, `isinstance` does not
+find the buffers of a module, and a target's modes may be a buffer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import cast
 
 from torch import Tensor
 
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from samplers.kernel import Kernel
 from targets.spaces import Discrete
 from targets.target import Enumerable, HasModes, Target
@@ -19,46 +19,50 @@ LISTABLE = 2**22
 """Largest number of states that `targets.spaces.Discrete.states` lists."""
 
 
-def need_enumeration(metric: str, context: Context) -> tuple[Discrete, Tensor]:
+def require_enumeration(metric: str, context: Context) -> tuple[Discrete, Tensor]:
     """The target's space and the exact probabilities of its states, ``(size,)``, float64.
 
     Raises:
-        UnmetNeed: if the states cannot be listed.
+        UnsupportedMetric: if the states cannot be listed.
     """
     target = context.target
     if not enumerable(target):
-        raise UnmetNeed(
+        raise UnsupportedMetric(
             f"{metric} needs a target whose states can be listed; those of {_name(target)} cannot"
         )
     probabilities = cast(Enumerable, target).probabilities()
     return cast(Discrete, target.space), probabilities.to(context.device).double()
 
 
-def need_modes(metric: str, context: Context, minimum: int = 1) -> HasModes:
-    """The target as one with modes.
+def require_modes(metric: str, context: Context, minimum: int = 1) -> HasModes:
+    """The target, which must have known modes.
 
     Raises:
-        UnmetNeed: if it has none, or fewer than `minimum`.
+        UnsupportedMetric: if it has none, or fewer than `minimum`.
     """
     target = context.target
     if not _offers(target, "modes", "responsibilities"):
-        raise UnmetNeed(f"{metric} needs a target with known modes; {_name(target)} has none")
+        raise UnsupportedMetric(f"{metric} needs a target with known modes; {_name(target)} has none")
     has_modes = cast(HasModes, target)
     found = len(has_modes.modes)
     if found < minimum:
-        raise UnmetNeed(f"{metric} needs a target with at least {minimum} modes; {_name(target)} has {found}")
+        raise UnsupportedMetric(
+            f"{metric} needs a target with at least {minimum} modes; {_name(target)} has {found}"
+        )
     return has_modes
 
 
-def need_replicas(metric: str, context: Context) -> int:
+def require_replicas(metric: str, context: Context) -> int:
     """The number of replicas of a tempered kernel.
 
     Raises:
-        UnmetNeed: if the kernel has no two replicas that could swap.
+        UnsupportedMetric: if the kernel has no two replicas that could swap.
     """
     axes = context.kernel.axes
     if len(axes) != 1 or axes[0] < 2:
-        raise UnmetNeed(f"{metric} needs a kernel with replicas that swap; {_name(context.kernel)} has none")
+        raise UnsupportedMetric(
+            f"{metric} needs a kernel with replicas that swap; {_name(context.kernel)} has none"
+        )
     return axes[0]
 
 

@@ -1,20 +1,15 @@
-"""All metrics of a run: built together, updated together, saved together.
+"""All metrics of a run, built, updated and saved together.
 
-What the runner does with the configuration group `metric` (every key but the reserved ``_optional_`` is a
-metric; ``_optional_`` lists those that may be left out where a target or a kernel cannot serve them, and
-only `conf/metric/standard.yaml` sets it):
-
-    chosen = OmegaConf.to_container(config.metric, resolve=True)
-    optional = chosen.pop("_optional_", [])
-    factories = {name: hydra.utils.instantiate(options, _partial_=True) for name, options in chosen.items()}
     context = Context(target, kernel, seeds=S, chains=C, device=device, seed_values=(3, 4, ...))
-    suite = MetricSuite(context, factories, optional=optional)   # UnmetNeed: one sentence for the user
+    suite = MetricSuite(context, {"kl": KL, "mmd": partial(MMD, features=500)}, optional=("kl",))
 
-    suite.update(step, kernel.draws(state), info)                # after every step behind the burn-in
-    suite.result()                                               # name -> (seeds,), float64
-    suite.state_dict(), suite.load_state_dict(saved)             # torch.save, torch.load(weights_only=True)
+    suite.update(step, kernel.draws(state), info)      # after every step that is measured
+    suite.result()                                     # name -> (seeds,), float64
+    suite.state_dict(), suite.load_state_dict(saved)   # torch.save, torch.load(weights_only=True)
 
-`step` is the number of the step in the run, a Python int that rises by one.
+`step` is the number of the step in the run, a Python int that increases by one. In a configuration, every
+key of the group ``metric`` is a metric, but for ``_optional_``: the metrics that are left out where the
+target or the kernel does not support them (only ``conf/metric/standard.yaml`` sets it).
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, Statistic, UnmetNeed
+from metrics.metric import Context, Metric, Statistic, UnsupportedMetric
 from samplers.kernel import Info
 
 
@@ -34,15 +29,15 @@ class MetricSuite:
 
     Args:
         context: the run; its statistics belong to this suite alone.
-        factories: what builds each metric, by its name in the configuration.
-        optional: names of metrics that are left out where their needs are unmet; True for all of them.
+        factories: by a metric's name, the function (or class) that builds it from the context.
+        optional: names of metrics that are left out where they are unsupported; True for all of them.
 
     Attributes:
         metrics: the metrics by name.
         left_out: the optional metrics that were left out, with the reason.
 
     Raises:
-        UnmetNeed: if the target or the kernel cannot serve a metric that is not optional.
+        UnsupportedMetric: if a metric that is not optional is unsupported by the target or the kernel.
     """
 
     def __init__(
@@ -59,17 +54,17 @@ class MetricSuite:
         for name, build in factories.items():
             before = set(context.statistics)
             try:
-                self.metrics[name] = _heeding(name, build(context), context)
-            except UnmetNeed as unmet:
+                self.metrics[name] = _supporting_levels(name, build(context), context)
+            except UnsupportedMetric as unsupported:
                 if name not in may_be_left_out:
                     raise
-                self.left_out[name] = str(unmet)
+                self.left_out[name] = str(unsupported)
                 for key in set(context.statistics) - before:
                     del context.statistics[key]
 
     @torch.no_grad()
     def update(self, step: int, theta: Tensor, info: Info) -> None:
-        """Takes in step number `step`: each shared statistic once, then each metric.
+        """Adds step number `step`: updates each shared statistic once, then each metric.
 
         Args:
             theta: the draws, ``(seeds, chains, *event_shape)``.
@@ -88,7 +83,7 @@ class MetricSuite:
                 does not have one number per seed.
         """
         if self.updates == 0:
-            raise ValueError("the metrics have seen no draws: no step was taken after the burn-in")
+            raise ValueError("the metrics have no draws: no step was taken after the burn-in")
         values: dict[str, Tensor] = {}
         for name, metric in self.metrics.items():
             for key, value in metric.result().items():
@@ -103,14 +98,14 @@ class MetricSuite:
         return values
 
     def merge(self, other: MetricSuite) -> None:
-        """Adds what a suite of the same metrics saw in a later stretch of the same chains."""
+        """Adds what a suite of the same metrics accumulated over later steps of the same chains."""
         theirs = other._parts()
         for key, part in self._parts().items():
             part.merge(theirs[key])
         self.updates += other.updates
 
     def state_dict(self) -> dict[str, Any]:
-        """All that was measured so far, in plain tensors, numbers and lists."""
+        """The accumulated state in plain tensors, numbers and lists."""
         return {
             "updates": self.updates,
             "parts": {key: part.state_dict() for key, part in self._parts().items()},
@@ -134,14 +129,14 @@ class MetricSuite:
         return {**self.context.statistics, **self.metrics}
 
 
-def _heeding(name: str, metric: Metric, context: Context) -> Metric:
-    """`metric`, if it knows which draws to count.
+def _supporting_levels(name: str, metric: Metric, context: Context) -> Metric:
+    """`metric`, if it supports the kernel's temperature levels, or there are none.
 
     Raises:
-        UnmetNeed: if chains move between temperatures and it would count all their states as draws.
+        UnsupportedMetric: if chains move between temperatures and it would count all their states as draws.
     """
-    if context.kernel.levelled and not metric.heeds_level:
-        raise UnmetNeed(
+    if context.kernel.levelled and not metric.supports_levels:
+        raise UnsupportedMetric(
             f"{name} would count states of all temperature levels as draws from the target; with "
             f"{type(context.kernel).__name__}, choose metrics that count those of the cold level alone"
         )

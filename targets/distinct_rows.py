@@ -1,7 +1,8 @@
-"""Rows of a table of which equal ones are evaluated once, with the mean outcome that they have.
+"""Rows of a table in which equal inputs are evaluated once, with their mean outcome.
 
-A prediction is the same for equal inputs, so a sum over rows of what is linear in the outcome, or quadratic
-with one coefficient, is a weighted sum over distinct rows and a constant. Half of COMPAS are repetitions.
+The prediction is the same for equal inputs, so the mean squared error over all rows is a weighted mean over
+distinct rows plus a constant, and a mean that is linear in the outcome a weighted mean. Half of the rows of
+COMPAS are repeated.
 """
 
 from __future__ import annotations
@@ -10,23 +11,22 @@ import torch
 from torch import Tensor, nn
 
 STRIDE = 16
-"""Rows are filled up to a multiple of this: a product that reads rows out of line takes a third longer."""
+"""Columns are padded to a multiple of this: matrix products with unaligned rows take a third longer."""
 
 
 class DistinctRows(nn.Module):
-    """N rows as M distinct ones, filled up with up to 15 rows that stand for none.
+    """N rows as M distinct ones, padded with at most 15 empty rows.
 
     Args:
         inputs: ``(N, features)``.
         outcome: ``(N,)``.
 
     Attributes:
-        inputs: distinct rows as columns, a 1 below each for the biases, ``(features + 1, M)``; zeros where a
-            column stands for no row.
-        outcome: mean outcome of each, ``(M,)``.
-        share: part of the N rows that each stands for, ``(M,)``, summing to one.
-        spread: mean squared distance of the outcomes from the mean of their distinct row, a scalar: what the
-            mean squared error of the N rows has above that of the distinct ones.
+        inputs: distinct rows as columns, with a 1 appended for the bias, ``(features + 1, M)``; padding is 0.
+        outcome: mean outcome of each distinct row, ``(M,)``.
+        share: fraction of the N rows that are equal to each distinct row, ``(M,)``, summing to one.
+        spread: mean squared deviation of the outcomes from the mean of their distinct row, a scalar: the
+            difference between the mean squared errors over all rows and over distinct rows.
     """
 
     inputs: Tensor
@@ -50,5 +50,5 @@ class DistinctRows(nn.Module):
 
 
 def _filled(columns: Tensor) -> Tensor:
-    """The columns, and zeros up to a multiple of `STRIDE`."""
+    """The columns, padded with zeros to a multiple of `STRIDE`."""
     return nn.functional.pad(columns, (0, -columns.shape[-1] % STRIDE))

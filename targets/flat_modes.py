@@ -1,4 +1,4 @@
-"""What targets of the flat-mode studies can do besides: their curvature, and their flat and sharp states."""
+"""Optional capabilities for studies of flat modes: Hessians, and states known to be flat or sharp."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class HasHessians(Protocol):
 
 @runtime_checkable
 class HasFlatStates(Protocol):
-    """A target of which some states are named as flat modes and others as sharp ones."""
+    """A target that declares some states to be flat modes and others to be sharp modes."""
 
     flat_states: Tensor
     """Distinct states ``(number, *event_shape)`` whose neighbours are about as probable as they are."""
     sharp_states: Tensor
-    """Distinct states ``(number, *event_shape)`` that tower above their neighbours."""
+    """Distinct states ``(number, *event_shape)`` that are much more probable than their neighbours."""

@@ -1,4 +1,4 @@
-"""What a target can do whose states predict the outcomes of rows."""
+"""Optional capability of a target: its states predict the outcomes of rows of a table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from targets.distinct_rows import DistinctRows
 
 @runtime_checkable
 class Predictive(Protocol):
-    """A target whose every state is a model of an outcome from 0 to 1, with rows to try it on."""
+    """A target whose states are models that predict an outcome from 0 to 1, with rows to evaluate them on."""
 
     def rows(self, part: str) -> DistinctRows:
         """The rows of ``train``, ``validation`` or ``test``."""
         ...
 
     def logits(self, theta: Tensor, part: str) -> Tensor:
-        """Log odds that each state predicts for the distinct rows of a part, ``(*batch, rows)``."""
+        """Predicted log odds of each state for the distinct rows of a part, ``(*batch, rows)``."""
         ...

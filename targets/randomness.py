@@ -1,7 +1,7 @@
-"""Random numbers that do not depend on what else is in the batch.
+"""Random numbers that do not depend on the batch composition.
 
-Seeds are a batch axis, so several runs share one tensor operation. Each seed nevertheless owns its
-stream: seed 3 draws the same numbers alone, beside others, and in any order.
+Seeds are a batch axis, so several runs share one tensor operation. Each seed has its own generator
+nevertheless: seed 3 draws the same numbers whatever other seeds are in the batch, in any order.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ def derive_seed(seed: int, purpose: str) -> int:
 
 
 class Streams:
-    """One generator per seed, drawn from as if it were one generator.
+    """One generator per seed, with the interface of a single generator.
 
     Batches end in the axes ``(seeds, chains)``: ``batch = (*leading, seeds, chains)``, where the leading
     axes hold, for instance, the replicas of a ladder.
 
     Args:
         seeds: the runs' seeds, in the order of the seed axis.
-        purpose: what the stream is for; streams of different purposes are independent.
-        device: where the numbers are drawn.
+        purpose: name of the use; streams of different purposes are independent.
+        device: device on which the numbers are drawn.
     """
 
     def __init__(self, seeds: Sequence[int], purpose: str, device: torch.device | str = "cpu") -> None:
@@ -64,7 +64,7 @@ class Streams:
         return view
 
     def state_dict(self) -> dict[str, list[Tensor]]:
-        """Where every stream stands; `load_state_dict` continues from there."""
+        """The states of all generators; `load_state_dict` continues from there."""
         return {"generators": [generator.get_state() for generator in self.generators]}
 
     def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:

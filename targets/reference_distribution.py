@@ -1,4 +1,4 @@
-"""Where annealing starts: a normalised law with independent coordinates on a target's space."""
+"""The start of annealing: a normalised distribution with independent coordinates on a target's space."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from targets.spaces import Binary, Discrete, discrete_space
 from targets.target import Target
 
 
-class BaseLaw:
-    """Independent Bernoulli bits with given means, or the uniform law of a discrete space; log Z_0 = 0.
+class ReferenceDistribution:
+    """Independent Bernoulli bits with given means, or the uniform distribution; log Z_0 = 0.
 
     Args:
-        space: of the target.
-        mean: means of the bits ``(d,)``, strictly between 0 and 1; None: the uniform law.
+        space: space of the target.
+        mean: means of the bits ``(d,)``, strictly between 0 and 1; None for the uniform distribution.
     """
 
     def __init__(self, space: Discrete, mean: Tensor | None = None) -> None:
@@ -27,7 +27,7 @@ class BaseLaw:
         self._zeros = None if mean is None else (-mean.double()).log1p()
 
     def log_prob(self, theta: Tensor) -> Tensor:
-        """log p0(theta) ``(*batch)``, float64; a row's bits do not depend on the rows beside it."""
+        """log p0(theta) ``(*batch)``, float64; does not depend on the batch composition."""
         if self._ones is None or self._zeros is None:
             batch = self.space.batch_shape(theta)
             uniform_value = -self.space.d * math.log(self.space.levels)
@@ -37,8 +37,7 @@ class BaseLaw:
     def grad(self, like: Tensor) -> Tensor:
         """The gradient of log p0, constant in theta: it broadcasts to states and has the dtype of `like`.
 
-        On bits the log odds of the means, the gradient of the linear function that log p0 is there; zero
-        where the law is uniform.
+        For bits log p0 is linear, and its gradient the log odds of the means; zero if p0 is uniform.
         """
         if self.mean is None:
             return like.new_zeros(())
@@ -52,12 +51,14 @@ class BaseLaw:
         return (draws < self.mean).to(draws.dtype)
 
 
-def base_law(target: Target) -> BaseLaw:
-    """The law that `target` is annealed from: bits with the means `data_mean` if it has them, else uniform.
+def reference_distribution(target: Target) -> ReferenceDistribution:
+    """The reference distribution of `target`: bits with the means `data_mean` if it has them, else uniform.
 
     Raises:
         ValueError: unless the target's space is discrete.
     """
     space = discrete_space("annealing", target.space)
     mean = getattr(target, "data_mean", None)
-    return BaseLaw(space, mean.detach() if isinstance(space, Binary) and isinstance(mean, Tensor) else None)
+    return ReferenceDistribution(
+        space, mean.detach() if isinstance(space, Binary) and isinstance(mean, Tensor) else None
+    )

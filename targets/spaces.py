@@ -19,7 +19,11 @@ from targets.randomness import Generator, normal, uniform
 
 @dataclass(frozen=True)
 class Space(ABC):
-    """What every space has: `d` coordinates."""
+    """A space of states with `d` coordinates.
+
+    Raises:
+        ValueError: if `d` is below 1.
+    """
 
     d: int
 
@@ -33,7 +37,7 @@ class Space(ABC):
         return (self.d,)
 
     def batch_shape(self, theta: Tensor) -> torch.Size:
-        """The leading axes of `theta`: its shape without the event."""
+        """The shape of the leading axes of `theta`, without the event's."""
         return theta.shape[: theta.dim() - len(self.event_shape)]
 
     @abstractmethod
@@ -66,7 +70,7 @@ class Discrete(Space):
         return levels.to(dtype)
 
     def index(self, theta: Tensor) -> Tensor:
-        """Place of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest."""
+        """Index of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest."""
         levels = self.to_levels(theta)
         place = levels[..., 0]
         for coordinate in range(1, self.d):
@@ -110,7 +114,7 @@ class Binary(Discrete):
 
 @dataclass(frozen=True)
 class Ordinal(Discrete):
-    """``{0, .., levels - 1}^d`` where the distance between levels has a meaning."""
+    """``{0, .., levels - 1}^d`` with ordered levels, whose distance is meaningful."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The sum of many log(1 + x) from few logarithms, as sums of softplus and of log sigmoid need it."""
+"""Sums of many logarithms computed from few, for sums of softplus and of log sigmoid."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import math
 from torch import Tensor
 
 FACTORS = 16
-"""How many factors are multiplied before a logarithm: products of 17 stay below 2 ** 17."""
+"""Number of factors that are multiplied before a logarithm; products of 17 stay below 2 ** 17."""
 
 LOG2_E = 1.0 / math.log(2.0)
 """exp(x) = exp2(LOG2_E x), which on the CPU takes a third of the time of `torch.exp`.
 
-Not for what must be the same bit for bit alone and in company: exp2 rounds otherwise at the end of a vector.
+Not for results that must not depend on the batch composition: exp2 rounds differently at the end of a vector.
 """
 
 
 def sum_log(factors: Tensor) -> Tensor:
     """sum_i log(f_i) over the last axis, ``(*batch, n)`` to ``(*batch)``, for factors f from 1/2 to 2.
 
-    The logarithms of products of 16 or 17 factors: on the CPU a twentieth of the time of `torch.log1p`.
-    A product rounds by half a unit a factor, so the error is that of adding up the terms one by one.
+    Computed from the logarithms of products of 16 or 17 factors: on the CPU a twentieth of the time of
+    `torch.log1p`. The rounding error is of the same size as that of adding the terms one by one.
     """
     products = factors.shape[-1] // FACTORS
     if products < FACTORS:
@@ -28,6 +28,6 @@ def sum_log(factors: Tensor) -> Tensor:
     whole = products * FACTORS
     blocks = factors[..., :whole].reshape(*factors.shape[:-1], FACTORS, products)
     product = blocks.prod(-2)
-    # The fewer than 16 that are left over, one to a product.
+    # The remaining factors, fewer than 16, are multiplied to one product each.
     product[..., : factors.shape[-1] - whole].mul_(factors[..., whole:])
     return product.log_().sum(-1)

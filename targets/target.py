@@ -1,4 +1,4 @@
-"""What a target is: an unnormalised log density on a space, and what some targets can do besides."""
+"""The interface of a target, an unnormalised log density on a space, and its optional capabilities."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class Target(nn.Module, ABC):
     space: Space
 
     batch_invariant: bool = True
-    """Whether a chain's numbers are the same bits whatever else is in the batch; matrix products differ."""
+    """Whether results of a chain do not depend on the batch composition, to the last bit; false for targets
+    with matrix products, whose rounding depends on the number of rows."""
 
     constrained: bool = False
-    """Whether some states have density zero: U is minus infinity there, its gradient finite everywhere, and
-    `initial` gives states with density. Kernels that reject nothing else refuse these."""
+    """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and
+    `initial` returns states of positive density. Kernels that never reject refuse such targets."""
 
     @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
@@ -64,7 +65,7 @@ class Enumerable(Protocol):
 
 @runtime_checkable
 class ExactlySampled(Protocol):
-    """A target from which independent exact draws can be had."""
+    """A target that can be sampled exactly."""
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, *event_shape)``."""
@@ -85,7 +86,7 @@ class HasModes(Protocol):
 
 @runtime_checkable
 class HasModeWeights(HasModes, Protocol):
-    """A target that also knows how much probability each mode holds."""
+    """A target with known modes and known probabilities of the modes."""
 
     def mode_weights(self) -> Tensor:
         """Expected responsibility of each mode under the target, shape ``(modes,)``, float64."""

@@ -35,6 +35,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # Distributions whose import has another name.
 IMPORTED_AS = {
     "hydra-core": "hydra",
+    "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
@@ -190,14 +191,16 @@ def distributions(requirements: list[str]) -> set[str]:
 
 
 def test_every_import_is_declared() -> None:
-    declared = distributions(PYPROJECT["project"]["dependencies"]) | {"conf", *FLOORS}
+    project = PYPROJECT["project"]
+    optional = project["optional-dependencies"]["arviz"]
+    declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
 
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"joblib", "slurm", "ray", "dev", "docs", "all"}
+    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

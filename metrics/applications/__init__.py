@@ -1,4 +1,4 @@
-"""Metrics of particular uses: tours, networks that predict, images that are reconstructed or classified.
+"""Metrics of particular applications: tours, predictive networks, reconstructed and classified images.
 
-Imports the contract and `statistics`.
+Imports `metrics.metric`, `metrics.requirements`, `metrics.likelihood` and `metrics.statistics`.
 """

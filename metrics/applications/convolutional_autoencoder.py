@@ -6,14 +6,14 @@ from torch import Tensor, nn
 
 CHANNELS = (16, 32)
 STRIDE = 4
-"""Each of the two convolutions halves a side, so that sides must be multiples of 4."""
+"""Each of the two convolutions halves a side, so the sides of an image must be multiples of 4."""
 
 
 class ConvolutionalAutoencoder(nn.Module):
     """Two 3 x 3 convolutions of stride 2 with ReLU, mirrored by two transposed ones; sigmoid at the end.
 
-    The paper says "a simple convolutional autoencoder" and no more: layers, channels and strides are our
-    choice. The code has 2 h w numbers for h w pixels, so that nothing forces it to compress.
+    The paper says only "a simple convolutional autoencoder": layers, channels and strides are our choice. The
+    code of an image of h x w pixels has 2 h w numbers, so the architecture does not force compression.
     """
 
     def __init__(self) -> None:

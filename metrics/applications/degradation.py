@@ -1,4 +1,4 @@
-"""What is done to test images before they are reconstructed: nothing, noise, or a missing block."""
+"""Degradations of test images before reconstruction: Gaussian noise, or a missing block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def noisy(images: Tensor, factor: float, generator: Generator) -> Tensor:
 
 
 def occluded(images: Tensor, side: int, generator: Generator) -> Tensor:
-    """`images` ``(n, height, width)``, in each a block of `side` x `side` zeros at a uniform random place.
+    """`images` ``(n, height, width)``, each with a block of `side` x `side` zeros at a uniform position.
 
     Raises:
         ValueError: if the block is larger than the image.
@@ -31,6 +31,6 @@ def occluded(images: Tensor, side: int, generator: Generator) -> Tensor:
 
 
 def _inside(first: Tensor, side: int, length: int) -> Tensor:
-    """Which of `length` places lie from `first` ``(n,)`` on within `side`: ``(n, length)``."""
+    """Which of `length` positions are in ``[first, first + side)``: ``(n,)`` to bool ``(n, length)``."""
     places = torch.arange(length, device=first.device)
     return (places >= first.unsqueeze(-1)) & (places < first.unsqueeze(-1) + side)

@@ -1,4 +1,4 @@
-"""LeNet-5 (LeCun et al. 1998), which says what class an image is of."""
+"""LeNet-5 (LeCun et al. 1998), the image classifier."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SIDE = 28
 class LeNet5(nn.Module):
     """Convolutions of 6 and 16 channels, 5 x 5, each with ReLU and 2 x 2 max pooling; layers of 120 and 84.
 
-    ReLU and max pooling stand for the sigmoids and averages of 1998, as usual today. Images of other sizes
-    are brought to 28 x 28 pixels, each taking the nearest pixel.
+    ReLU and max pooling replace the sigmoids and average pooling of 1998, as usual today. Images of other
+    sizes are resized to 28 x 28 pixels by nearest-neighbour interpolation.
 
     Args:
-        classes: how many there are.
+        classes: number of classes.
     """
 
     def __init__(self, classes: int) -> None:

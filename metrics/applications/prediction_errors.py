@@ -1,4 +1,4 @@
-"""How far the predictions of the chains' states are from the outcomes, every few steps along the run."""
+"""Errors of the predictions of the chains' states, every few steps along the run."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from metrics.metric import Context, Statistic, UnmetNeed, by_seed
+from metrics.metric import Context, Statistic, UnsupportedMetric, by_seed
 from metrics.statistics.sums import restore
 from samplers.kernel import Info
 from targets.predictive import Predictive
 
 MOST = 1024
 RMSE, SQUARED, LOG_LIKELIHOOD = range(3)
-"""The three measures of an evaluation, in the order in which they are kept."""
+"""The three measures of an evaluation, in the order in which they are stored."""
 
 
 class PredictionErrors(Statistic):
-    """Three measures of the networks at steps 1, 1 + every, 1 + 2 every, ..., as the released code does it.
+    """Three measures of the networks at steps 1, 1 + every, 1 + 2 every, ..., as in the released code.
 
-    When 1,024 evaluations are kept, every other one is dropped and `every` doubles. An evaluation predicts
-    all rows of the part by all chains once.
+    When 1,024 evaluations are stored, every other one is dropped and `every` doubles. An evaluation computes
+    the predictions of all chains for all rows of the part.
 
     With p the prediction of a chain for a row and y the row's outcome, the measures of a seed are:
         RMSE: root of the mean over rows of (mean of p over chains - y)^2.
@@ -35,7 +35,7 @@ class PredictionErrors(Statistic):
         every: steps between evaluations.
 
     Attributes:
-        steps: the kept steps, ascending.
+        steps: the stored steps, ascending.
     """
 
     def __init__(self, context: Context, part: str, every: int) -> None:
@@ -50,7 +50,7 @@ class PredictionErrors(Statistic):
             self._keep(step, by_seed(self._measures, theta))
 
     def over(self, measure: int, *, last_half: bool) -> Tensor:
-        """The kept values of one measure, ``(evaluations, seeds)``; of the last half of the steps or all."""
+        """The stored values of a measure, all or of the last half of the steps: ``(evaluations, seeds)``."""
         from_step = self.steps[-1] / 2 if self.steps and last_half else 0
         first = sum(step <= from_step for step in self.steps)
         return self._kept[first : len(self.steps), :, measure]
@@ -69,7 +69,7 @@ class PredictionErrors(Statistic):
         """Continues from a `state_dict`.
 
         Raises:
-            ValueError: if it is of another number of seeds.
+            ValueError: if it has a different number of seeds.
         """
         restore("kept", self._kept, state["kept"])
         self.steps, self.stride = [int(step) for step in state["steps"]], int(state["stride"])
@@ -86,7 +86,7 @@ class PredictionErrors(Statistic):
         return torch.stack([together.sqrt(), alone.mean(), log_likelihood.mean()]).double()
 
     def _has_room(self, step: int) -> bool:
-        """Whether the values of `step` are to be kept, once there is a place for them."""
+        """Whether the values of `step` are to be stored; makes room for them."""
         while (step - 1) % self.stride == 0 and len(self.steps) == MOST:
             self._thin()
         return (step - 1) % self.stride == 0
@@ -104,22 +104,22 @@ class PredictionErrors(Statistic):
 
 
 def prediction_errors(metric: str, context: Context, part: str, every: int) -> PredictionErrors:
-    """The statistic that the metrics of predictions read.
+    """The shared statistic of all metrics of predictions.
 
     Raises:
-        UnmetNeed: if the target's states predict nothing.
+        UnsupportedMetric: if the target is not `targets.predictive.Predictive`.
     """
     if not isinstance(context.target, Predictive):
         name = type(context.target).__name__
-        raise UnmetNeed(f"{metric} needs a target that predicts the rows of a table; {name} does not")
+        raise UnsupportedMetric(f"{metric} needs a target that predicts the rows of a table; {name} does not")
     return context.statistic(PredictionErrors, part=part, every=every)
 
 
 def mean(values: Tensor) -> Tensor:
-    """Mean over evaluations of ``(evaluations, seeds)``, ``(seeds,)``; NaN where there are none."""
+    """Mean over evaluations of values ``(evaluations, seeds)``, ``(seeds,)``; NaN without evaluations."""
     return by_seed(lambda row: row.mean(), values.T)
 
 
 def deviation(values: Tensor) -> Tensor:
-    """Standard deviation over evaluations of ``(evaluations, seeds)``, about their mean, ``(seeds,)``."""
+    """Population standard deviation over evaluations of values ``(evaluations, seeds)``, ``(seeds,)``."""
     return by_seed(lambda row: row.std(correction=0), values.T)

@@ -1,4 +1,4 @@
-"""How well single chains predict the training rows (EDLP, Table 3)."""
+"""Mean log-likelihood of the training rows under the individual chains (EDLP, Table 3)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from samplers.hyperparameters import count
 
 
 class PredictiveLogLikelihood(Metric):
-    """Mean over chains of what each predicts for the training rows, every few steps.
+    """Fit of each chain's predictions to the training rows, averaged over chains, every few steps.
 
-    EDLP's "average training log-likelihood" is in the released code minus the mean squared error of each
-    network by itself, without its factor 100: no likelihood, and not that of the mean prediction. Here it
-    has a name of its own beside a Bernoulli log-likelihood.
+    In the released code EDLP's "average training log-likelihood" is minus the mean squared error of each
+    network, without the factor 100 of U: it is not a likelihood, and not that of the mean prediction. It is
+    reported as `train_minus_mse`, together with a Bernoulli log-likelihood.
 
     Values, one per seed:
-        predictive_log_likelihood: y log p + (1 - y) log(1 - p), mean over rows, chains and the evaluations
-            in the second half of the steps, in nats; y may lie between 0 and 1.
-        train_minus_mse: minus (p - y)^2, the same mean.
-        train_minus_mse_all_steps: the same over all evaluations from the first step on: the released number.
-        train_minus_mse_sd: standard deviation over all evaluations of the run, the released plus-minus.
+        predictive_log_likelihood: mean of y log p + (1 - y) log(1 - p) over rows, chains and the evaluations
+            in the second half of the steps, in nats; y is from 0 to 1.
+        train_minus_mse: mean of -(p - y)^2 over the same.
+        train_minus_mse_all_steps: the same over all evaluations from the first step on, as in the paper.
+        train_minus_mse_sd: standard deviation over all evaluations of the run, the paper's plus-minus.
 
     Args:
-        every: steps between evaluations, at steps 1, 1 + every, ...; the released code has 5.
+        every: steps between evaluations, at steps 1, 1 + every, ...; 5 in the released code.
 
     Raises:
-        UnmetNeed: if the target's states predict nothing.
+        UnsupportedMetric: if the target is not `targets.predictive.Predictive`.
     """
 
     name = "predictive_log_likelihood"

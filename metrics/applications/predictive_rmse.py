@@ -12,20 +12,19 @@ from samplers.hyperparameters import count
 
 
 class PredictiveRMSE(Metric):
-    """RMSE on the test rows of the mean of the chains' predictions at one step, every few steps.
+    """RMSE on the test rows of the chains' mean prediction at one step, every few steps.
 
     Values, one per seed:
         predictive_rmse: mean over the evaluations in the second half of the steps.
-        predictive_rmse_all_steps: mean over all evaluations from the first step on, which is what the
-            released code reports.
-        predictive_rmse_sd: standard deviation over all evaluations of the run; the released code reports it
-            behind its plus-minus sign, and it says nothing about another run.
+        predictive_rmse_all_steps: mean over all evaluations from the first step on, as in the paper.
+        predictive_rmse_sd: standard deviation over all evaluations of the run, the paper's plus-minus; it is
+            not the variation between runs.
 
     Args:
-        every: steps between evaluations, at steps 1, 1 + every, ...; the released code has 5.
+        every: steps between evaluations, at steps 1, 1 + every, ...; 5 in the released code.
 
     Raises:
-        UnmetNeed: if the target's states predict nothing.
+        UnsupportedMetric: if the target is not `targets.predictive.Predictive`.
     """
 
     name = "predictive_rmse"
@@ -48,7 +47,7 @@ class PredictiveRMSE(Metric):
 
 
 class ValidationRMSE(PredictiveRMSE):
-    """The same on the rows held out for validation; values `validation_rmse`, and so on."""
+    """`PredictiveRMSE` on the validation rows; its values are `validation_rmse` and so on."""
 
     name = "validation_rmse"
     part = "validation"

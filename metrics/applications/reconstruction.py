@@ -1,7 +1,7 @@
-"""How well images are reconstructed: squared error, PSNR, SSIM, and the likelihood of their pixels.
+"""Quality of reconstructed images: squared error, PSNR, SSIM, and log-likelihood of the pixels.
 
-All take `clean` and `made`, images ``(n, height, width)`` from 0 to 1, and give a number for each image,
-``(n,)``. Means over images are the reader's: the mean of PSNRs is not the PSNR of the mean error.
+All functions take the original images `clean` and the reconstructions `made`, ``(n, height, width)`` from 0
+to 1, and return one number per image, ``(n,)``. The mean of PSNRs is not the PSNR of the mean error.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ def squared_error(clean: Tensor, made: Tensor) -> Tensor:
 
 
 def psnr(clean: Tensor, made: Tensor) -> Tensor:
-    """Peak signal-to-noise ratio of each image, 10 log10(1 / MSE), in decibel; infinite for no error."""
+    """Peak signal-to-noise ratio of each image, 10 log10(1 / MSE), in decibels; infinite for zero error."""
     return -10 * squared_error(clean, made).log10()
 
 
 def pixel_log_likelihood(clean: Tensor, logits: Tensor) -> Tensor:
-    """Mean over pixels of log Bernoulli(clean; sigmoid(logits)), in nats; from logits, so never -infinity."""
+    """Mean over pixels of log Bernoulli(clean; sigmoid(logits)), in nats; finite for finite logits."""
     return -torch.nn.functional.binary_cross_entropy_with_logits(logits, clean, reduction="none").mean(
         (-2, -1)
     )
 
 
 def window_of(height: int, width: int) -> tuple[int, float]:
-    """Width of SSIM's window and its sigma: 11 and 1.5, or less for images that are smaller.
+    """Width and sigma of SSIM's Gaussian window, in pixels: 11 and 1.5, or less for small images.
 
-    On a smaller image it is the largest odd width that leaves at least two places along the shorter side,
-    and sigma shrinks with it: 7 and 0.95 on 8 x 8 pixels. Numbers with different windows are not the same
-    measure.
+    For a small image the width is the largest odd number that fits at two positions or more along the shorter
+    side, and sigma is scaled with it: 7 and 0.95 for 8 x 8 pixels. Values with different windows are not
+    comparable.
 
     Raises:
         ValueError: if a side is shorter than 4 pixels.

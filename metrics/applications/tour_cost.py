@@ -1,4 +1,4 @@
-"""How long the visited tours are: all draws, the distinct tours among them, and the best (EDLP, Figure 3)."""
+"""Cost of the visited tours: of all draws, of the distinct tours, and of the best one (EDLP, Figure 3)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import torch
 from torch import Tensor
 
 from metrics.applications.tour_sums import BestTour, TourSums
-from metrics.applications.tour_visits import TourVisits, need_tours
+from metrics.applications.tour_visits import TourVisits, require_tours
 from metrics.metric import Context, Metric, by_seed
 from targets.tours.tour_space import MOST_LISTED
 
 
 class TourCost(Metric):
-    """Cost, which is minus U over its scale, of the draws behind the burn-in.
+    """Cost (length) of the draws' tours, -U / scale.
 
     Values, one per seed:
         tour_cost, tour_cost_sd: mean and population standard deviation over all draws.
-        tour_cost_best: the shortest tour visited.
-        tour_cost_excess: how much longer that is than the optimum, as a share of the optimum, where that is
-            known; 0 where it was found, to a rounding of 1e-6.
+        tour_cost_best: cost of the shortest visited tour.
+        tour_cost_excess: (best - optimum) / optimum, if the optimum is known; differences below 1e-6 are 0.
 
-    For at most 8 cities, whose tours are counted one by one in bounded memory:
-        tours_visited: number of distinct tours, rotations apart.
-        tour_cost_distinct, tour_cost_distinct_sd: mean and population standard deviation over these, each
-            once however often it was visited, as EDLP has it.
+    For at most 8 cities, for which the visits to every tour are counted:
+        tours_visited: number of distinct visited tours; rotations are distinct.
+        tour_cost_distinct, tour_cost_distinct_sd: mean and population standard deviation over the distinct
+            visited tours, as in EDLP.
         tour_cost_exact, tour_cost_exact_sd: mean and standard deviation under the target.
 
     Raises:
-        UnmetNeed: if the target's states are no tours.
+        UnsupportedMetric: if the target's states are not tours.
     """
 
     name = "tour_cost"
@@ -36,7 +35,7 @@ class TourCost(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.target = need_tours(self.name, context)
+        self.target = require_tours(self.name, context)
         self.visits: TourVisits | None = None
         if self.target.cities <= MOST_LISTED:
             self.visits = context.statistic(TourVisits)

@@ -1,4 +1,4 @@
-"""In how many positions tours differ from the best one: the mismatch count of EDLP (Figures 3, 12, 13)."""
+"""Number of positions in which tours differ from the best one: EDLP's mismatch count (Figures 3, 12, 13)."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import torch
 from torch import Tensor
 
 from metrics.applications.tour_sums import BestTour, TourSums
-from metrics.applications.tour_visits import TourVisits, need_tours
+from metrics.applications.tour_visits import TourVisits, require_tours
 from metrics.metric import Context, Metric, by_seed
 from targets.tours.tour_space import MOST_LISTED, rotations
 
 TIE = 1e-6
-"""Tours are as short as the shortest where they exceed it by no more than this share: rotations round."""
+"""Relative difference up to which two costs count as equal: costs of rotations differ by rounding."""
 
 
 class TourMismatch(Metric):
-    """Positions in which visited tours differ from the best tour that the same seed visited.
+    """Number of positions in which visited tours differ from the best tour that the same seed visited.
 
-    Positions are compared as they stand, so that a tour and its own rotation differ everywhere. Every
-    rotation has the same energy: under the target each city is equally likely at each position, and the mean
-    mismatch to any one tour is n - 1 whatever the energy. Less than that says that a chain did not go round,
-    and nothing of the lengths; `tour_mismatch_rotated` is free of it. Where several tours are the best, it is
-    the first of them in lexicographic order (by chain and time for more than 8 cities).
+    Positions are compared directly, so a tour differs from its own rotation at every position. All rotations
+    have the same energy; hence under the target each city is equally likely at each position, and the mean
+    mismatch to any tour is n - 1 whatever the energy. A smaller value shows that a chain did not mix over
+    rotations, and not that its tours are short; `tour_mismatch_rotated` does not have this defect. If several
+    tours are equally short, the first in lexicographic order is the best (for more than 8 cities the first by
+    chain and step).
 
     Values, one per seed:
         tour_mismatch_draws: mean over all draws.
 
-    For at most 8 cities, over the distinct tours visited besides the best one, each once, as EDLP has it; NaN
-    where there is no other:
+    For at most 8 cities, over the distinct visited tours other than the best one, as in EDLP; NaN if there
+    are none:
         tour_mismatch, tour_mismatch_sd: mean and population standard deviation.
-        tour_mismatch_upper: their sum, the upper end that EDLP compares.
-        tour_mismatch_rotated: mean of the least mismatch over the rotations of the best tour.
-        tour_mismatch_optimum: the same to the target's own shortest tour, over all distinct tours visited.
+        tour_mismatch_upper: their sum, which EDLP compares.
+        tour_mismatch_rotated: mean of the minimum mismatch over the rotations of the best tour.
+        tour_mismatch_optimum: the same to the target's shortest tour, over all distinct visited tours.
 
     Raises:
-        UnmetNeed: if the target's states are no tours.
+        UnsupportedMetric: if the target's states are not tours.
     """
 
     name = "tour_mismatch"
@@ -43,7 +44,7 @@ class TourMismatch(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.target = need_tours(self.name, context)
+        self.target = require_tours(self.name, context)
         self.visits: TourVisits | None = None
         if self.target.cities <= MOST_LISTED:
             self.visits = context.statistic(TourVisits)
@@ -60,7 +61,7 @@ class TourMismatch(Metric):
         return {key: found[:, place] for place, key in enumerate(keys)}
 
     def _of_sums(self) -> Tensor:
-        """n less the mean number of positions at which the city is that of the best tour."""
+        """n minus the mean number of positions at which the city is that of the best tour."""
         _, best = self.best.of_seed()
         same = self.sums.places.gather(-1, best.unsqueeze(-1)).squeeze(-1)
         draws = self.sums.steps * self.context.chains
@@ -68,7 +69,7 @@ class TourMismatch(Metric):
 
 
 def best_of(costs: Tensor, seen: Tensor) -> Tensor:
-    """Place of the first of the shortest tours among those `seen`, ``()``, int64.
+    """Index of the first of the shortest tours among those `seen`, ``()``, int64.
 
     Args:
         costs: of all tours in lexicographic order, ``(size,)``.
@@ -84,7 +85,7 @@ def mismatches(tours: Tensor, other: Tensor) -> Tensor:
 
 
 def nearest_rotation(tours: Tensor, other: Tensor) -> Tensor:
-    """The least of `mismatches` over the rotations of `other` ``(n)``."""
+    """The minimum of `mismatches` over the rotations of `other` ``(n)``."""
     return mismatches(tours.unsqueeze(-2), rotations(other)).amin(-1)
 
 

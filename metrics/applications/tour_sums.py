@@ -1,4 +1,4 @@
-"""What is kept of tours that are too many to count one by one: sums, and the best tour of each chain."""
+"""Sums over the visited tours and each chain's best tour, for tours too many to be counted one by one."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from metrics.applications.tour_visits import need_tours
+from metrics.applications.tour_visits import require_tours
 from metrics.metric import Context, Statistic
 from metrics.statistics.sums import Sums, restore
 from samplers.kernel import Info
 
 
 class TourSums(Sums):
-    """Sums over steps of each chain's cost and its square, and how often each city stood at each position.
+    """Sums over steps of each chain's cost and its square, and counts of each city at each position.
 
     Attributes:
         cost, square: ``(seeds, chains)``, float64.
-        places: visits of city c at position i, ``(seeds, n, n)``, int64. From it follows the mean number of
-            positions in which the draws differ from any one tour.
+        places: number of draws with city c at position i, ``(seeds, n, n)``, int64. It determines the mean
+            number of positions in which the draws differ from any one tour.
     """
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.target = need_tours("tour_sums", context)
+        self.target = require_tours("tour_sums", context)
         n = self.target.cities
         self.cost = self.zeros("cost", context.seeds, context.chains)
         self.square = self.zeros("square", context.seeds, context.chains)
@@ -45,7 +45,7 @@ class TourSums(Sums):
 
 
 class BestTour(Statistic):
-    """The shortest tour that each chain has visited, the first of those that are as short.
+    """The shortest tour that each chain has visited, the first of equally short ones.
 
     Attributes:
         cost: its length, ``(seeds, chains)``, float64; infinite before the first draw.
@@ -54,7 +54,7 @@ class BestTour(Statistic):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.target = need_tours("best_tour", context)
+        self.target = require_tours("best_tour", context)
         shape = (context.seeds, context.chains)
         self.cost = torch.full(shape, torch.inf, dtype=torch.float64, device=context.device)
         self.tour = torch.zeros((*shape, self.target.cities), dtype=torch.int64, device=context.device)
@@ -67,7 +67,7 @@ class BestTour(Statistic):
         self._offer(other.cost.to(self.cost.device), other.tour.to(self.tour.device))
 
     def of_seed(self) -> tuple[Tensor, Tensor]:
-        """Length ``(seeds,)`` and tour ``(seeds, n)`` of each seed's best chain, the first of equals."""
+        """Length ``(seeds,)`` and tour ``(seeds, n)`` of each seed's best chain, the first of equal ones."""
         cost, chain = self.cost.min(-1)
         at = chain.reshape(-1, 1, 1).expand(-1, 1, self.tour.shape[-1])
         return cost, self.tour.gather(1, at).squeeze(1)
@@ -79,13 +79,13 @@ class BestTour(Statistic):
         """Continues from a `state_dict`.
 
         Raises:
-            ValueError: if what was saved has another shape, as that of another run has.
+            ValueError: if a saved tensor has a different shape.
         """
         restore("cost", self.cost, state["cost"])
         restore("tour", self.tour, state["tour"])
 
     def _offer(self, cost: Tensor, tour: Tensor) -> None:
-        """Takes a chain's tour where it is shorter than its best."""
+        """Replaces a chain's best tour where the given one is shorter."""
         shorter = cost < self.cost
         self.tour = torch.where(shorter.unsqueeze(-1), tour, self.tour)
         self.cost = torch.where(shorter, cost, self.cost)

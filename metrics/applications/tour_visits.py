@@ -1,4 +1,4 @@
-"""How often each tour of a few cities was visited, and what is needed of a target for that."""
+"""Visit counts of the tours of a few cities, and the requirement that a target's states are tours."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from metrics.statistics.sums import Sums
 from metrics.statistics.visit_histogram import VisitHistogram
 from samplers.kernel import Info
 from targets.tours.tour_space import HasTours, Tours
 
 
-def need_tours(metric: str, context: Context) -> HasTours:
-    """The target as one whose states are tours.
+def require_tours(metric: str, context: Context) -> HasTours:
+    """The target, whose states must be tours.
 
     Raises:
-        UnmetNeed: if they are not.
+        UnsupportedMetric: if they are not.
     """
     target = context.target
     if any(getattr(target, name, None) is None for name in ("cities", "scale", "tour", "cost", "optimum")):
-        raise UnmetNeed(
-            f"{metric} needs a target whose states are tours; those of {type(target).__name__} are none"
+        raise UnsupportedMetric(
+            f"{metric} needs a target whose states are tours; those of {type(target).__name__} are not"
         )
     return cast(HasTours, target)
 
 
 class TourVisits(VisitHistogram):
-    """Counts of visits to each tour in lexicographic order, ``(seeds, n!)``, int64; rotations apart.
+    """Counts of visits to each tour in lexicographic order, ``(seeds, n!)``, int64; rotations are distinct.
 
-    A draw finds its place by its rank among the permutations, on the device. 8 cities have 40,320 tours,
-    which is little enough to keep of every run; with more cities there is no such table.
+    The index of a draw is its rank among the permutations, computed on the device. At most 8 cities are
+    supported, which have 40,320 tours.
 
     Attributes:
         tours: the tours, ``(n!, n)``, int64.
@@ -43,9 +43,9 @@ class TourVisits(VisitHistogram):
     """
 
     def __init__(self, context: Context) -> None:
-        # Not the space of the states, most of which are no tours.
+        # Indexed by permutations, not by the states of the target's space, most of which are not tours.
         Sums.__init__(self, context)
-        self.target = need_tours("tour_visits", context)
+        self.target = require_tours("tour_visits", context)
         self.space = Tours(self.target.cities, self.target.cities)
         self.tours = self.space.states().long().to(context.device)
         self.costs = self.target.cost(self.tours)

@@ -1,4 +1,4 @@
 """Langevin diffusions and replica exchange on grids: generators and their spectral gaps.
 
-Imports `enumeration`; no metric of a run.
+Imports targets only; contains no metric of a run.
 """

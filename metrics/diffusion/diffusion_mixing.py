@@ -1,4 +1,4 @@
-"""The mixing time of a diffusion on a grid from its heaviest state: measured, and what the gap guarantees."""
+"""The mixing time of a diffusion on a grid from its most probable state: exact, and bounded by the gap."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from targets.target import Target
 Array = NDArray[np.float64]
 
 MOST_DENSE = 2_500
-"""States beyond which all eigenvectors take minutes."""
+"""Maximum number of states: all eigenvectors of a larger matrix take minutes."""
 
 HALVINGS = 60
 
 
 def mixing_time_from_heaviest(generator: ReversibleGenerator, kappa: float, threshold: float = 0.25) -> float:
-    """The time t from which on the law of the chain is within `threshold` of its stationary one.
+    """The time t after which the total variation distance to stationarity is at most `threshold`.
 
-    It starts at the state of most mass, a mode of the target: the worst start of a grid lies in its farthest
-    corner, and tells more of the box than of the target. The total variation is exact at every t,
+    The chain starts at its most probable state, a mode of the target: the worst start would be a corner of
+        the grid, which depends on the domain and not on the target. The distance is exact at every t,
 
         1/2 sum_j |sum_k>=1 exp(-l_k t) v_k(s) v_k(j) sqrt(pi_j / pi_s)|,
 
-    with all eigenpairs of the symmetric generator, the constant's left out. It never grows, so bisection
-    finds t.
+    with all eigenpairs of the symmetric generator but that of constants. It does not increase with t, so t is
+    found by bisection.
 
     Args:
         kappa: inverse gap of `generator`.
         threshold: in (0, 1).
 
     Returns:
-        NaN where there are more than `MOST_DENSE` states, or `kappa` is beyond what float64 resolves.
+        NaN for more than `MOST_DENSE` states, or if `kappa` is too large for float64.
     """
     if generator.size > MOST_DENSE or not rounding_error(generator, kappa) <= ROUNDING:
         return math.nan
@@ -61,12 +61,12 @@ def mixing_time_from_heaviest(generator: ReversibleGenerator, kappa: float, thre
 
 
 def mixing_bound_from_heaviest(heaviest: float, kappa: float, threshold: float = 0.25) -> float:
-    """What `kappa` guarantees of the same: from 4 TV^2 <= exp(-2 t / kappa) (1 / pi_s - 1).
+    """Upper bound on the same time by `kappa`: from 4 TV^2 <= exp(-2 t / kappa) (1 / pi_s - 1).
 
-    It grows with the logarithm of the number of cells, since the start is one of them.
+    It increases with the logarithm of the number of cells, since the start is a single cell.
 
     Args:
-        heaviest: pi_s, the mass of the heaviest state.
+        heaviest: pi_s, the probability of the most probable state.
     """
     distance = (1.0 / heaviest - 1.0) / (4.0 * threshold**2)
     return 0.5 * kappa * math.log(distance) if distance > 1.0 else 0.0
@@ -82,18 +82,18 @@ def langevin_mixing(
     negligible: float = NEGLIGIBLE,
     threshold: float = 0.25,
 ) -> tuple[float, float]:
-    """Mixing time of a diffusion from its heaviest state, and the bound of it, in units of time.
+    """Mixing time of a diffusion from its most probable state, and its upper bound, in units of time.
 
     Args:
         target, levels, rho, negligible: as `metrics.diffusion.langevin_gap.inverse_gap`.
         kappa: inverse gap on `grid`.
 
     Returns:
-        The first is NaN where it cannot be had, see `mixing_time_from_heaviest`.
+        The first is NaN where it cannot be computed, see `mixing_time_from_heaviest`.
     """
     U = log_density(target, grid)
     replicas = [replica(U, level, grid, negligible) for level in levels]
-    heaviest = math.exp(sum(float(one.chain.log_law.max()) for one in replicas))
+    heaviest = math.exp(sum(float(one.chain.log_pi.max()) for one in replicas))
     bound = mixing_bound_from_heaviest(heaviest, kappa, threshold)
     if math.prod(len(one.cells) for one in replicas) > MOST_DENSE:
         return math.nan, bound

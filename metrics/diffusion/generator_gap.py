@@ -15,10 +15,10 @@ from metrics.diffusion.reversible_generator import ReversibleGenerator
 Array = NDArray[np.float64]
 
 BLOCK = 4
-"""Vectors that LOBPCG turns at once: the slowest modes of symmetric targets come in close pairs."""
+"""Block size of LOBPCG: the smallest eigenvalues of symmetric targets come in close pairs."""
 
 ROUNDING = 1e-2
-"""Largest relative error from rounding with which an inverse gap is still given."""
+"""Largest relative rounding error with which an inverse gap is returned."""
 
 ITERATIONS = 600
 RESIDUAL = 1e-5
@@ -27,11 +27,11 @@ RESIDUAL = 1e-5
 def factorised_inverse_gap(generator: ReversibleGenerator) -> float:
     """kappa = 1 / gap of `generator`, by Lanczos on its pseudo-inverse from a sparse factorisation.
 
-    This is shift-invert without a shift: the heaviest state is grounded, which makes the symmetric matrix
-    definite, and the constant is projected out. For chains whose graph is planar or nearly so.
+    The most probable state is removed, which makes the symmetric matrix positive definite, and constants are
+    projected out. For chains whose graph is planar or nearly so.
 
     Raises:
-        ValueError: if the chain falls apart, or kappa is too large for float64.
+        ValueError: if the chain is reducible, or kappa is too large for float64.
     """
     require_connected(generator)
     root, matrix = generator.root(), generator.symmetric().tocsc()
@@ -52,7 +52,7 @@ def factorised_inverse_gap(generator: ReversibleGenerator) -> float:
 
     operator = LinearOperator(matrix.shape, matvec=apply, dtype=np.float64)
     start = apply(np.random.default_rng(0).standard_normal(generator.size) * root)
-    # Of largest modulus: where rounding has made the slowest mode's value negative, it must be seen.
+    # By largest modulus, so that an eigenvalue that rounding has made negative is found, and refused.
     kappa = float(eigsh(operator, k=1, which="LM", v0=start, tol=1e-10, return_eigenvectors=False)[0])
     _require_precise(generator, kappa)
     return kappa
@@ -69,14 +69,14 @@ def preconditioned_inverse_gap(
             ``(states, block)`` to the like.
 
     Raises:
-        ValueError: if the chain falls apart, the iteration does not converge, or kappa is too large.
+        ValueError: if the chain is reducible, the iteration does not converge, or kappa is too large.
     """
     require_connected(generator)
     root, matrix = generator.root(), generator.symmetric()
     block = min(BLOCK, generator.size // 5)
     start = precondition(np.random.default_rng(0).standard_normal((generator.size, block)) * root[:, None])
     operator = LinearOperator(matrix.shape, matvec=precondition, matmat=precondition, dtype=np.float64)
-    # The scale of the residual is that of the eigenvalue; a first rough run finds it.
+    # The tolerance must scale with the eigenvalue, which a first rough run estimates.
     value, vectors = 1.0, start
     for tolerance, iterations in ((1e-2, 40), (None, ITERATIONS)):
         wanted = tolerance if tolerance is not None else 0.1 * RESIDUAL * value
@@ -99,17 +99,17 @@ def preconditioned_inverse_gap(
 
 def rounding_error(generator: ReversibleGenerator, kappa: float) -> float:
     """Relative error of `kappa` from the rounding of the matrix's entries, in order of magnitude."""
-    mean_rate = float(np.exp(generator.log_law) @ generator.leaving())
+    mean_rate = float(np.exp(generator.log_pi) @ generator.leaving())
     return float(np.finfo(np.float64).eps * mean_rate * kappa)
 
 
 def require_connected(generator: ReversibleGenerator) -> None:
-    """Raises ValueError if some states cannot be reached from others."""
+    """Raises ValueError if the chain is reducible."""
     pieces, _ = connected_components(generator.edges, directed=False)
     if pieces > 1:
         raise ValueError(
-            f"the states fall into {pieces} pieces that nothing joins, so the gap is zero; cells of lower "
-            "mass must be kept (negligible)"
+            f"the states fall into {pieces} disconnected parts, so the gap is zero; cells of lower "
+            "probability must be included (negligible)"
         )
 
 

@@ -1,4 +1,4 @@
-"""What the gap of a grid will take in memory, known before any of it is built."""
+"""Estimate of the memory that the gap of a grid needs, before anything is allocated."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 
 GIB = 2**30
 PER_ENTRY = 40
-"""Bytes for an entry of the sparse matrix while it is put together: its indices twice, and copies of it."""
+"""Bytes per entry of the sparse matrix while it is assembled: its indices twice, and copies of it."""
 PER_STATE = 400
-"""Bytes for a state: LOBPCG's blocks, and the vectors of the law."""
+"""Bytes per state: LOBPCG's blocks, and the vectors of probabilities."""
 PER_DENSE = 40
-"""Bytes for an entry of a dense matrix that is diagonalised."""
+"""Bytes per entry of a dense matrix that is diagonalised."""
 PER_FILL = 24
-"""Bytes for an entry of a sparse factor."""
+"""Bytes per entry of a sparse factor."""
 
 
 def grid_bytes(cells: Sequence[int], d: int) -> float:
-    """Bytes that the gap of replicas on so many `cells` each takes, `d` coordinates a replica."""
+    """Bytes that the gap of replicas needs, with `cells[k]` cells and `d` coordinates for replica k."""
     states, replicas = math.prod(cells), len(cells)
     entries = states * (2 * d * replicas + replicas)
     if replicas == 1:
@@ -27,7 +27,7 @@ def grid_bytes(cells: Sequence[int], d: int) -> float:
 
 
 def require_grid_fits(points: int, need: Callable[[int], float], limit: float) -> None:
-    """Refuses a grid that takes more than `limit` GiB.
+    """Refuses a grid that needs more than `limit` GiB.
 
     Args:
         points: of the grid asked for, along an axis.

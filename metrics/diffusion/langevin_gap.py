@@ -1,4 +1,4 @@
-"""Inverse spectral gaps of LD, ReLD and mReLD on two grids, so that each has an estimate of its error."""
+"""Inverse spectral gaps of LD, ReLD and mReLD, on two grids to estimate the discretisation error."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class InverseGap:
     """kappa of a diffusion.
 
     Attributes:
-        kappa: extrapolated to spacing 0 from the two grids, whose error falls with the spacing squared.
-        error: how far that is from the finer grid's value, and what rounding adds. It says nothing of the
-            box, outside which the target's mass is ignored.
+        kappa: extrapolated to spacing 0 from the two grids, whose error is of second order in the spacing.
+        error: difference from the finer grid's value, plus the rounding error. The error from the finite
+            domain, outside which the target is ignored, is not included.
         fine: kappa on the finer grid.
         coarse: on the coarser one.
         states: of the finer grid.
@@ -57,12 +57,12 @@ def reld(tau: float, reference: str = "phi", scale: float = 1.0) -> tuple[Level,
 
     Args:
         tau: temperature and speed of the second one.
-        reference: what it is drawn to, ``phi``: phi(y / M) alone, or ``tempered``: pi^(1/tau) phi(y / M) as
-            in Eq. 3.
+        reference: its distribution, ``phi``: phi(y / M) alone, or ``tempered``: pi^(1/tau) phi(y / M) as in
+            Eq. 3.
         scale: M.
 
     Raises:
-        ValueError: if one of them is not allowed.
+        ValueError: if an argument is out of range.
     """
     one_of("reference", reference, REFERENCES)
     positive("tau", tau)
@@ -85,13 +85,14 @@ def inverse_gap(
     Args:
         target: on Real(1) or Real(2).
         levels: from the target to the hottest.
-        rho: intensity of the swaps; not read where there is one level.
+        rho: intensity of the swaps; ignored if there is one level.
         points: of the finer grid along an axis; the coarser one has two thirds of its intervals.
         box: half the width of the grid, centred at 0.
-        memory: GiB that may be used.
+        memory: limit in GiB.
+        negligible: probability below which a cell is left out of a level.
 
     Raises:
-        ValueError: if a setting is not allowed, the grid does not fit the memory, or kappa is out of reach.
+        ValueError: if a setting is out of range, the grid exceeds the memory, or kappa is too large.
     """
     check_grid(target, levels, rho, points, box, memory, negligible)
     fine = Grid(points, box, target.space.d)
@@ -105,7 +106,7 @@ def inverse_gap(
 
 
 def coarser(grid: Grid) -> Grid:
-    """The second grid, on the same box with two thirds of the intervals."""
+    """The second grid, on the same domain with two thirds of the intervals."""
     return Grid(2 * (grid.points - 1) // 3 + 1, grid.box, grid.d)
 
 
@@ -118,10 +119,10 @@ def check_grid(
     memory: float,
     negligible: float = NEGLIGIBLE,
 ) -> None:
-    """Refuses what `inverse_gap` would refuse, at the cost of the target's density on one replica's grid.
+    """Checks the arguments of `inverse_gap`, at the cost of one evaluation of the target on the grid.
 
     Raises:
-        ValueError: naming what is refused, and the grid that would fit.
+        ValueError: naming the invalid argument, or the largest grid that fits.
     """
     count("grid", points, 9)
     positive("box", box)
@@ -133,7 +134,7 @@ def check_grid(
     d = target.space.d
     if d > 2:
         raise ValueError(f"a grid needs a target in one or two dimensions, this one has {d}")
-    # One replica's grid must fit before it can be asked where its mass is.
+    # The grid of one replica must fit before the number of cells that are kept can be computed.
     require_grid_fits(points, lambda n: 64.0 * n**d, memory)
     if d == 1 and len(levels) == 1:
         return
@@ -150,9 +151,9 @@ def _on(
     U = log_density(target, grid)
     if grid.d == 1 and len(levels) == 1:
         level = levels[0]
-        log_law = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
+        log_pi = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
         log_edges = np.full(grid.points - 1, np.log(level.tau / grid.spacing**2))
-        return line_inverse_gap(log_law, log_edges), 1e-12, grid.points
+        return line_inverse_gap(log_pi, log_edges), 1e-12, grid.points
     kappa, generator = replicated_inverse_gap([replica(U, level, grid, negligible) for level in levels], rho)
     return kappa, rounding_error(generator, kappa), generator.size
 
@@ -161,7 +162,7 @@ def replicated_inverse_gap(replicas: Sequence[Replica], rho: float) -> tuple[flo
     """kappa of replicas that swap with their neighbours, or of one alone, and the generator that has it.
 
     Raises:
-        ValueError: if the chain falls apart, or kappa is too large for float64.
+        ValueError: if the chain is reducible, or kappa is too large for float64.
     """
     generator = joined(replicas, rho)
     if len(replicas) == 1:

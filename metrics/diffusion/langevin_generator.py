@@ -1,4 +1,4 @@
-"""Langevin diffusion, ReLD and mReLD on a grid: reversible chains with exactly the right stationary law."""
+"""Langevin diffusion, ReLD and mReLD on a grid: reversible chains with the exact stationary distribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from targets.target import Target
 Array = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-40
-"""Mass of a cell below which it is left out of a level."""
+"""Probability below which a cell is left out of a level."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Grid:
-    """`points` to an axis, evenly from -`box` to `box`, `d` axes; the last coordinate runs fastest."""
+    """`points` per axis, evenly spaced from -`box` to `box`, `d` axes; the last coordinate runs fastest."""
 
     points: int
     box: float
@@ -66,8 +66,8 @@ class Replica:
     """One level on the grid.
 
     Attributes:
-        cells: indices of the grid cells that hold mass, increasing, ``(m,)``.
-        chain: its own chain on them.
+        cells: indices of the grid cells that are kept, increasing, ``(m,)``.
+        chain: the chain of this replica on these cells.
     """
 
     cells: NDArray[np.int64]
@@ -95,35 +95,35 @@ def log_density(target: Target, grid: Grid) -> Array:
 def replica(U: Array, level: Level, grid: Grid, negligible: float = NEGLIGIBLE) -> Replica:
     """The chain of one level, with nearest-neighbour rates (tau / h^2) sqrt(pi(x +- h) / pi(x)).
 
-    Cells with less mass than `negligible` are left out and the rows closed again; the box reflects.
+    Cells with a probability below `negligible` are left out; jumps to them and out of the domain are removed.
     """
-    log_law = level.beta * U - 0.5 * (grid.cells() ** 2).sum(-1) / level.scale**2
-    log_law = log_law - logsumexp(log_law)
-    cells = np.flatnonzero(log_law > math.log(negligible))
+    log_pi = level.beta * U - 0.5 * (grid.cells() ** 2).sum(-1) / level.scale**2
+    log_pi = log_pi - logsumexp(log_pi)
+    cells = np.flatnonzero(log_pi > math.log(negligible))
     edges = (grid.neighbours()[cells][:, cells] * (level.tau / grid.spacing**2)).tocsr()
-    kept = log_law[cells]
+    kept = log_pi[cells]
     return Replica(cells, ReversibleGenerator(kept - logsumexp(kept), edges))
 
 
 def joined(replicas: Sequence[Replica], rho: float) -> ReversibleGenerator:
     """All replicas side by side, neighbours swapping at rate rho (1 ^ ratio) (ReLD, Eq. 4 and 5).
 
-    States are the products of the replicas' cells, the last replica running fastest. A swap into a cell that
-    a level leaves out has no more than its negligible mass and is left out too.
+    States are the products of the replicas' cells, the last replica running fastest. Swaps into a cell that a
+    level leaves out are left out too, as its probability is negligible.
     """
     shape = tuple(len(one.cells) for one in replicas)
-    log_law = reduce(lambda law, one: np.add.outer(law, one.chain.log_law).ravel(), replicas, np.zeros(1))
+    log_pi = reduce(lambda pi, one: np.add.outer(pi, one.chain.log_pi).ravel(), replicas, np.zeros(1))
     eyes = [sparse.identity(size) for size in shape]
     edges = sum(
         _kron([one.chain.edges if at == k else eye for at, eye in enumerate(eyes)])
         for k, one in enumerate(replicas)
     ).tocsr()
     for k in range(len(replicas) - 1):
-        edges = edges + _swaps(replicas, k, log_law, rho)
-    return ReversibleGenerator(log_law, edges.tocsr())
+        edges = edges + _swaps(replicas, k, log_pi, rho)
+    return ReversibleGenerator(log_pi, edges.tocsr())
 
 
-def _swaps(replicas: Sequence[Replica], k: int, log_law: Array, rho: float) -> sparse.csr_matrix:
+def _swaps(replicas: Sequence[Replica], k: int, log_pi: Array, rho: float) -> sparse.csr_matrix:
     """Edges between the states in which the replicas k and k + 1 have changed places."""
     shape = [len(one.cells) for one in replicas]
     _, at_cold, at_hot = np.intersect1d(replicas[k].cells, replicas[k + 1].cells, return_indices=True)
@@ -134,9 +134,9 @@ def _swaps(replicas: Sequence[Replica], k: int, log_law: Array, rho: float) -> s
     source = source.ravel()
     moved = source != arrival
     source, arrival = source[moved], arrival[moved]
-    # min(1, r) = sqrt(r) exp(-|log r| / 2), and the generator supplies the sqrt(r).
-    weight = rho * np.exp(-0.5 * np.abs(log_law[arrival] - log_law[source]))
-    return sparse.csr_matrix((weight, (source, arrival)), shape=(len(log_law), len(log_law)))
+    # min(1, r) = sqrt(r) exp(-|log r| / 2), and the generator multiplies by sqrt(r).
+    weight = rho * np.exp(-0.5 * np.abs(log_pi[arrival] - log_pi[source]))
+    return sparse.csr_matrix((weight, (source, arrival)), shape=(len(log_pi), len(log_pi)))
 
 
 def _kron(factors: Sequence[sparse.spmatrix]) -> sparse.csr_matrix:

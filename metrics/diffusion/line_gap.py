@@ -1,4 +1,4 @@
-"""The inverse gap of a chain that moves along a line, by sums of positive terms and so to full precision."""
+"""The inverse gap of a birth-death chain, by sums of positive terms and thus to full precision."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 Array = NDArray[np.float64]
 
 TAIL = -600.0
-"""Log mass below which the states at an end are left out, so that nothing underflows."""
+"""Log probability below which the states at the ends are left out, so that nothing underflows."""
 
 
-def line_inverse_gap(log_law: Array, log_edges: Array) -> float:
-    """sup var(f) / E(f) of the birth-death chain with jump rates ``edges sqrt(law' / law)``.
+def line_inverse_gap(log_pi: Array, log_edges: Array) -> float:
+    """sup var(f) / E(f) of the birth-death chain with jump rates ``edges sqrt(pi' / pi)``.
 
     With g the differences of f between neighbours, var(f) = sum g g' F(1 - F) over pairs of edges (the F of
-    the left edge, the 1 - F of the right one) and E(f) = sum c g^2 with c = edges sqrt(law law'). So kappa is
-    the largest eigenvalue of a matrix of positive entries, which no cancellation touches however large it is;
-    an eigensolver for the generator itself has lost kappa at about 1e8. It is the discrete form of the
-    Muckenhoupt functional, with the supremum exact instead of within a factor 4.
+    the left edge, the 1 - F of the right one) and E(f) = sum c g^2 with c = edges sqrt(pi pi'). So kappa is
+    the largest eigenvalue of a matrix of positive entries, which is computed without cancellation however
+    large it is; an eigensolver for the generator itself fails at kappa of about 1e8. It is the discrete form
+    of the Muckenhoupt functional, with the exact supremum instead of a bound within a factor 4.
 
     Args:
-        log_law: log of the stationary law, ``(states,)``.
+        log_pi: log of the stationary distribution, ``(states,)``.
         log_edges: log of the symmetric edge weights, ``(states - 1,)``.
 
     Raises:
         ValueError: if kappa is beyond the range of float64 or there are fewer than three states.
     """
-    inside = np.flatnonzero(log_law - np.logaddexp.reduce(log_law) > TAIL)
+    inside = np.flatnonzero(log_pi - np.logaddexp.reduce(log_pi) > TAIL)
     if len(inside) < 3:
         raise ValueError(f"a gap needs at least three states with mass, {len(inside)} have any")
     kept = slice(inside[0], inside[-1] + 1)
-    log_law = log_law[kept] - np.logaddexp.reduce(log_law[kept])
+    log_pi = log_pi[kept] - np.logaddexp.reduce(log_pi[kept])
     log_edges = log_edges[inside[0] : inside[-1]]
-    half = 0.5 * (log_edges + 0.5 * (log_law[1:] + log_law[:-1]))
-    below = np.logaddexp.accumulate(log_law)[:-1]
-    above = np.logaddexp.accumulate(log_law[::-1])[::-1][1:]
+    half = 0.5 * (log_edges + 0.5 * (log_pi[1:] + log_pi[:-1]))
+    below = np.logaddexp.accumulate(log_pi)[:-1]
+    above = np.logaddexp.accumulate(log_pi[::-1])[::-1][1:]
     highest = float(np.max(below + above - 2.0 * half))
     if highest > 600.0:
         raise ValueError(f"the inverse gap is above exp({highest:.0f}), beyond float64")

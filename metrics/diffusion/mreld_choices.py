@@ -1,4 +1,4 @@
-"""The levels and speeds of mReLD that Corollary 2 of ReLD gives for a mixture of log-concave densities."""
+"""Levels and speeds of mReLD for a mixture of log-concave densities, from Corollary 2 of ReLD."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mreld_choice(
         alpha: in [0, 1]; of the first scenario only.
 
     Raises:
-        ValueError: for a setting out of range, or a dimension that the scenario is not for.
+        ValueError: for a setting out of range, or a dimension that the scenario excludes.
     """
     one_of("choice", scenario, SCENARIOS)
     count("levels", extra)

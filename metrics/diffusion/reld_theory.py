@@ -1,4 +1,4 @@
-"""What ReLD's Proposition 1, and the sharp asymptotic beside it, say of Langevin diffusion on two modes."""
+"""Theory for Langevin diffusion on two modes: the bound of ReLD's Proposition 1 and the exact asymptotics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from samplers.hyperparameters import count, positive
 def proposition_1(epsilon: float, distance: float = 2.0, d: int = 1) -> float:
     """log of the lower bound on kappa: eps^4 / (80 |m|^2) exp(|m|^2 / (64 eps^2)) (ReLD, Proposition 1).
 
-    The statement prints a minus sign in the exponent; its proof ends with, and its text speaks of, a plus.
+    The statement has a minus sign in the exponent; its proof and its text have a plus sign.
 
     Args:
         epsilon: standard deviation of each of two equal Gaussians.
@@ -18,7 +18,7 @@ def proposition_1(epsilon: float, distance: float = 2.0, d: int = 1) -> float:
         d: dimension.
 
     Raises:
-        ValueError: unless epsilon <= |m| / (16 sqrt(d)), as the proposition asks.
+        ValueError: unless epsilon <= |m| / (16 sqrt(d)), as the proposition requires.
     """
     _check(epsilon, distance, d)
     largest = distance / (16.0 * math.sqrt(d))
@@ -27,7 +27,7 @@ def proposition_1(epsilon: float, distance: float = 2.0, d: int = 1) -> float:
     return 4.0 * math.log(epsilon) - math.log(80.0 * distance**2) + distance**2 / (64.0 * epsilon**2)
 
 
-def barrier(epsilon: float, distance: float = 2.0, d: int = 1) -> float:
+def small_epsilon_limit(epsilon: float, distance: float = 2.0, d: int = 1) -> float:
     """log of the limit of kappa as epsilon tends to 0: (1/4) int dx / pi(x) across the barrier.
 
     Near the middle pi is cosh(|m| x / (2 eps^2)) times a constant, so the limit is

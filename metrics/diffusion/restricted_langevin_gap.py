@@ -1,4 +1,4 @@
-"""The gap of LD, ReLD and mReLD restricted to a part of the space (STMH, Definition 1), on two grids."""
+"""The gap of LD, ReLD and mReLD restricted to a subset of the space (STMH, Definition 1), on two grids."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from metrics.diffusion.langevin_generator import (
 from targets.target import Target
 
 Divide = Callable[[Tensor], Mapping[str, Tensor]]
-"""From grid cells ``(cells, d)`` to the subsets that hold them, each bool ``(cells,)``."""
+"""From grid cells ``(cells, d)`` to the subsets by name, each bool ``(cells,)``."""
 
 FEWEST = 9
-"""Cells with which a subset is thought to be resolved."""
+"""Minimum number of cells of a subset."""
 
 
 @dataclass(frozen=True)
 class RestrictedGap:
-    """What Definition 1 makes of one subset.
+    """The restricted gap of one subset.
 
     Attributes:
-        gap: smallest restricted Dirichlet form over restricted variance, on the finer grid; 0 where the
-            subset falls into pieces.
-        error: how far that is from the coarser grid's. Nothing is extrapolated: the border of a subset runs
-            between cells, elsewhere on every grid.
-        mass: of the subset under the target.
+        gap: minimum of restricted Dirichlet form over restricted variance, on the finer grid; 0 if the subset
+            is disconnected.
+        error: absolute difference from the coarser grid. The values are not extrapolated, since the boundary
+            of the subset is resolved differently on each grid.
+        mass: probability of the subset under the target.
     """
 
     gap: float
@@ -57,18 +57,18 @@ def restricted_gaps(
     *,
     negligible: float = NEGLIGIBLE,
 ) -> dict[str, RestrictedGap]:
-    """The restricted gap of each subset of the target's space, in which the first replica must stay.
+    """The restricted gap of each subset of the target's space, to which the first replica is confined.
 
-    The others are free, and a swap that would take the first one out is not made. So the restricted form is
-    that of a process of the same kind, and the gap of that one over the subset's mass is the restricted gap.
+    The other replicas are not confined, and swaps that would move the first replica out are removed. The
+    result is a process of the same kind; its gap divided by the subset's mass is the restricted gap.
 
     Args:
-        target, levels, rho, points, box, negligible: as `metrics.diffusion.langevin_gap.inverse_gap`, which
-            is to have checked them.
+        target, levels, rho, points, box, negligible: as for `metrics.diffusion.langevin_gap.inverse_gap`,
+            already checked by `metrics.diffusion.langevin_gap.check_grid`.
         divide: the subsets.
 
     Raises:
-        ValueError: if a subset has fewer than `FEWEST` cells with mass, or its gap is too small for float64.
+        ValueError: if a subset has fewer than `FEWEST` cells, or its gap is too small for float64.
     """
     fine = Grid(points, box, target.space.d)
     found, coarse = (_on(target, levels, rho, grid, divide, negligible) for grid in (fine, coarser(fine)))
@@ -97,7 +97,7 @@ def _on(
 
 
 def _gap(replicas: Sequence[Replica], rho: float) -> float:
-    """1 / kappa, 0 where nothing joins some states to others."""
+    """1 / kappa, or 0 if the chain is reducible."""
     pieces, _ = connected_components(joined(replicas, rho).edges, directed=False)
     if pieces > 1:
         return 0.0

@@ -1,4 +1,4 @@
-"""Solves with a sum of operators that each act on one axis, by diagonalising the axes one by one."""
+"""Inverse of a sum of operators that each act on one axis, by diagonalising each of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Array = NDArray[np.float64]
 class SeparableSolver:
     """(A_0 x I x .. + I x A_1 x .. + .. + shift)^-1 for symmetric positive semidefinite A_k.
 
-    Replicas that do not swap are such a sum, and swaps add at most a few times their intensity. So this is
-    within a small factor of the inverse of a whole replica-exchange generator, whatever the grid (Lynch,
-    Rice and Thomas 1964, fast diagonalisation).
+    The generator of replicas without swaps is such a sum, and swaps add at most a few times their intensity.
+    So this approximates the inverse of a replica-exchange generator within a small factor on any grid (fast
+    diagonalisation: Lynch, Rice and Thomas 1964). It preconditions the eigensolver.
 
     Args:
         parts: A_k, dense ``(m_k, m_k)``.

@@ -1,4 +1,4 @@
 """How far the draws are from the target: divergences, MMD, mode coverage; one metric a file.
 
-Imports the contract, `two_sample` and `statistics`.
+Imports `metrics.metric`, `metrics.requirements`, `metrics.two_sample` and `metrics.statistics`.
 """

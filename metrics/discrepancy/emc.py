@@ -1,6 +1,6 @@
 """Entropic mode coverage: the entropy of the mean responsibilities, H(E_x p(mode | x)) / log M.
 
-1 says that all M modes are evenly covered, 0 that one mode holds everything.
+1 if all M modes are covered evenly, 0 if all draws are in one mode.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import math
 from torch import Tensor
 
 from metrics.metric import Context, Metric
-from metrics.requirements import need_modes
+from metrics.requirements import require_modes
 from metrics.statistics.mode_occupancy import entropy, mode_occupancy
 
 
 class EMC(Metric):
     """Entropy of the draws' mean responsibilities in units of log M, in [0, 1].
 
-    What the PT-DLP paper describes in words; its formula is `emc_per_sample`.
+    The quantity that the PT-DLP paper describes in words; its printed formula is `emc_per_sample`.
     """
 
     name = "emc"
@@ -26,7 +26,7 @@ class EMC(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.log_modes = math.log(len(need_modes(self.name, context, minimum=2).modes))
+        self.log_modes = math.log(len(require_modes(self.name, context, minimum=2).modes))
         self.occupancy = mode_occupancy(context)
 
     def result(self) -> dict[str, Tensor]:

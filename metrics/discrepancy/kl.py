@@ -1,7 +1,7 @@
 """Forward Kullback-Leibler divergence from the draws to the target, D(pi || q) = sum_i pi_i log(pi_i / q_i).
 
-q are the frequencies n_i / N of the `size` states among N draws, mended where they are zero. N independent
-draws from the target itself score about (size - 1) / (2 N) by `kl`.
+q are the frequencies n_i / N of the `size` states among N draws, corrected where they are zero. N
+independent draws from the target have `kl` of about (size - 1) / (2 N).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import need_enumeration
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from samplers.hyperparameters import positive
 
@@ -20,21 +20,24 @@ CLIP = 1e-12
 class KL(Metric):
     """D(pi || q) with q_i = (n_i + a) / (N + a size), a = 1/2 by default.
 
-    That is 0.5 / N added to every frequency and q normalised again (`experiments.md` A.3), so that the
+    That is, 0.5 / N is added to every frequency and q is normalised again (settings A.3), so that the
     value is a divergence between two distributions and never negative.
 
     Args:
-        smoothing: a, in draws.
+        smoothing: a > 0, in draws.
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "kl"
     unit = "nats"
     direction = "min"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context, smoothing: float = 0.5) -> None:
         super().__init__(context)
-        space, self.probabilities = need_enumeration(self.name, context)
+        space, self.probabilities = require_enumeration(self.name, context)
         checked = positive("metric.kl.smoothing", smoothing)
         assert checked is not None
         self.smoothing, self.size = float(checked), space.size
@@ -49,18 +52,21 @@ class KL(Metric):
 class KLClipped(Metric):
     """D(pi || q) with both pi and q clipped from below at 1e-12 and not normalised again.
 
-    The form of the PT-DLP paper's released code (`experiments.md` A.3). As long as a good part of the
-    states is unvisited the clip decides the value: about log(1e12 / size) nats for each of their mass.
+    The form of the PT-DLP paper's released code (settings A.3). While many states are unvisited the clip
+    dominates the value: a set of unvisited states of mass m contributes about m log(1e12 / size) nats.
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "kl_clipped"
     unit = "nats"
     direction = "min"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        _, probabilities = need_enumeration(self.name, context)
+        _, probabilities = require_enumeration(self.name, context)
         self.probabilities = probabilities.clamp(min=CLIP)
         self.visits = context.statistic(VisitHistogram)
 

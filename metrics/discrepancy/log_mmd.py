@@ -1,8 +1,9 @@
-"""ln MMD^2 between where the chains stand and a ground truth, along the run (PT-DLP v2, Table 2, Figure 3).
+"""ln MMD^2 between the current states of the chains and a reference sample, along the run.
 
-The papers' number is a V-statistic of 100 chains against 500 reference draws. It has a floor, the value of
-chains that are perfect, and below it nothing can be ranked (experiments, finding 7); so the floor, the
-unbiased U-statistic, and the number of draws that would tell the sampler from the truth stand beside it.
+PT-DLP v2, Table 2 and Figure 3. The papers report a V-statistic of 100 chains against 500 reference draws. It
+is biased upwards: even exact draws score a positive floor, and values near the floor cannot be ranked
+(settings, finding 7). Therefore the floor, the unbiased U-statistic and the sample size that would detect the
+difference from the target are reported with it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from torch import Tensor
 from metrics.metric import Context, Metric, by_seed
 from metrics.statistics.last_draws import LastDraws
 from metrics.statistics.sums import restore
-from metrics.two_sample.mmd_statistics import null_sd, samples_apart
-from metrics.two_sample.reference_sample import Truth, need_reference
+from metrics.two_sample.mmd_statistics import null_sd, required_sample_size
+from metrics.two_sample.reference_sample import ReferenceSample, require_reference
 from samplers.hyperparameters import count, within
 from samplers.kernel import Info
 
@@ -27,35 +28,34 @@ NEAR_FLOOR = 0.3
 
 
 class LogMMD(Metric):
-    """Distance of the chains' states at one step from the target's reference draws, every few steps.
+    """ln MMD^2 of the chains' states at one step to the target's reference sample, every few steps.
 
     Values, one per seed; NaN before the first evaluation:
-        log_mmd: mean of ln MMD^2 (V-statistic, the first `references` draws) over the evaluations at the
-            end: those in the last `share` of the steps up to the last evaluation, at least that one and
-            at most the last `window`.
-        mmd_u: mean of MMD^2 (U-statistic, all reference draws) over the same; about 0 for a perfect
-            sampler, at times negative.
-        mmd_u_sd0: standard deviation of one evaluation of the U-statistic for a perfect sampler, all draws
-            taken as independent (`metrics.two_sample.mmd_statistics.null_sd`).
-        log_mmd_now: ln MMD^2 at the very step that the value is asked for; known from the first step on.
-        log_mmd_floor: mean ln MMD^2 of groups of as many held-out draws as there are chains.
-        hit_step: the first step at which ln MMD^2 was within 0.3 of the floor or below it; NaN if none.
-        samples_apart: independent draws on each side that tell a law at `mmd_u` from the truth
-            (`metrics.two_sample.mmd_statistics.samples_apart`); NaN where `mmd_u` is not positive.
+        log_mmd: mean of ln MMD^2 (V-statistic, the first `references` draws) over the last evaluations:
+            those in the last `share` of the steps, at least one and at most `window`.
+        mmd_u: mean of MMD^2 (U-statistic, all reference draws) over the same evaluations; about 0 for an
+            exact sampler, and sometimes negative.
+        mmd_u_sd0: standard deviation of one evaluation of the U-statistic for an exact sampler, if all draws
+            are independent (`metrics.two_sample.mmd_statistics.null_sd`).
+        log_mmd_now: ln MMD^2 of the states at the current step; defined from the first step on.
+        log_mmd_floor: mean ln MMD^2 of groups of held-out reference draws, each as many as there are chains.
+        hit_step: the first step at which ln MMD^2 was at most 0.3 above the floor; NaN if none.
+        samples_apart: the required sample size, independent draws on each side, to detect a difference of
+            `mmd_u` (`metrics.two_sample.mmd_statistics.required_sample_size`); NaN if `mmd_u` <= 0.
 
-    The reference may be set after this is built; it is read at the first evaluation. A reference of R
-    draws costs chains x R x d multiplications an evaluation. Where the target says that its reference is
-    snapshots of ``target.reference_chains`` chains (an int; row r of chain r modulo it), snapshots of one
-    chain are not taken for independent; without that attribute all rows are.
+    The reference sample may be set after this is built; it is read at the first evaluation. With R reference
+    draws an evaluation costs chains x R x d multiplications. If the target has an attribute
+    ``reference_chains`` (an int), row r of its reference sample is from chain r modulo that number, and draws
+    of one chain are not treated as independent; otherwise all rows are.
 
     Args:
         every: steps between evaluations.
-        window: most evaluations that are averaged: 100 are the last tenth of 10,000 steps.
-        share: share of the steps so far, at the end, whose evaluations are averaged.
+        window: maximum number of evaluations that are averaged: 100 cover the last tenth of 10,000 steps.
+        share: fraction of the steps so far, counted from the end, whose evaluations are averaged.
         references: number of reference draws in the V-statistic.
 
     Raises:
-        UnmetNeed: if the target is not binary or has no place for reference draws.
+        UnsupportedMetric: if the target is not binary or has no attribute for a reference sample.
     """
 
     name = "log_mmd"
@@ -71,7 +71,7 @@ class LogMMD(Metric):
         share: float = 0.1,
     ) -> None:
         super().__init__(context)
-        need_reference(self.name, context)
+        require_reference(self.name, context)
         self.every = count("metric.log_mmd.every", every)
         self.window = count("metric.log_mmd.window", window)
         self.references = count("metric.log_mmd.references", references, 2)
@@ -83,24 +83,24 @@ class LogMMD(Metric):
         self.evaluated = 0
 
     @cached_property
-    def truth(self) -> Truth:
-        """The reference, as it is at the first evaluation.
+    def sample(self) -> ReferenceSample:
+        """The reference sample, read at the first evaluation.
 
         Raises:
             ValueError: if it is still empty, or the target's `reference_chains` does not fit it.
         """
         chains: int | None = getattr(self.context.target, "reference_chains", None)
-        return Truth(self._set("reference"), self.references, chains)
+        return ReferenceSample(self._set("reference"), self.references, chains)
 
     @cached_property
     def floor(self) -> Tensor:
-        """Mean ln MMD^2 of perfect chains, a scalar."""
-        return self.truth.floor(self._set("held_out"), self.context.chains).mean()
+        """Mean ln MMD^2 of exact draws, a scalar."""
+        return self.sample.floor(self._set("held_out"), self.context.chains).mean()
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if step % self.every:
             return
-        log_mmd, mmd_u = self.truth.both(theta)
+        log_mmd, mmd_u = self.sample.log_mmd_and_u(theta)
         slot = step // self.every % self.window
         self.ring[:, 0, slot], self.ring[:, 1, slot] = log_mmd, mmd_u
         reached = self.hit.isnan() & (log_mmd <= self.floor + NEAR_FLOOR)
@@ -110,27 +110,27 @@ class LogMMD(Metric):
     def result(self) -> dict[str, Tensor]:
         means = by_seed(lambda ring: ring.nanmean(-1), self.ring[..., self._slots()])
         mmd_u = means[:, 1]
-        theta, truth = self.last_draws.theta, self.truth
-        null = null_sd(truth.second_moment, self.context.chains, len(truth.draws))
+        theta, sample = self.last_draws.theta, self.sample
+        null = null_sd(sample.second_moment, self.context.chains, len(sample.draws))
         return {
             self.name: means[:, 0],
             "mmd_u": mmd_u,
             "mmd_u_sd0": null.expand(self.context.seeds).clone(),
-            "log_mmd_now": torch.full_like(self.hit, torch.nan) if theta is None else truth.log_mmd(theta),
+            "log_mmd_now": torch.full_like(self.hit, torch.nan) if theta is None else sample.log_mmd(theta),
             "log_mmd_floor": self.floor.expand(self.context.seeds).clone(),
             "hit_step": self.hit.clone(),
-            "samples_apart": samples_apart(mmd_u, truth.separation),
+            "samples_apart": required_sample_size(mmd_u, sample.detection_constant),
         }
 
     def _slots(self) -> list[int]:
-        """Where in the ring the evaluations at the end are."""
+        """Positions in the ring buffer of the evaluations that are averaged."""
         last = self.evaluated // self.every
-        # A product like 0.1 x 30 is a little above its whole number, which is no further evaluation.
+        # The tolerance keeps ceil(0.1 * 30) at 3 where the product is rounded up.
         some = min(max(1, math.ceil(self.share * last - 1e-9)), self.window)
         return [place % self.window for place in range(last - some + 1, last + 1)]
 
     def merge(self, other: Self) -> None:
-        # A step has its own slot, so the later stretch replaces exactly what it pushes out.
+        # Every step has a fixed slot, so later evaluations replace exactly those that they overwrite.
         self.ring = torch.where(other.ring[:, :1].isnan(), self.ring, other.ring)
         self.hit = torch.where(self.hit.isnan(), other.hit, self.hit)
         if other.evaluated:

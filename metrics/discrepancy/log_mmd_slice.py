@@ -1,4 +1,4 @@
-"""ln MMD^2 of the released code's 'time slice': draws along the run against the reference, all at once."""
+"""ln MMD^2 of the released code's "time slice": draws along the run against the reference sample."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from torch import Tensor
 
 from metrics.metric import Context, Metric
 from metrics.statistics.thinned_series import ThinnedSeries
-from metrics.two_sample.reference_sample import Truth, need_reference
+from metrics.two_sample.reference_sample import ReferenceSample, require_reference
 from samplers.hyperparameters import count, within
 from samplers.kernel import Info
 
 CHOICES = 4096
-"""Which chain is picked is drawn beforehand for this many steps, and then used again."""
+"""The random choice of a chain is drawn in advance for this many steps, and then repeats."""
 
 
 class TimeSlice(ThinnedSeries):
     """The state of one random chain of each seed at every `every` steps, ``(rows, seeds, d)``, uint8.
 
     Args:
-        every: steps between kept states.
-        draws: most states that are kept; beyond, every other is dropped
+        every: steps between stored states.
+        draws: maximum number of stored states; when it is reached, every other state is dropped
             (`metrics.statistics.thinned_series`).
     """
 
@@ -57,19 +57,20 @@ class TimeSlice(ThinnedSeries):
 
 
 class LogMMDSlice(Metric):
-    """ln MMD^2 (V-statistic) of one random chain's states along the run, against the reference draws.
+    """ln MMD^2 (V-statistic) of the states of one random chain along the run, against the reference sample.
 
-    With 10,000 steps 1,800 draws against 500. Early draws pull it up and many draws lower its floor, so it
-    cannot be compared with `log_mmd`. Costs a comparison of all kept draws at each recorded point.
+    With 10,000 steps these are 1,800 draws against 500. Draws from before convergence increase it and the
+    larger number of draws lowers its floor, so it cannot be compared with `log_mmd`. All stored draws are
+    compared at each recorded step.
 
     Args:
         every: steps between draws.
-        draws: most draws that are kept.
-        skip: share of the steps so far, from the first, that is left out.
+        draws: maximum number of stored draws.
+        skip: fraction of the steps so far, from the first, that is left out.
         references: number of reference draws.
 
     Raises:
-        UnmetNeed: if the target is not binary or has no place for reference draws.
+        UnsupportedMetric: if the target is not binary or has no attribute for a reference sample.
     """
 
     name = "log_mmd_slice"
@@ -85,7 +86,7 @@ class LogMMDSlice(Metric):
         references: int = 500,
     ) -> None:
         super().__init__(context)
-        need_reference(self.name, context)
+        require_reference(self.name, context)
         self.skip = within("metric.log_mmd_slice.skip", skip, 0.0, 0.9)
         self.references = count("metric.log_mmd_slice.references", references, 2)
         self.slice = context.statistic(
@@ -102,6 +103,6 @@ class LogMMDSlice(Metric):
             unknown = torch.full((seeds,), torch.nan, dtype=torch.float64, device=self.context.device)
             return {self.name: unknown}
         reference: Tensor = self.context.target.reference  # type: ignore[assignment]
-        truth = Truth(reference.to(self.context.device), self.references)
+        sample = ReferenceSample(reference.to(self.context.device), self.references)
         kept = self.slice.rows[first:]
-        return {self.name: torch.stack([truth.log_mmd(kept[:, seed]) for seed in range(seeds)])}
+        return {self.name: torch.stack([sample.log_mmd(kept[:, seed]) for seed in range(seeds)])}

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import need_enumeration
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.two_sample.coordinates import bandwidth as resolve_bandwidth
-from metrics.two_sample.coordinates import places
+from metrics.two_sample.coordinates import level_coordinates
 from samplers.hyperparameters import count
 from targets.spaces import Discrete
 
@@ -27,10 +27,10 @@ class FeatureMap:
 
     Args:
         space: the space of the states.
-        levels: the place of each level of one coordinate, ``(levels, axes)``, float64.
+        levels: the coordinates of each level, ``(levels, axes)``, float64 (`metrics.two_sample.coordinates`).
         features: D.
         sigma: the kernel's bandwidth.
-        generator: what W and b are drawn with, on the CPU so that every device has the same map.
+        generator: for W and b; on the CPU, so that every device has the same map.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class FeatureMap:
         self.scale = math.sqrt(2 / features)
 
     def to(self, device: torch.device) -> FeatureMap:
-        """Brings the map to `device`."""
+        """Moves the map to `device`."""
         self.waves = self.waves.to(device)
         return self
 
@@ -67,13 +67,16 @@ class FeatureMap:
 class MMD(Metric):
     """MMD^2 with one shared feature map; the expectation under the target is exact, by enumeration.
 
-    All runs share the map, so that their values can be compared. The value differs from `mmd_exact` by the
-    map's own error, of relative size sqrt(2 / D) or so.
+    All runs share the map, so that their values are comparable. The random features approximate `mmd_exact`
+    with a relative error of about sqrt(2 / D).
 
     Args:
         features: D.
         bandwidth: sigma (`metrics.two_sample.coordinates.bandwidth` gives the default).
-        extent: width of an ordinal coordinate (`metrics.two_sample.coordinates.places`).
+        extent: width of an ordinal coordinate (`metrics.two_sample.coordinates.level_coordinates`).
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "mmd"
@@ -88,10 +91,10 @@ class MMD(Metric):
         extent: float = 3.0,
     ) -> None:
         super().__init__(context)
-        space, self.probabilities = need_enumeration(self.name, context)
+        space, self.probabilities = require_enumeration(self.name, context)
         self.features = FeatureMap(
             space,
-            places(space, extent),
+            level_coordinates(space, extent),
             count("metric.mmd.features", features),
             resolve_bandwidth(space, bandwidth),
             context.generator(self.name),

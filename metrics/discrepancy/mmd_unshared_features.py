@@ -1,9 +1,9 @@
-"""The printed MMD of PT-DLP v1: random features of histogram rows, drawn anew for each of the two inputs.
+"""The printed MMD of PT-DLP v1: random features of histogram rows, with different maps for the two inputs.
 
-It is about 2 whatever the inputs (`experiments.md` A.3). The rows of a normalised 101 x 101 histogram have
-entries near 1e-4, so W h is near 0 and phi(h) near sqrt(2 / D) cos b. With independent b and b',
-E |phi - phi'|^2 = 2 E (cos b - cos b')^2 = 2, with standard deviation 2 sqrt(1.25 / D). It is here so that
-the published table can be read; `mmd` and `mmd_exact` measure the discrepancy.
+Its value is about 2 for all inputs (settings A.3). The rows of a normalised 101 x 101 histogram have entries
+near 1e-4, so W h is near 0 and phi(h) near sqrt(2 / D) cos b. With independent b and b',
+E |phi - phi'|^2 = 2 E (cos b - cos b')^2 = 2, with standard deviation 2 sqrt(1.25 / D). It is provided only
+for comparison with the published table; `mmd` and `mmd_exact` measure the discrepancy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric
-from metrics.requirements import need_enumeration
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from samplers.hyperparameters import count, positive
 
@@ -24,12 +24,15 @@ ROWS_AT_ONCE = 1024
 class MMDUnsharedFeatures(Metric):
     """|mean phi(rows of the draws' histogram) - mean phi'(rows of the target's)|^2 with unrelated phi, phi'.
 
-    Each row of the histogram (all coordinates but the last held fixed) counts as one point in R^levels. The
-    feature maps are drawn for each run from its seed. No direction: the value tells nothing of the draws.
+    Each row of the histogram (all coordinates but the last held fixed) is one point in R^levels. The feature
+    maps are drawn for each run from its seed. It has no direction: the value does not depend on the draws.
 
     Args:
         features: D.
         bandwidth: sigma of W_ij ~ N(0, 1 / sigma^2).
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "mmd_unshared_features"
@@ -38,7 +41,7 @@ class MMDUnsharedFeatures(Metric):
 
     def __init__(self, context: Context, features: int = 1000, bandwidth: float = 1.0) -> None:
         super().__init__(context)
-        space, probabilities = need_enumeration(self.name, context)
+        space, probabilities = require_enumeration(self.name, context)
         sigma = positive("metric.mmd_unshared_features.bandwidth", bandwidth)
         assert sigma is not None
         self.sigma = float(sigma)

@@ -5,21 +5,25 @@ from __future__ import annotations
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import need_enumeration
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 
 
 class TV(Metric):
-    """Total variation distance of the visit frequencies to the exact probabilities, in [0, 1]."""
+    """Total variation distance between the visit frequencies and the exact probabilities, in [0, 1].
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
+    """
 
     name = "tv"
     unit = "probability"
     direction = "min"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        _, self.probabilities = need_enumeration(self.name, context)
+        _, self.probabilities = require_enumeration(self.name, context)
         self.visits = context.statistic(VisitHistogram)
 
     def result(self) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""A kernel on a small target as one transition matrix: over a whole cycle where it goes round in one."""
+"""The transition matrix of a kernel on a small target; of a cyclical kernel, that of a whole cycle."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-from metrics.enumeration.simulated_transition import joint_law, simulated_matrix
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.simulated_transition import joint_distribution, simulated_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -19,13 +19,13 @@ from targets.spaces import Discrete
 from targets.target import Target
 
 LONGEST_CYCLE = 64
-"""Steps in which what a kernel carries besides theta must recur."""
+"""Number of steps within which a kernel's auxiliary variables must repeat."""
 
 MOST_STATES = 5_000
-"""States beyond which the eigenvalues of a dense matrix take hours."""
+"""Maximum number of states: the eigenvalues of a larger dense matrix take hours."""
 
 COPIES = 12
-"""Matrices of the result's size that are held at once, besides the coordinates of all pairs of states."""
+"""Number of matrices of the result's size in memory, besides the coordinates of all pairs of states."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +34,16 @@ class EnumeratedChain:
 
     Attributes:
         matrix: ``(states, states)``, float64; states without mass are left out.
-        law: stationary, ``(states,)``: for an exact kernel the target's, the product of the tempered ones,
-            or that on levels and states; for another the kernel's own.
-        steps: of the kernel in a cycle.
-        place: where the chain stands in each state, ``(states,)``: the index of a state of the target, of the
-            first replica where there are several.
-        level: of simulated tempering, ``(states,)``; None for other kernels.
+        pi: stationary distribution, ``(states,)``: for an exact kernel the target, the product of the
+            tempered targets, or the joint distribution of level and state; otherwise the kernel's own.
+        steps: number of kernel steps in a cycle.
+        place: index of the target's state in each state of the chain, ``(states,)``; with several replicas,
+            that of the first.
+        level: level of simulated tempering in each state, ``(states,)``; None for other kernels.
     """
 
     matrix: Tensor
-    law: Tensor
+    pi: Tensor
     steps: int
     place: Tensor
     level: Tensor | None = None
@@ -52,10 +52,11 @@ class EnumeratedChain:
 def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> EnumeratedChain:
     """One cycle of a tuned `kernel` on `target`, which must be in float64.
 
-    Of a ladder, on its product space; of simulated tempering, on the pairs of a level and a state.
+    For parallel tempering on the product space of the replicas; for simulated tempering on the pairs of a
+    level and a state.
 
     Raises:
-        ValueError: if the space cannot be listed or does not fit `memory` GiB, or the kernel gives no
+        ValueError: if the space cannot be listed or does not fit into `memory` GiB, or the kernel has no
             transition probabilities.
     """
     require_enumerable(kernel, target, memory)
@@ -70,26 +71,26 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
         matrices = [tempering_matrix(kernel, target, turn) for turn in (0, 1)]
         if torch.equal(*matrices):
             matrices = matrices[:1]
-        law = product_law(target, kernel.betas.flatten().tolist())
-        place = place.repeat_interleave(len(law) // len(place))
+        pi = product_distribution(target, kernel.betas.flatten().tolist())
+        place = place.repeat_interleave(len(pi) // len(place))
     elif isinstance(kernel, SimulatedTempering):
         assert kernel.chain is not None
         if len(cycle(kernel.chain.at(torch.tensor(0)), target)) > 1:
             raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
         matrices = [simulated_matrix(kernel.chain, target)]
-        law = joint_law(kernel.chain, target)
+        pi = joint_distribution(kernel.chain, target)
         level = torch.arange(kernel.levels).repeat_interleave(len(place))
         place = place.repeat(kernel.levels)
     else:
         matrices = [transition_matrix(kernel, target, aux=aux) for aux in cycle(kernel, target)]
-        law = tempered_probabilities(target)
+        pi = tempered_probabilities(target)
     matrix: Tensor = reduce(torch.matmul, matrices)
     if not kernel.exact:
-        law = stationary(matrix).clamp(min=0.0)
-    kept = law > 0.0
+        pi = stationary(matrix).clamp(min=0.0)
+    kept = pi > 0.0
     return EnumeratedChain(
         matrix[kept][:, kept],
-        law[kept] / law[kept].sum(),
+        pi[kept] / pi[kept].sum(),
         len(matrices),
         place[kept],
         None if level is None else level[kept],
@@ -97,12 +98,12 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
 
 
 def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str, Tensor]]:
-    """What `kernel` carries besides theta at each step of its cycle, found by stepping until it recurs.
+    """The auxiliary variables of `kernel` at each step of its cycle, found by stepping until they repeat.
 
-    What `init` gives for the states at which the chains have arrived is kept with theta, and is no position.
+    Auxiliary variables that `init` computes from theta are not part of the position in the cycle.
 
     Raises:
-        ValueError: if it carries what does not recur in `LONGEST_CYCLE` steps.
+        ValueError: if they do not repeat within `LONGEST_CYCLE` steps.
     """
     assert isinstance(target.space, Discrete)
     tempered = torch.tensor(beta, dtype=torch.float64)
@@ -133,10 +134,10 @@ def _same(value: Tensor, other: Tensor) -> bool:
 
 
 def require_enumerable(kernel: Kernel, target: Target, memory: float) -> None:
-    """Refuses, at no cost, a space that cannot be listed in `memory` GiB.
+    """Refuses a space that cannot be listed or does not fit into `memory` GiB; allocates nothing.
 
     Raises:
-        ValueError: naming the number of states that would fit.
+        ValueError: naming the number of states that fit.
     """
     space = target.space
     if not isinstance(space, Discrete):

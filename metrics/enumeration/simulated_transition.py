@@ -1,7 +1,7 @@
 """The transition matrix of simulated tempering on levels and states, by enumeration.
 
-Pairs (level, state) are listed with the state running fastest. The moves between levels are judged by
-`TemperedChain.log_acceptance`, which is what `step` runs; those within a level by the kernel's own matrix.
+Pairs (level, state) are listed with the state running fastest. Moves between levels use
+`TemperedChain.log_acceptance`, the function that `step` runs; moves within a level the kernel's own matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from targets.spaces import Discrete
 from targets.target import Target
 
 
-def joint_law(chain: TemperedChain, target: Target) -> Tensor:
+def joint_distribution(chain: TemperedChain, target: Target) -> Tensor:
     """p(i, theta) ~ exp(beta_i U(theta)) / Z_i with the chain's Z_i, normalised, float64 ``(L * size,)``.
 
     Raises:
@@ -26,7 +26,7 @@ def joint_law(chain: TemperedChain, target: Target) -> Tensor:
     return joint.flatten().softmax(0)
 
 
-def exact_log_partition(target: Target, betas: Tensor) -> Tensor:
+def level_log_partitions(target: Target, betas: Tensor) -> Tensor:
     """log Z_i = log sum_theta exp(beta_i U(theta)) for `betas` ``(L,)``, float64.
 
     Raises:

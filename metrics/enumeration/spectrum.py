@@ -1,4 +1,4 @@
-"""Spectral gaps of transition matrices: how fast a chain forgets, exactly, on a space that can be listed."""
+"""Spectral gaps of transition matrices: exact rates of convergence on small spaces."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import torch
 from torch import Tensor
 
 REVERSIBLE = 1e-10
-"""Largest difference between the flows of a pair of states that still counts as detailed balance."""
+"""Relative tolerance of detailed balance, for the difference between the two flows of a pair of states."""
 
 UNIT = 1e-13
-"""Distance from one, a state's share of rounding, below which an eigenvalue counts as one."""
+"""Rounding error per state: an eigenvalue closer to one than this times the size counts as one."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainSpectrum:
-    """What the eigenvalues of a transition matrix P say of its chain.
+    """Spectral quantities of a transition matrix P with stationary distribution pi.
 
     Attributes:
-        gap: smallest Dirichlet form over variance: 1 - lambda_2 of P where it is reversible, and of its
-            additive reversibilisation (P + P*) / 2 where it is not (STMH, Definition 1, on the whole space;
-            Fill 1991). 0 where the states fall into pieces.
-        second_modulus: the largest modulus of an eigenvalue of P besides the one that belongs to constants:
-            the chain forgets like its powers. 1 where it is periodic or falls into pieces.
-        contraction: the second largest singular value of P on L2 of the law: what one step does at worst to
-            a function of mean zero; its square belongs to the multiplicative reversibilisation P P*. The
-            same as `second_modulus` for a reversible chain, and possibly 1 for another.
-        reversible: whether P is in detailed balance with the law.
-        slowest: the eigenfunction of lambda_2, of the reversibilisation where P is not reversible,
-            ``(size,)``, of mean zero and variance one under the law.
+        gap: minimum of Dirichlet form over variance: 1 - lambda_2 of P if it is reversible, otherwise of its
+            additive reversibilisation (P + P*) / 2 (STMH, Definition 1, on the whole space; Fill 1991). 0 if
+            the chain is reducible.
+        second_modulus: the largest modulus of an eigenvalue of P apart from the eigenvalue 1 of constants;
+            its powers are the asymptotic rate of convergence. 1 if the chain is periodic or reducible.
+        contraction: the second largest singular value of P on L2(pi): the largest factor by which one step
+            contracts a function of mean zero; its square is the second eigenvalue of the multiplicative
+            reversibilisation P P*. Equal to `second_modulus` for a reversible chain; otherwise it can be 1.
+        reversible: whether P satisfies detailed balance with respect to pi.
+        slowest: the eigenfunction of lambda_2 of P (or of its reversibilisation), ``(size,)``, with mean zero
+            and variance one under pi.
     """
 
     gap: float
@@ -45,45 +45,45 @@ class ChainSpectrum:
 
     @property
     def relaxation_time(self) -> float:
-        """Steps in which what is slowest falls by the factor e: -1 / log(second_modulus)."""
+        """Steps in which the slowest mode decays by a factor e: -1 / log(second_modulus)."""
         return _steps(self.second_modulus)
 
     def mixing_time_bound(self, smallest: float, threshold: float = 0.25) -> float:
-        """Steps after which the total variation from every start is at most `threshold`, guaranteed.
+        """Upper bound on the steps until the total variation distance from any start is at most `threshold`.
 
-        From 4 TV^2 <= contraction^(2 t) / law(start) (Fill 1991; for reversible chains Diaconis and Stroock
-        1991). Infinite where a single step need not contract.
+        From 4 TV^2 <= contraction^(2 t) / pi(start) (Fill 1991; for reversible chains Diaconis and Stroock
+        1991). Infinite if the contraction is 1.
 
         Args:
-            smallest: the smallest probability of a state under the law.
+            smallest: the smallest probability of a state under pi.
         """
         needed = torch.tensor(1.0 / (4.0 * threshold**2 * smallest), dtype=torch.float64)
         return float(torch.clamp(needed.log() / 2.0, min=0.0)) * _steps(self.contraction)
 
 
-def chain_spectrum(matrix: Tensor, law: Tensor) -> ChainSpectrum:
-    """The spectrum of the transition matrix `matrix` ``(size, size)`` with stationary law `law` ``(size,)``.
+def chain_spectrum(matrix: Tensor, pi: Tensor) -> ChainSpectrum:
+    """The spectrum of a transition matrix ``(size, size)`` with stationary distribution `pi` ``(size,)``.
 
     Raises:
-        ValueError: if the law is not stationary to 1e-8, or has a state without mass, or there is one state.
+        ValueError: if `pi` is not stationary to 1e-8 or is zero at a state, or if there is only one state.
     """
-    matrix, law = matrix.double(), law.double()
-    if len(law) < 2:
-        raise ValueError(f"a gap needs at least two states, {len(law)} were given")
-    if not bool((law > 0).all()):
-        raise ValueError("the law gives a state no mass; leave out states that are never visited")
-    if float((law @ matrix - law).abs().max()) > 1e-8:
-        raise ValueError("the law given is not stationary for the matrix given")
-    root = law.sqrt()
+    matrix, pi = matrix.double(), pi.double()
+    if len(pi) < 2:
+        raise ValueError(f"a gap needs at least two states, {len(pi)} were given")
+    if not bool((pi > 0).all()):
+        raise ValueError("pi must be positive at every state; leave out states that are never visited")
+    if float((pi @ matrix - pi).abs().max()) > 1e-8:
+        raise ValueError("pi is not stationary for the given matrix")
+    root = pi.sqrt()
     similar = root.unsqueeze(-1) * matrix / root
-    flow = law.unsqueeze(-1) * matrix
+    flow = pi.unsqueeze(-1) * matrix
     reversible = bool(float((flow - flow.T).abs().max()) <= REVERSIBLE * float(flow.max()))
-    # Constants are taken out, so that an eigenvalue 1 that is left is one that another function has.
+    # Constants are projected out, so that a remaining eigenvalue 1 belongs to another function.
     constants = torch.outer(root, root)
     centred = similar - constants
-    # Here they are moved below all others, since a lambda_2 below zero is above nothing else.
+    # Here their eigenvalue is moved below all others, since lambda_2 may be negative.
     values, vectors = torch.linalg.eigh(0.5 * (similar + similar.T) - 3.0 * constants)
-    rounding = UNIT * len(law)
+    rounding = UNIT * len(pi)
     gap = 1.0 - float(values[-1])
     if reversible:
         modulus = contraction = float(values[1:].abs().max())
@@ -99,21 +99,22 @@ def chain_spectrum(matrix: Tensor, law: Tensor) -> ChainSpectrum:
     )
 
 
-def restricted_gap(matrix: Tensor, law: Tensor, kept: Tensor) -> float:
+def restricted_gap(matrix: Tensor, pi: Tensor, kept: Tensor) -> float:
     """The gap restricted to the states `kept` (bool, ``(size,)``): STMH, Definition 1.
 
-    Dirichlet form and variance are both taken over pairs of states in the subset, with the law as it is:
-    the gap of the chain that stays where a step would leave the subset, over the mass of the subset. For a
-    chain that is not reversible it is that of its additive reversibilisation, which has the same form.
+    Dirichlet form and variance are both over pairs of states in the subset, with pi not normalised: this is
+        the gap of the chain that rejects every step out of the subset, divided by the mass of the subset. A
+        chain that is not reversible is replaced by its additive reversibilisation, which has the same
+        Dirichlet form.
 
     Raises:
         ValueError: if fewer than two states are kept.
     """
-    mass = law[kept].sum()
-    flow = law.unsqueeze(-1) * matrix
-    inside = (0.5 * (flow + flow.T))[kept][:, kept] / law[kept].unsqueeze(-1)
+    mass = pi[kept].sum()
+    flow = pi.unsqueeze(-1) * matrix
+    inside = (0.5 * (flow + flow.T))[kept][:, kept] / pi[kept].unsqueeze(-1)
     inside = inside + torch.diag(1.0 - inside.sum(-1))
-    return chain_spectrum(inside, law[kept] / mass).gap / float(mass)
+    return chain_spectrum(inside, pi[kept] / mass).gap / float(mass)
 
 
 def _steps(modulus: float) -> float:

@@ -1,4 +1,4 @@
-"""Subsets of a target's states on which a gap is restricted (STMH, Definition 1), by the names users give."""
+"""Subsets of a target's states for restricted gaps (STMH, Definition 1), as the key `restrict` names them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ RULES = (MODE, BALL, LEVEL)
 
 
 def check_restriction(target: Target, restrict: Any, radius: Any) -> None:
-    """Refuses a restriction that `target` cannot have; costs nothing. None restricts nothing.
+    """Refuses a restriction that is not defined for `target`, without computing it. None is no restriction.
 
     Args:
         restrict: ``mode``, ``ball``, ``level``, or a list of states, each a list of its coordinates.
-        radius: of the ball; not read otherwise.
+        radius: of the ball; ignored otherwise.
 
     Raises:
         ValueError: naming what is not allowed.
@@ -37,12 +37,12 @@ def check_restriction(target: Target, restrict: Any, radius: Any) -> None:
 
 
 def subsets(target: Target, theta: Tensor, restrict: Any, radius: Any) -> dict[str, Tensor]:
-    """Which of the states `theta` ``(size, *event_shape)`` each subset holds: name to bool ``(size,)``.
+    """By name of a subset: which states of `theta` ``(size, *event_shape)`` it contains, bool ``(size,)``.
 
-    - ``mode``: one subset for each mode, ``mode_0`` and so on: the states for which it has the largest
-      responsibility, the first one of equals.
-    - ``ball``: the states at most `radius` from the origin, which are those of STMH, section C.2.
-    - a list of states: those, together.
+    - ``mode``: one subset per mode, ``mode_0`` and so on: the states for which it has the largest
+      responsibility, the first mode if several are equal.
+    - ``ball``: the states with a norm of at most `radius`, as in STMH, section C.2.
+    - a list of states: the subset of these states.
 
     Raises:
         ValueError: as `check_restriction`.

@@ -1,7 +1,7 @@
 """The transition matrix of parallel tempering on the product space of its replicas, by enumeration.
 
-One round is a product of local moves followed by swaps. Swaps may look at where a replica came from, so
-every branch of "this pair swapped, that one did not" is followed with its probability mass.
+One round consists of local moves followed by swaps. Swap probabilities may depend on the states before the
+local moves, so the probability of every combination of accepted and rejected swaps is computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from targets.target import Target
 
 @dataclass(frozen=True)
 class Ladder:
-    """What a ladder consists of: `betas` and `step_sizes` as plain numbers, and the kernel of each rung."""
+    """`betas` and `step_sizes` of a tuned ladder as plain numbers, and the kernel of each rung."""
 
     betas: list[float]
     step_sizes: list[float] | None
@@ -43,12 +43,12 @@ def ladder_of(tempering: ParallelTempering) -> Ladder:
     return Ladder(values, sizes.tolist(), [base.with_step_size(size) for size in sizes])
 
 
-def product_law(target: Target, betas: list[float]) -> Tensor:
-    """The product of pi^beta_k, shape ``(size ** K,)``, the last replica running fastest."""
-    law = torch.ones(1, dtype=torch.float64)
+def product_distribution(target: Target, betas: list[float]) -> Tensor:
+    """The product of the normalised pi^beta_k, shape ``(size ** K,)``, the last replica running fastest."""
+    pi = torch.ones(1, dtype=torch.float64)
     for beta in betas:
-        law = torch.outer(law, tempered_probabilities(target, beta)).flatten()
-    return law
+        pi = torch.outer(pi, tempered_probabilities(target, beta)).flatten()
+    return pi
 
 
 def local_matrices(target: Target, ladder: Ladder) -> list[Tensor]:
@@ -62,7 +62,7 @@ def local_matrices(target: Target, ladder: Ladder) -> list[Tensor]:
 def tempering_matrix(tempering: ParallelTempering, target: Target, turn: int = 0) -> Tensor:
     """P ``(size ** K, size ** K)`` of round number `turn`: local moves, then swaps.
 
-    Rules that remember earlier sweeps (`released`) are not Markov on this space and are refused.
+    Rules that depend on earlier sweeps (`released`) are not Markov on this space and are refused.
 
     Raises:
         ValueError: for such a rule.
@@ -72,7 +72,7 @@ def tempering_matrix(tempering: ParallelTempering, target: Target, turn: int = 0
 
 
 def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swaps, turn: int = 0) -> Tensor:
-    """Like `tempering_matrix`, from given `local` matrices ``(size, size)``, one a rung."""
+    """Like `tempering_matrix`, with given `local` matrices ``(size, size)``, one per rung."""
     if swaps.rule.remembers or swaps.shared_uniform:
         raise ValueError(
             "this swap rule depends on more than the round's own states and is not enumerated here"
@@ -100,7 +100,7 @@ def _flow(local: list[Tensor]) -> Tensor:
 
 
 def _occupant_table(target: Target, swaps: Swaps) -> Occupants:
-    """What the rule says of a replica that moved from x to y, every tensor ``(size, size)``."""
+    """The swap energies of a replica that moved from x to y, every tensor ``(size, size)``."""
     assert isinstance(target.space, Discrete)
     states = target.space.states()
     size = len(states)
@@ -123,21 +123,21 @@ def _meetings(swaps: Swaps, rungs: int, turn: int) -> list[int]:
 
 
 def _alternatives(swaps: Swaps, rungs: int, turn: int) -> list[tuple[float, list[int]]]:
-    """The sets of pairs that may meet in a round, each with its probability."""
+    """The sets of pairs that may attempt a swap in a round, each with its probability."""
     by_parity = [[k for k in range(rungs - 1) if k % 2 == parity] for parity in (0, 1)]
     seen: dict[tuple[int, ...], float] = {}
     generator = torch.Generator().manual_seed(0)
     mask = swaps.pairing.meeting(rungs, (64,), torch.tensor(turn), generator).expand(rungs - 1, 64)
     for chain in range(64):
         seen.setdefault(tuple(k for k in range(rungs - 1) if bool(mask[k, chain])), 0.0)
-    # A pairing either fixes the parity or tosses a fair coin for it; which, is read off its own draws.
+    # A pairing either fixes the parity or draws it with probability 1/2; its own draws show which.
     return [(1.0 / len(seen), pairs) for pairs in by_parity if tuple(pairs) in seen]
 
 
 def _after_swaps(
     flow: Tensor, table: Occupants, ladder: Ladder, swaps: Swaps, pairs: list[int], size: int
 ) -> Tensor:
-    """Sums `flow` over x -> y -> z, where `pairs` have swapped or not on the way from y to z."""
+    """Sums `flow` over x -> y -> z, over all outcomes of the swaps of `pairs` between y and z."""
     rungs = len(ladder.betas)
     betas = torch.tensor(ladder.betas, dtype=torch.float64).reshape(-1, *(1,) * (2 * rungs))
     inverse = None

@@ -1,7 +1,7 @@
-"""Transition matrices by enumeration: what a kernel does on a small space, to float64 rounding.
+"""Transition matrices of kernels on small spaces, by enumeration, exact to float64 rounding.
 
-The matrix is built from the very functions that `step` runs (the proposal's `log_prob` and the shared
-acceptance, or `log_transition`), so a kernel cannot pass on code that it does not use.
+The matrix is built from the functions that `step` runs (the proposal's `log_prob` and the shared acceptance,
+or `log_transition`), so that a test of the matrix is a test of the kernel's own code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from targets.target import Target
 
 @runtime_checkable
 class LogTransition(Protocol):
-    """A kernel that gives its transition probabilities itself, as those that draw from conditionals do."""
+    """A kernel with transition probabilities of its own, such as those that draw from conditionals."""
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``."""
@@ -35,12 +35,12 @@ def transition_matrix(
 
     Args:
         kernel: Metropolis-Hastings, unadjusted, or any kernel with `log_transition`.
-        target: in float64, on a discrete space; the whole matrix is held, so keep it below 5,000 states.
+        target: in float64, on a discrete space of at most about 5,000 states, as the whole matrix is stored.
         beta: inverse temperature.
-        aux: what the kernel carries besides theta (a position in a cycle); by default what `init` gives.
+        aux: the kernel's auxiliary variables (a position in a cycle); by default those of `init`.
 
     Raises:
-        ValueError: for a space that cannot be enumerated or a kernel that gives no probabilities.
+        ValueError: for a space that cannot be enumerated or a kernel without transition probabilities.
     """
     space = target.space
     if not isinstance(space, Discrete):
@@ -59,7 +59,7 @@ def transition_matrix(
     if isinstance(kernel, MetropolisHastings):
         forward = kernel.proposal.log_prob(space, source, arrival.theta, tempered)
         matrix = (forward + kernel.log_acceptance(space, source, arrival, tempered)).exp()
-        # Where no proposal leads, the ratio of the proposals is undefined and the probability zero.
+        # Where the proposal probability is zero the ratio of proposals is undefined and the entry is zero.
         matrix.masked_fill_(forward.isneginf(), 0.0)
         matrix.fill_diagonal_(0.0)
         return matrix + torch.diag(1.0 - matrix.sum(-1))
@@ -84,7 +84,7 @@ def _pairs(start: State, size: int) -> tuple[State, State]:
 
 
 def stationary(matrix: Tensor) -> Tensor:
-    """The stationary law of an irreducible transition matrix, shape ``(size,)``, summing to one."""
+    """The stationary distribution of an irreducible transition matrix, ``(size,)``, summing to one."""
     size = len(matrix)
     system = torch.cat(
         [matrix.T - torch.eye(size, dtype=matrix.dtype), torch.ones((1, size), dtype=matrix.dtype)]
@@ -106,11 +106,11 @@ def tempered_probabilities(target: Target, beta: float = 1.0) -> Tensor:
     return (beta * target.log_prob(target.space.states()).double()).softmax(-1)
 
 
-def invariance_error(matrix: Tensor, law: Tensor) -> float:
-    """max |law P - law|: zero when the kernel leaves the law invariant."""
-    return float((law @ matrix - law).abs().max())
+def invariance_error(matrix: Tensor, pi: Tensor) -> float:
+    """max |pi P - pi|: zero if the kernel leaves the distribution `pi` invariant."""
+    return float((pi @ matrix - pi).abs().max())
 
 
 def total_variation(p: Tensor, q: Tensor) -> float:
-    """Half the L1 distance between two laws on the same states."""
+    """Half the L1 distance between two distributions on the same states."""
     return float(0.5 * (p - q).abs().sum())

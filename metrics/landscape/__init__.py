@@ -1,4 +1,4 @@
-"""What the visited states look like: flatness, local entropy, curvature; one metric a file.
+"""The energy landscape at the visited states: flatness, local entropy, curvature; one metric a file.
 
-Imports the contract and `statistics`.
+Imports `metrics.metric`, `metrics.requirements`, `metrics.likelihood` and `metrics.statistics`.
 """

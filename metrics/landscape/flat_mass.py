@@ -1,4 +1,4 @@
-"""How much of the draws lies on the flat modes that a target names, and how much on the sharp ones."""
+"""Share of the draws at the flat modes and at the sharp modes of a target."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import cast
 
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
-from metrics.requirements import need_enumeration
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from targets.flat_modes import HasFlatStates
 
 
 class FlatMass(Metric):
-    """Share of the draws on the named flat states, and on the named sharp ones (EDLP, section 6.1).
+    """Share of the draws at the states that the target declares flat, or sharp (EDLP, section 6.1).
 
     Values, one per seed:
-        flat_mass, sharp_mass: visits to these states over all draws.
+        flat_mass, sharp_mass: visits to these states over the number of draws.
         flat_mass_exact, sharp_mass_exact: their probabilities under the target.
 
     Raises:
-        UnmetNeed: if the target's states cannot be listed, or it names no flat and sharp ones.
+        UnsupportedMetric: if the target's states cannot be listed, or it declares no flat and sharp states.
     """
 
     name = "flat_mass"
@@ -29,8 +29,8 @@ class FlatMass(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        space, self.probabilities = need_enumeration(self.name, context)
-        named = need_flat_states(self.name, context)
+        space, self.probabilities = require_enumeration(self.name, context)
+        named = require_flat_states(self.name, context)
         self.places = {
             self.name: space.index(named.flat_states).to(context.device),
             "sharp_mass": space.index(named.sharp_states).to(context.device),
@@ -46,15 +46,15 @@ class FlatMass(Metric):
         return values
 
 
-def need_flat_states(metric: str, context: Context) -> HasFlatStates:
-    """The target as one that names flat and sharp states.
+def require_flat_states(metric: str, context: Context) -> HasFlatStates:
+    """The target, which must declare flat and sharp states.
 
     Raises:
-        UnmetNeed: if it does not.
+        UnsupportedMetric: if it does not.
     """
     target = context.target
     if any(getattr(target, name, None) is None for name in ("flat_states", "sharp_states")):
-        raise UnmetNeed(
+        raise UnsupportedMetric(
             f"{metric} needs a target that names flat and sharp states; {type(target).__name__} names none"
         )
     return cast(HasFlatStates, target)

@@ -1,6 +1,6 @@
-"""Flatness of the visited states: how much the energy varies over their 1-Hamming neighbourhood.
+"""Flatness of the visited states: the variation of U over their neighbourhood of Hamming radius 1.
 
-EDLP (section 6.1) calls a mode flat whose immediate neighbours are about as probable as it is.
+EDLP (section 6.1) calls a mode flat if its immediate neighbours are about as probable as the mode.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from metrics.landscape.local_entropy import energies
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
-from metrics.requirements import enumerable, need_enumeration
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
+from metrics.requirements import enumerable, require_enumeration
 from metrics.statistics.last_draws import LastDraws
 from metrics.statistics.mode_occupancy import TABLE_LIMIT
 from metrics.statistics.visit_histogram import VisitHistogram
@@ -23,22 +23,21 @@ STATES_AT_ONCE = 2**13
 
 
 class Flatness(Metric):
-    """Energy spread around the draws; the smaller, the flatter. Zero where U is constant around them.
+    """Variation of U around the draws: the smaller, the flatter; zero if U is constant around them.
 
     With D_i = U(theta with coordinate i flipped) - U(theta), i = 1 .. d:
 
     Values, one per seed:
         flatness_sd: mean over draws of the standard deviation of U over the d + 1 states of the
-            neighbourhood, theta itself included, which is that of 0, D_1, .. D_d; in nats.
+            neighbourhood, including theta, which is that of 0, D_1, .. D_d; in nats.
         flatness_gap: mean over draws of (1/d) sum_i |D_i|, in nats.
-        flatness_sd_exact, flatness_gap_exact: expectations under the target, where its states are listed.
+        flatness_sd_exact, flatness_gap_exact: expectations under the target, if its states can be listed.
 
-    Where the target's states can be listed (at most 65,536 of them) these are means over all draws.
-    Elsewhere they are of the chains' states at the step at which the values are asked for: d + 1
-    evaluations a chain, at recorded points and at the end only.
+    If the target's states can be listed (at most 65,536 of them) the means are over all draws. Otherwise they
+    are over the chains' current states, which costs d + 1 evaluations per chain at each recorded step.
 
     Raises:
-        UnmetNeed: if the target is not binary or gives some states no density.
+        UnsupportedMetric: if the target is not binary, or some states have density zero.
     """
 
     name = "flatness"
@@ -47,16 +46,16 @@ class Flatness(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.space = need_neighbours(self.name, context)
+        self.space = require_neighbours(self.name, context)
         target = context.target
         self.table: dict[str, Tensor] | None = None
         if enumerable(target) and self.space.size <= TABLE_LIMIT:
             table = energies(target, self.space).to(context.device)
             if not table.isfinite().all():
-                raise UnmetNeed(_without_density(self.name, target))
+                raise UnsupportedMetric(_without_density(self.name, target))
             rise = rises_of_table(table)
             self.table = {key: measure(rise) for key, measure in MEASURES.items()}
-            _, self.probabilities = need_enumeration(self.name, context)
+            _, self.probabilities = require_enumeration(self.name, context)
             self.visits = context.statistic(VisitHistogram)
         else:
             self.last_draws = context.statistic(LastDraws)
@@ -102,7 +101,7 @@ def rises_of_table(log_prob: Tensor) -> Tensor:
 
 @torch.no_grad()
 def rises(target: Target, theta: Tensor) -> Tensor:
-    """D of binary states `theta` ``(*batch, d)``, like them in float64: d + 1 evaluations, in parts."""
+    """D of binary states `theta` ``(*batch, d)``, same shape, float64: d + 1 evaluations, in parts."""
     d, states = theta.shape[-1], theta.reshape(-1, theta.shape[-1])
     parts = []
     for part in torch.split(states, max(1, STATES_AT_ONCE // d)):
@@ -113,17 +112,17 @@ def rises(target: Target, theta: Tensor) -> Tensor:
     return torch.cat(parts).reshape(theta.shape)
 
 
-def need_neighbours(metric: str, context: Context) -> Binary:
-    """The target's space, if every state of it has d neighbours with density.
+def require_neighbours(metric: str, context: Context) -> Binary:
+    """The target's space, which must be binary, with a positive density at every state.
 
     Raises:
-        UnmetNeed: otherwise.
+        UnsupportedMetric: otherwise.
     """
     target, space = context.target, context.target.space
     if not isinstance(space, Binary):
-        raise UnmetNeed(f"{metric} needs a binary target; {type(target).__name__} is on {space}")
+        raise UnsupportedMetric(f"{metric} needs a binary target; {type(target).__name__} is on {space}")
     if target.constrained:
-        raise UnmetNeed(_without_density(metric, target))
+        raise UnsupportedMetric(_without_density(metric, target))
     return space
 
 

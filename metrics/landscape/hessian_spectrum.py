@@ -1,4 +1,4 @@
-"""Spectrum of the Hessian of U at the visited states (EDLP, Figure 11), all eigenvalues pooled."""
+"""Eigenvalues of the Hessian of U at the visited states, pooled over all draws (EDLP, Figure 11)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
-from metrics.requirements import need_enumeration
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from targets.flat_modes import HasHessians
 
 
 class HessianSpectrum(Metric):
-    """Spread of the d eigenvalues at every draw; small where the draws are of flat states.
+    """Spread of the d eigenvalues at every draw; small if the draws are flat states.
 
-    It depends on the draws through the visit frequencies alone, so that every exact sampler has the target's
-    own values in the long run. N draws have d N eigenvalues, most of them many times.
+    It is a function of the visit frequencies, so every exact sampler converges to the target's own values. N
+    draws have d N eigenvalues.
 
     Values, one per seed:
         hessian_std: population standard deviation of the pooled eigenvalues, in nats.
-        hessian_iqr: their 75th less their 25th percentile (linear between order statistics, as NumPy's),
-            in nats. It takes few values, since few states have most of the mass.
-        hessian_std_exact, hessian_iqr_exact: the same under the target; percentiles are then those of the
-            distribution function.
+        hessian_iqr: their 75th minus their 25th percentile (linear between order statistics, as in NumPy),
+            in nats. It takes few distinct values, since few states have most of the mass.
+        hessian_std_exact, hessian_iqr_exact: the same under the target, with percentiles of its distribution
+            function.
 
     Raises:
-        UnmetNeed: if the target's states cannot be listed, or it has no `hessians`.
+        UnsupportedMetric: if the target's states cannot be listed, or it has no `hessians`.
     """
 
     name = "hessian_spectrum"
@@ -36,41 +36,43 @@ class HessianSpectrum(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        _, probabilities = need_enumeration(self.name, context)
-        hessians = need_hessians(self.name, context)
+        _, probabilities = require_enumeration(self.name, context)
+        hessians = require_hessians(self.name, context)
         self.eigenvalues, order = torch.linalg.eigvalsh(hessians).flatten().sort()
         self.state_of = order // hessians.shape[-1]
-        self.law = probabilities[self.state_of] / hessians.shape[-1]
+        self.pi = probabilities[self.state_of] / hessians.shape[-1]
         self.visits = context.statistic(VisitHistogram)
 
     def result(self) -> dict[str, Tensor]:
         counts = self.visits.counts[:, self.state_of]
-        seeds, exact_iqr = len(counts), self._quantile_of_law(0.75) - self._quantile_of_law(0.25)
+        seeds, exact_iqr = len(counts), self._exact_quantile(0.75) - self._exact_quantile(0.25)
         return {
             "hessian_std": by_seed(lambda row: weighted_std(self.eigenvalues, row.double()), counts),
             "hessian_iqr": by_seed(self._iqr, counts),
-            "hessian_std_exact": weighted_std(self.eigenvalues, self.law).repeat(seeds),
+            "hessian_std_exact": weighted_std(self.eigenvalues, self.pi).repeat(seeds),
             "hessian_iqr_exact": exact_iqr.repeat(seeds),
         }
 
     def _iqr(self, counts: Tensor) -> Tensor:
         return percentile(self.eigenvalues, counts, 0.75) - percentile(self.eigenvalues, counts, 0.25)
 
-    def _quantile_of_law(self, level: float) -> Tensor:
-        below = self.law.cumsum(0) < level
+    def _exact_quantile(self, level: float) -> Tensor:
+        below = self.pi.cumsum(0) < level
         quantile: Tensor = self.eigenvalues[below.sum()]
         return quantile
 
 
-def need_hessians(metric: str, context: Context) -> Tensor:
+def require_hessians(metric: str, context: Context) -> Tensor:
     """Hessians of U at all states, ``(size, d, d)``, float64.
 
     Raises:
-        UnmetNeed: if the target does not know them.
+        UnsupportedMetric: if the target has no `hessians`.
     """
     target = context.target
     if getattr(target, "hessians", None) is None:
-        raise UnmetNeed(f"{metric} needs a target with known Hessians; {type(target).__name__} has none")
+        raise UnsupportedMetric(
+            f"{metric} needs a target with known Hessians; {type(target).__name__} has none"
+        )
     return cast(HasHessians, target).hessians().to(context.device).double()
 
 
@@ -84,7 +86,7 @@ def weighted_std(values: Tensor, weights: Tensor) -> Tensor:
 def percentile(values: Tensor, counts: Tensor, level: float) -> Tensor:
     """The quantile `level` of ascending `values` ``(n,)``, each repeated `counts` ``(n,)`` times.
 
-    With N numbers in all it lies at place level (N - 1) among them, linear between two.
+    Of N numbers in total it is the one at rank level (N - 1), interpolated linearly.
     """
     ends = counts.cumsum(0)
     place = level * (ends[-1] - 1).double()

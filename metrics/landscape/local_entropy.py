@@ -1,4 +1,4 @@
-"""Local entropy at the visited states (EDLP, Eq. 2): how much probability lies around them."""
+"""Local entropy at the visited states (EDLP, Eq. 2): the log of the smoothed probability around them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import need_enumeration
+from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
 from samplers.hyperparameters import positive
 from targets.spaces import Discrete
@@ -18,18 +18,17 @@ STATES_AT_ONCE = 2**16
 class LocalEntropy(Metric):
     """Mean over draws of F(theta; eta) = ln sum_theta' exp{U(theta') - |theta - theta'|^2 / (2 eta)}.
 
-    U as the target gives it: another constant in U shifts F by as much. By enumeration, once.
+    A constant added to U shifts F by the same amount. F is computed once for all states, by enumeration.
 
     Values, one per seed:
         local_entropy: the mean over the draws, in nats.
         local_entropy_exact: the expectation under the target.
 
     Args:
-        eta: eta > 0, in squared state units. F tends to U where it falls to zero and to ln sum exp U where it
-            grows.
+        eta: eta > 0, in squared state units. F tends to U as eta -> 0 and to ln sum exp U as eta -> infinity.
 
     Raises:
-        UnmetNeed: if the target's states cannot be listed.
+        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "local_entropy"
@@ -38,7 +37,7 @@ class LocalEntropy(Metric):
 
     def __init__(self, context: Context, eta: float = 0.1) -> None:
         super().__init__(context)
-        space, self.probabilities = need_enumeration(self.name, context)
+        space, self.probabilities = require_enumeration(self.name, context)
         checked = positive("metric.local_entropy.eta", eta)
         assert checked is not None
         log_prob = energies(context.target, space)
@@ -56,8 +55,8 @@ class LocalEntropy(Metric):
 def local_entropies(space: Discrete, log_prob: Tensor, eta: float) -> Tensor:
     """F of all states of `space`, ``(size,)``, from their energies `log_prob` ``(size,)``.
 
-    The squared distance is a sum over coordinates, so that one coordinate after another is summed out: d
-    passes of `levels` sums each instead of a matrix of all pairs.
+    The squared distance is a sum over coordinates, so the coordinates are summed out one after another: d
+    passes of `levels` sums each, instead of a matrix of all pairs.
     """
     one = type(space)(1, space.levels)
     coordinate = one.states(log_prob.dtype).flatten(1).to(log_prob.device)

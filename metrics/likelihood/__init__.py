@@ -1,4 +1,4 @@
 """Annealed importance sampling and exact log partition functions.
 
-Imports kernels and targets; no metric of a run.
+Imports kernels, targets and `metrics.statistics`; contains no metric of a run.
 """

@@ -13,7 +13,7 @@ from torch import Tensor
 from samplers.hyperparameters import is_number, one_of
 
 FEWEST_STEPS = 2
-"""Of annealing proper; one step is importance sampling from the base law, with no temperature between."""
+"""Minimum for annealing: one step is importance sampling from the reference distribution."""
 
 STEEPNESS = 4.0
 """Of the sigmoid schedule: its argument runs from -4 to 4 (Grosse, Ghahramani and Adams 2015)."""
@@ -26,15 +26,15 @@ def schedule(temperatures: int | Sequence[float], kind: str = "linear", fewest: 
     """The inverse temperatures, strictly increasing from exactly 0 to exactly 1, float64 on the CPU.
 
     Args:
-        temperatures: how many steps the annealing takes, one less than the inverse temperatures that are
-            returned; or all inverse temperatures themselves, which are checked and returned.
-        kind: how a given number is spread: ``linear``; ``sigmoid``, dense at both ends; or ``pieces``,
-            three linear pieces that get denser towards 1.
-        fewest: how many steps there must be.
+        temperatures: number of annealing steps, one less than the number of inverse temperatures that are
+            returned; or a sequence of all inverse temperatures, which is checked and returned.
+        kind: spacing for a given number: ``linear``; ``sigmoid``, dense at both ends; or ``pieces``, three
+            linear pieces that get denser towards 1.
+        fewest: minimum number of steps.
 
     Raises:
-        ValueError: if `temperatures` is neither a whole number from `fewest` nor such a sequence, or `kind`
-            is no name of a schedule.
+        ValueError: if `temperatures` is neither an integer of at least `fewest` nor such a sequence, or if
+            `kind` is unknown.
     """
     build = SCHEDULES[one_of("schedule", kind, SCHEDULES)]
     if isinstance(temperatures, int) and not isinstance(temperatures, bool) and temperatures >= fewest:
@@ -51,7 +51,7 @@ def schedule(temperatures: int | Sequence[float], kind: str = "linear", fewest: 
 
 
 def _fault(betas: Any, fewest: int) -> str:
-    """What is wrong with a sequence of inverse temperatures, in a few words; empty if nothing is."""
+    """What is wrong with a sequence of inverse temperatures, in a few words; empty if it is valid."""
     if isinstance(betas, str) or not isinstance(betas, Sequence) or len(betas) < 2:
         return repr(betas)
     for beta in betas:
@@ -83,4 +83,4 @@ def _pieces(share: float) -> float:
 
 
 SCHEDULES: dict[str, Callable[[float], float]] = {"linear": _linear, "sigmoid": _sigmoid, "pieces": _pieces}
-"""Name of each schedule to the inverse temperature at a share of the steps, strictly between 0 and 1."""
+"""By name of a schedule: the inverse temperature after a given fraction of the steps, both in (0, 1)."""

@@ -1,27 +1,27 @@
-"""The biased estimator of log Z in released code, kept so that published likelihoods can be explained."""
+"""The biased estimator of log Z of the released code, provided to explain published likelihoods."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from metrics.likelihood.rbm_annealing import Annealing
+from metrics.likelihood.rbm_annealing import RBMAnnealing
 from metrics.likelihood.softplus_sum import softplus_sum
 from targets.models.rbm import RBM
 from targets.randomness import Generator
 
 
-class UntemperedAnnealing(Annealing):
-    """Weights along beta U + (1 - beta) log p_0, but block Gibbs of the machine itself at every step.
+class UntemperedRBMAnnealing(RBMAnnealing):
+    """Weights along beta U + (1 - beta) log p_0, but with block Gibbs at beta = 1 at every step.
 
-    No transition keeps the law at its temperature, so log mean w does not converge to log Z but, with ever
-    more temperatures, to log Z + KL(p || p_0): the weights add up to the mean of U - log p_0 under the
-    machine p. The excess grows with what the machine has learned (experiments C and finding 6). p_0 is
-    normalised: nothing is to be added to log mean w.
+    The transitions do not leave the intermediate distributions invariant. With an increasing number of
+    temperatures log mean w therefore converges not to log Z but to log Z + KL(p || p_0), since the log
+    weights add up to the mean of U - log p_0 under the RBM p. The error grows with training, as p moves away
+    from p_0 (settings C and finding 6). p_0 is normalised: log mean w is the estimate of log Z itself.
 
     Args:
-        rbm: the machine.
+        rbm: the RBM.
         betas: inverse temperatures from 0 to 1, ``(steps + 1,)``.
-        visible: where the chains start, `metrics.likelihood.rbm_annealing.base_draws` in released code.
+        visible: initial states; in the released code `metrics.likelihood.rbm_annealing.reference_draws`.
         generator: streams with one entry per seed, or one generator.
     """
 
@@ -33,6 +33,6 @@ class UntemperedAnnealing(Annealing):
         return 1.0
 
     def _weigh(self, before: float, after: float) -> None:
-        """Adds (after - before) (U - log p_0) of where the chains stand."""
+        """Adds (after - before) (U - log p_0) of the current states."""
         gap = softplus_sum(self.logits) + self.tilted + self.log_base
         self.log_weights.add_(gap, alpha=after - before)

@@ -1,4 +1,4 @@
-"""The path from a base law to a target, as a target of its own at each inverse temperature."""
+"""The path from a reference distribution to a target, as a target at each inverse temperature."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import replace
 from torch import Tensor
 
 from samplers.kernel import State
-from targets.reference_distribution import BaseLaw
+from targets.reference_distribution import ReferenceDistribution
 from targets.target import Target
 
 
 class AnnealedTarget(Target):
-    """log f_beta = (1 - beta) log p0 + beta U, for kernels that are stepped at their own temperature 1.
+    """log f_beta = (1 - beta) log p0 + beta U, for kernels that are run at inverse temperature 1.
 
-    The gap U - log p0 of a state is (log f_beta - log p0) / beta, and log p0 is known in closed form. What a
-    kernel's state caches at one beta is therefore known at every other without another evaluation of U.
-    log f is float64, so that nothing is lost in the division. The gradient keeps the states' dtype: an error
-    eps in it at beta is one of eps beta' / beta at beta', which for neighbours is at most 2 eps.
+    log p0 has a closed form, and U - log p0 = (log f_beta - log p0) / beta. The log density and gradient that
+    a kernel's state caches at one beta therefore determine those at any other beta, without an evaluation of
+    U. log f is float64, so that the division loses no precision. The gradient has the dtype of the states: an
+    error eps at beta becomes eps beta' / beta at beta', at most 2 eps for neighbouring temperatures.
 
     Args:
         target: U.
-        base: p0.
-        beta: from 0 to 1; to be set along the path.
+        base: the reference distribution p0.
+        beta: from 0 to 1; changed along the path.
     """
 
-    def __init__(self, target: Target, base: BaseLaw, beta: float) -> None:
+    def __init__(self, target: Target, base: ReferenceDistribution, beta: float) -> None:
         super().__init__()
         self.target, self.base, self.beta = target, base, beta
         self.space, self.batch_invariant = target.space, target.batch_invariant
@@ -41,15 +41,16 @@ class AnnealedTarget(Target):
     def split(self, state: State) -> tuple[Tensor, Tensor]:
         """log p0 and U - log p0 of the states, ``(*batch)`` each, float64, from what `state` caches.
 
-        At beta = 0 nothing of U is in it, and the gap is no number.
+        Undefined at beta = 0, where f does not depend on U.
         """
         base = self.base.log_prob(state.theta)
         return base, (state.log_prob.double() - base) / self.beta
 
     def moved(self, state: State, base: Tensor, gap: Tensor, beta: float) -> State:
-        """`state`, which `split` into `base` and `gap`, at another `beta`, which becomes that of the path.
+        """`state` at another `beta`, which becomes the path's; theta and auxiliaries are unchanged.
 
-        Its theta and auxiliaries stay.
+        Args:
+            base, gap: as `split` returns them for `state`.
         """
         share, self.beta = beta / self.beta, beta
         grad = state.grad

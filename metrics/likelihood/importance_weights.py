@@ -1,4 +1,4 @@
-"""What importance weights say of a log partition function: estimate, error, interval, sample size."""
+"""Estimate of a log partition function from importance weights: error, interval, effective sample size."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from targets.randomness import derive_seed, uniform
 
 RESAMPLES, LEVEL = 2000, 0.95
 BLOCK = 2**20
-"""Weights that the bootstrap gathers at once, so that memory does not grow with the chains."""
+"""Number of weights that the bootstrap resamples at once, so that memory does not grow with the chains."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """log of the mean of n weights, or a log Z made of it.
+    """log of the mean of n weights, or an estimate of log Z derived from it.
 
     Attributes:
         value: the estimate, in nats.
-        standard_error: by the delta method, sd(w) / (mean(w) sqrt(n)). It cannot exceed 1, whatever the
-            truth: read nothing into it where the effective sample size is near 1.
-        low, high: 95 % interval by the percentile bootstrap over chains; not symmetric.
+        standard_error: by the delta method, sd(w) / (mean(w) sqrt(n)). It is at most 1 whatever the actual
+            error, so it is meaningless if the effective sample size is near 1.
+        low, high: 95 % percentile bootstrap interval over chains; not symmetric.
         effective_sample_size: (sum w)^2 / sum w^2, from 1 to n.
         n: number of weights.
     """
@@ -45,7 +45,7 @@ class Estimate:
 
 
 def log_mean_weight(log_weights: Tensor, seed: int = 0) -> Estimate:
-    """The estimate from log weights of any shape; `seed` is the bootstrap's.
+    """The estimate from log weights of any shape; `seed` is that of the bootstrap.
 
     Raises:
         ValueError: unless there are at least two weights, all finite.

@@ -1,4 +1,4 @@
-"""Annealed importance sampling of a restricted Boltzmann machine: from its base to it, or back."""
+"""Annealed importance sampling of an RBM: from its reference distribution to it, or back."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from targets.models.rbm import RBM
 from targets.randomness import Generator, Streams, uniform
 
 
-class Annealing:
-    """Chains that walk along inverse temperatures and gather log weights.
+class RBMAnnealing:
+    """Chains that move along a sequence of inverse temperatures and accumulate log importance weights.
 
-    The law at inverse temperature beta is that of a machine with the weights beta W, the hidden biases
+    The distribution at inverse temperature beta is that of an RBM with the weights beta W, the hidden biases
     beta c and the visible biases (1 - beta) logit(data mean) + beta b: independent pixels with the data
-    mean at 0, the machine itself at 1 (Salakhutdinov and Murray 2008, section 4.1). A step adds
-    log p*_after(v) - log p*_before(v), then moves v by block Gibbs at the temperature that it reached.
+    mean at beta = 0, the RBM itself at beta = 1 (Salakhutdinov and Murray 2008, section 4.1). A step adds
+    log p*_after(v) - log p*_before(v) to the log weight, then moves v by block Gibbs at the new beta.
 
-    Forward, along a `metrics.likelihood.ais_schedule` from `base_draws`: E w = Z / Z_0, so log Z_0 + log mean
-    w is too low on average. Reverse, along the flipped schedule from draws of the machine: E w = Z_0 / Z, so
-    log Z_0 - log mean w is too high on average, as far as they are draws of the machine (Burda, Grosse and
-    Salakhutdinov 2015; Grosse, Ghahramani and Adams 2015). log Z_0 is `log_base_partition`.
+    Forward, with an increasing schedule (`metrics.likelihood.ais_schedule`) and starts from
+    `reference_draws`: E w = Z / Z_0, so log Z_0 + log mean w underestimates log Z on average. Reverse, with
+    the flipped schedule and starts from the RBM: E w = Z_0 / Z, so log Z_0 - log mean w overestimates it on
+    average, provided that the starts are exact draws (Burda, Grosse and Salakhutdinov 2015; Grosse,
+    Ghahramani and Adams 2015). log Z_0 is `log_reference_partition`.
 
-    A step costs two matrix products: the hidden logits c + Wv of the new states serve both the next weight
-    and the next transition, at any temperature. Memory does not grow with the number of temperatures, and
-    no step waits for the device. A seed's numbers are the same bits alone and beside other seeds.
+    A step costs two matrix products: the hidden logits c + Wv of the new states are used for the next weight
+    and for the next transition. Memory does not grow with the number of temperatures, and no step waits for
+    the device. The numbers of a seed do not depend on the other seeds in the batch.
 
     Args:
-        rbm: the machine; its parameters must not change while chains walk.
-        betas: inverse temperatures in the order in which they are walked, ``(steps + 1,)``.
-        visible: where the chains start, ``(*seeds, chains, n_visible)``.
+        rbm: the RBM; its parameters must not change during the annealing.
+        betas: inverse temperatures in the order in which they are used, ``(steps + 1,)``.
+        visible: initial states, ``(*seeds, chains, n_visible)``.
         generator: streams with one entry per seed, or one generator.
 
     Attributes:
-        step: how many steps are done, out of `steps`.
+        step: number of steps done, out of `steps`.
         log_weights: log weight of each chain so far, ``(*seeds, chains)``, float64.
-        visible: where the chains stand.
+        visible: current states, ``(*seeds, chains, n_visible)``.
     """
 
     def __init__(self, rbm: RBM, betas: Tensor, visible: Tensor, generator: Generator) -> None:
@@ -58,12 +59,12 @@ class Annealing:
 
     @property
     def steps(self) -> int:
-        """Steps of the whole walk: one less than there are inverse temperatures."""
+        """Total number of steps: one less than the number of inverse temperatures."""
         return len(self.betas) - 1
 
     @torch.no_grad()
     def advance(self, steps: int) -> None:
-        """Walks so many steps further, or to the end if that comes first."""
+        """Takes `steps` more steps, or as many as are left."""
         for _ in range(min(steps, self.steps - self.step)):
             before, after = self.betas[self.step : self.step + 2]
             self._weigh(before, after)
@@ -76,12 +77,12 @@ class Annealing:
         return beta
 
     def _weigh(self, before: float, after: float) -> None:
-        """Adds log p*_after - log p*_before of where the chains stand."""
+        """Adds log p*_after - log p*_before of the current states to the log weights."""
         self.log_weights += softplus_sum(self.logits, after) - softplus_sum(self.logits, before)
         self.log_weights.add_(self.tilted, alpha=after - before)
 
     def _transition(self, logits: Tensor, beta: float) -> Tensor:
-        """New states by block Gibbs at `beta`, from the hidden logits of the old ones; keeps their law."""
+        """New states by one block-Gibbs step at `beta`, from the hidden logits of the old ones."""
         batch = logits.shape[:-1]
         hidden = uniform(self.generator, batch, self.hidden_bias.shape, like=logits)
         # In place, a comparison keeps the dtype: no boolean tensor and no conversion.
@@ -97,14 +98,14 @@ class Annealing:
         """The hidden logits c + Wv and the visible part (b - logit(data mean))'v of the states."""
         logits = visible.new_empty((*visible.shape[:-1], len(self.hidden_bias)))
         tilted = visible.new_empty((*visible.shape[:-1], 1))
-        # One product a seed: with more rows at once its rounding would depend on the company.
+        # One product per seed: the rounding of a larger product would depend on the batch composition.
         for states, rows, sums in zip(_by_seed(visible), _by_seed(logits), _by_seed(tilted), strict=True):
             torch.addmm(self.hidden_bias, states, self.weight.T, out=rows)
             torch.mv(states, self.tilt, out=sums[:, 0])
         return logits, tilted.squeeze(-1)
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of all that the rest of the walk needs, random numbers included."""
+        """Copies of everything that the remaining steps need, random number generators included."""
         generator = self.generator
         return {
             "betas": torch.tensor(self.betas, dtype=torch.float64),
@@ -115,7 +116,7 @@ class Annealing:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict` of the same walk, bit for bit.
+        """Continues from a `state_dict` of the same annealing, bit for bit.
 
         Raises:
             ValueError: if it comes from other temperatures, seeds or chains.
@@ -132,13 +133,13 @@ class Annealing:
         self.logits, self.tilted = self._read(self.visible)
 
 
-def base_draws(rbm: RBM, chains: int, streams: Streams) -> Tensor:
-    """Exact draws of the base, where forward annealing starts: ``(seeds, chains, n_visible)``."""
+def reference_draws(rbm: RBM, chains: int, streams: Streams) -> Tensor:
+    """Exact draws from the reference distribution (beta = 0): ``(seeds, chains, n_visible)``."""
     return rbm.initial((len(streams.generators), chains), streams)
 
 
-def log_base_partition(rbm: RBM) -> float:
-    """log Z_0 of the law at inverse temperature 0: sum_i log(1 + exp(logit(mean_i))) + n_hidden log 2."""
+def log_reference_partition(rbm: RBM) -> float:
+    """log Z_0 of the distribution at beta = 0: sum_i log(1 + exp(logit(mean_i))) + n_hidden log 2."""
     base = rbm.data_mean.double().logit()
     return float(softplus_sum(base) + softplus_sum(base.new_zeros(rbm.n_hidden)))
 

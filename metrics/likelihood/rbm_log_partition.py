@@ -1,6 +1,6 @@
-"""The exact log partition function of a small restricted Boltzmann machine, and likelihoods of data.
+"""The exact log partition function of a small RBM, and mean log densities of data.
 
-With `mean_log_prob` and log Z, exact or estimated, the mean log-likelihood is their difference.
+The mean log-likelihood of data is `rbm_mean_log_prob` minus log Z, exact or estimated.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from targets.models.rbm import RBM
 from targets.spaces import Binary
 
 MAX_UNITS = 20
-"""Units of the layer that is enumerated: about a million states."""
+"""Largest layer that is enumerated: about a million states."""
 
 BLOCK_UNITS = 11
-"""Units whose states are handled together: 2048 rows, 13 MB for 784 units of the other layer."""
+"""Units whose states are evaluated at once: 2048 rows, 13 MB for 784 units of the other layer."""
 
 BLOCK_IMAGES = 4096
-"""Images that are handled together, so that memory does not grow with the data set."""
+"""Images that are evaluated at once, so that memory does not grow with the data set."""
 
 
 @torch.no_grad()
-def exact_log_partition(rbm: RBM) -> float:
+def exact_rbm_log_partition(rbm: RBM) -> float:
     """log Z = log sum over v and h of exp(h'Wv + c'h + b'v), in float64.
 
     The smaller layer is enumerated and the other one summed in closed form: 2^n m operations for n units
@@ -46,7 +46,7 @@ def exact_log_partition(rbm: RBM) -> float:
     block, block_bias = states @ weight[:low] + summed, states @ listed[:low]
     if low == units:
         return float(_log_sum(block, block_bias))
-    # One row for each state of the other units: the block is shifted by it, not computed again.
+    # A state of the remaining units shifts the logits of the whole block by a constant row.
     others = Binary(units - low).states().to(weight.device)
     shifts, biases = others @ weight[low:], others @ listed[low:]
     sums = [_log_sum(block + shift, block_bias + bias) for shift, bias in zip(shifts, biases, strict=True)]
@@ -54,11 +54,10 @@ def exact_log_partition(rbm: RBM) -> float:
 
 
 @torch.no_grad()
-def mean_log_prob(rbm: RBM, data: Tensor) -> float:
-    """Mean of U over the data, in nats; less log Z it is the mean log-likelihood.
+def rbm_mean_log_prob(rbm: RBM, data: Tensor) -> float:
+    """Mean of U over the data, in nats; minus log Z it is the mean log-likelihood.
 
-    An estimate of log Z that is too low on average, as that of forward annealing is, gives a likelihood
-    that is too high by as much.
+    Forward annealing underestimates log Z on average, and thus overestimates the likelihood.
 
     Args:
         data: images ``(images, n_visible)`` of zeros and ones, of any dtype and device.
@@ -75,10 +74,10 @@ def mean_log_prob(rbm: RBM, data: Tensor) -> float:
 
 
 @torch.no_grad()
-def base_log_likelihood(rbm: RBM, data: Tensor) -> float:
+def rbm_reference_log_likelihood(rbm: RBM, data: Tensor) -> float:
     """Mean log-likelihood of the data under independent pixels with the means `rbm.data_mean`, in nats.
 
-    That is the base distribution of `metrics.likelihood.rbm_annealing`.
+    This is the reference distribution of `metrics.likelihood.rbm_annealing`.
 
     Args:
         data: images ``(images, n_visible)`` of zeros and ones, of any dtype and device.

@@ -1,4 +1,4 @@
-"""Sums of softplus as the log of a product: the log density of a layer that is summed out."""
+"""Sums of softplus as logarithms of products: the log density of a layer of units that is summed out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from targets.sum_log import LOG2_E, sum_log
 def softplus_sum(logits: Tensor, scale: float = 1.0) -> Tensor:
     """sum_j log(1 + exp(scale * logits_j)) over the last axis, in float64 whatever the dtype of `logits`.
 
-    softplus(z) = max(z, 0) + log(1 + exp(-|z|)), and the logarithms of a row become few of products
-    (`targets.sum_log`): right to about 1e-15 a unit, and faster than a logarithm for each unit.
+    softplus(z) = max(z, 0) + log(1 + exp(-|z|)); the logarithms are taken of products of several factors
+    (`targets.sum_log`), which is exact to about 1e-15 per unit and faster than one logarithm per unit.
 
     Args:
         logits: of any size and sign, ``(*batch, units)``.

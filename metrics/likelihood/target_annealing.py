@@ -13,45 +13,44 @@ from metrics.likelihood.annealed_target import AnnealedTarget
 from metrics.statistics.sums import restore
 from samplers.kernel import Kernel, State
 from targets.randomness import Generator, Streams
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.target import Target
 
 
 class TargetAnnealing:
-    """Chains that walk along log f_beta = (1 - beta) log p0 + beta U and gather log weights.
+    """Chains that move along log f_beta = (1 - beta) log p0 + beta U and accumulate log importance weights.
 
-    p0 is the `targets.reference_distribution`, so log Z_0 = 0. A step adds log f_after - log f_before of
-    where the chains stand, (after - before) (U - log p0), and then moves them by one step of `kernel` at the
-    temperature that it reached (Neal 2001; experiments D.2). No weight follows the last step, so it moves
-    nothing.
+    p0 is the `targets.reference_distribution`, so log Z_0 = 0. A step adds log f_after - log f_before =
+    (after - before) (U - log p0) of the current states to the log weights, and then moves the states by one
+    step of `kernel` at the new temperature (Neal 2001; settings D.2). The last step moves nothing, as no
+    weight follows.
 
-    Forward, along a `metrics.likelihood.ais_schedule` from draws of p0: E w = Z, so log mean w is too low on
-    average. Reverse, along the flipped schedule from draws of the target: E w = 1 / Z, so -log mean w is too
-    high on average, as far as they are draws of the target (Grosse, Ghahramani and Adams 2015). Temperatures
-    may be
-    repeated: at a repeated 1 the walk moves the draws that it starts from and weighs nothing.
+    Forward, with an increasing schedule (`metrics.likelihood.ais_schedule`) and starts from p0: E w = Z, so
+    log mean w underestimates log Z on average. Reverse, with the flipped schedule and starts from the target:
+    E w = 1 / Z, so -log mean w overestimates it on average, provided that the starts are exact draws (Grosse,
+    Ghahramani and Adams 2015). Temperatures may be repeated: with 1 repeated at the start of the reverse
+    direction, the kernel moves the initial states before any weight changes.
 
-    The cost is one evaluation where the chains start and those of one kernel step a temperature, none for
-    weights: `AnnealedTarget` carries what the kernel caches from one temperature to the next. Where a kernel
-    caches more than log density and gradient, its state is made anew each time, which costs an evaluation.
-    Memory does not grow with the number of temperatures, no step waits for the device, and a seed's numbers
-    are the same bits alone and beside others where the target is batch invariant.
+    The cost is one evaluation of the initial states and one kernel step per temperature. Weights cost
+    nothing: `AnnealedTarget` converts the cached log density and gradient from one temperature to the next.
+    A kernel that caches more than these is initialised again at each temperature, which costs an evaluation.
+    Memory does not grow with the number of temperatures, and no step waits for the device. If the target is
+    batch invariant, a seed's numbers do not depend on the other seeds in the batch.
 
     Args:
-        target: on a discrete space; its parameters must not change while chains walk.
-        kernel: what moves the chains, see `check_transition`; its hyperparameters as they were given, at
-            every temperature.
-        betas: inverse temperatures in the order in which they are walked, ``(steps + 1,)``.
-        theta: where the chains start, ``(*seeds, chains, *event_shape)``.
+        target: on a discrete space; its parameters must not change during the annealing.
+        kernel: the transition, see `check_transition`; its hyperparameters are the same at all temperatures.
+        betas: inverse temperatures in the order in which they are used, ``(steps + 1,)``.
+        theta: initial states, ``(*seeds, chains, *event_shape)``.
         generator: streams with one entry per seed, or one generator.
 
     Attributes:
-        step: how many steps are done, out of `steps`.
+        step: number of steps done, out of `steps`.
         log_weights: log weight of each chain so far, ``(*seeds, chains)``, float64.
         evaluations: evaluations of the target per chain so far.
 
     Raises:
-        ValueError: for a target or kernel that cannot be annealed, or other inverse temperatures.
+        ValueError: for a target or kernel that cannot be used (`check_transition`), or invalid `betas`.
     """
 
     def __init__(
@@ -63,8 +62,8 @@ class TargetAnnealing:
         like = target.like()
         self.kernel, self.generator = kernel.to(like), generator
         self.one = like.new_ones(())
-        # At beta = 0 what a state caches says nothing of U: a walk from there evaluates at its first step's.
-        self.path = AnnealedTarget(target, base_law(target), self.betas[0] or self.betas[1])
+        # At beta = 0 the cached values do not determine U, so the initial states are evaluated at betas[1].
+        self.path = AnnealedTarget(target, reference_distribution(target), self.betas[0] or self.betas[1])
         self.step, self.evaluations = 0, 1
         with torch.no_grad():
             self.state = self.kernel.init(self.path, theta.to(like, copy=True), self.one)
@@ -72,17 +71,17 @@ class TargetAnnealing:
 
     @property
     def steps(self) -> int:
-        """Steps of the whole walk: one less than there are inverse temperatures."""
+        """Total number of steps: one less than the number of inverse temperatures."""
         return len(self.betas) - 1
 
     @property
     def theta(self) -> Tensor:
-        """Where the chains stand, ``(*seeds, chains, *event_shape)``."""
+        """Current states, ``(*seeds, chains, *event_shape)``."""
         return self.state.theta
 
     @torch.no_grad()
     def advance(self, steps: int) -> None:
-        """Walks so many steps further, or to the end if that comes first."""
+        """Takes `steps` more steps, or as many as are left."""
         for _ in range(min(steps, self.steps - self.step)):
             before, after = self.betas[self.step : self.step + 2]
             base, gap = self.path.split(self.state)
@@ -94,14 +93,14 @@ class TargetAnnealing:
                 self.evaluations += info.evaluations
 
     def _fresh(self, state: State) -> State:
-        """`state` with all that its kernel caches at the temperature of the path."""
+        """`state`, with its auxiliary variables recomputed at the path's temperature if they depend on it."""
         if any(tensor.is_floating_point() for tensor in state.aux.values()):
             self.evaluations += 1
             return self.kernel.refreshed(self.path, state, self.one)
         return state
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of all that the rest of the walk needs, random numbers included."""
+        """Copies of everything that the remaining steps need, random number generators included."""
         generator = self.generator
         return {
             "betas": torch.tensor(self.betas, dtype=torch.float64),
@@ -114,7 +113,7 @@ class TargetAnnealing:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict` of the same walk, bit for bit.
+        """Continues from a `state_dict` of the same annealing, bit for bit.
 
         Raises:
             ValueError: if it comes from other temperatures, seeds, chains or another kernel.
@@ -123,7 +122,7 @@ class TargetAnnealing:
             raise ValueError("the saved annealing has other temperatures than this one")
         own = {name: tensor.clone() for name, tensor in self._tensors().items()}
         if set(own) != set(state["state"]):
-            raise ValueError("the saved annealing is that of another kernel")
+            raise ValueError("the saved annealing is from another kernel")
         for name, tensor in own.items():
             restore(name, tensor, state["state"][name])
         restore("log_weights", self.log_weights, state["log_weights"])
@@ -146,33 +145,33 @@ class TargetAnnealing:
 
 
 def check_transition(target: Target, kernel: Kernel) -> None:
-    """Refuses what annealed importance sampling cannot use; costs nothing.
+    """Refuses a target or kernel that annealed importance sampling cannot use, without an evaluation.
 
     Raises:
-        ValueError: saying which target or kernel was given and what is allowed.
+        ValueError: naming the target or kernel and the requirement.
     """
-    law = base_law(target)
+    reference = reference_distribution(target)
     if target.constrained:
         raise ValueError(
-            "annealing needs a target whose every state has density, since its base law reaches all; "
-            f"{type(target).__name__} is constrained"
+            "annealing needs a target with a positive density at every state, as its reference distribution "
+            f"has; {type(target).__name__} is constrained"
         )
     check_kernel(kernel)
-    kernel.check(AnnealedTarget(target, law, 1.0))
+    kernel.check(AnnealedTarget(target, reference, 1.0))
 
 
 def check_kernel(kernel: Kernel) -> None:
-    """Refuses a kernel that is no transition of annealed importance sampling, whatever the target.
+    """Refuses a kernel that annealed importance sampling cannot use for any target.
 
     Raises:
-        ValueError: saying which kernel was given and what is allowed.
+        ValueError: naming the kernel and the requirement.
     """
     faults = {
         f"{' and '.join(kernel.untuned)} left to tuning": bool(kernel.untuned),
         "several replicas": bool(kernel.axes),
         "chains that move between temperatures": kernel.levelled,
-        "an auxiliary variable of which the base law has no draws": bool(kernel.carried),
-        "transitions that leave another law than the target's, so that the estimate would be biased": (
+        "an auxiliary variable, for which the reference distribution has no draws": bool(kernel.carried),
+        "transitions that do not leave the target invariant, so that the estimate would be biased": (
             not kernel.exact
         ),
     }
@@ -185,11 +184,11 @@ def check_kernel(kernel: Kernel) -> None:
 
 
 def _check_betas(betas: list[float]) -> None:
-    """Refuses inverse temperatures that do not lead from one end to the other."""
+    """Refuses inverse temperatures that are not monotone from 0 to 1 or back."""
     rising = betas if betas[:1] == [0.0] else betas[::-1]
     monotone = all(before <= after for before, after in pairwise(rising))
     if len(betas) < 2 or rising[0] != 0 or rising[-1] != 1 or not monotone or rising[1] == 0:
         raise ValueError(
-            "betas must lead from 0 to 1 or back without turning, and be 0 only at that end, "
+            "betas must be monotone from 0 to 1 or back, with 0 only once, "
             f"{betas if len(betas) < 8 else [*betas[:3], '...', *betas[-3:]]} was given"
         )

@@ -1,4 +1,4 @@
-"""Of any target: its mean log density over data, and the exact log partition function of a small one.
+"""The mean log density of data under any target, and the exact log partition function of a small one.
 
 Their difference is the mean log-likelihood. `metrics.likelihood.rbm_log_partition` does the same for an RBM
 in closed form.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.spaces import discrete_space
 from targets.target import Target
 
 MAX_STATES = 2**16
-"""States of a space that is enumerated."""
+"""Largest space that is enumerated."""
 
 BLOCK_STATES = 250
-"""States that are evaluated at once: with 64 maps of 28 x 28 a layer of a network takes 50 MB."""
+"""States that are evaluated at once: a network layer with 64 maps of 28 x 28 then takes 50 MB."""
 
 
 @torch.no_grad()
@@ -36,32 +36,32 @@ def exact_log_partition(target: Target) -> float:
 
 @torch.no_grad()
 def mean_log_prob(target: Target, data: Tensor) -> float:
-    """Mean of U over the data, in nats, summed in float64; less log Z it is the mean log-likelihood.
+    """Mean of U over the data, in nats, summed in float64; minus log Z it is the mean log-likelihood.
 
     Args:
         data: states ``(n, *event_shape)`` of any dtype and device.
 
     Raises:
-        ValueError: if there are none, or they have another shape.
+        ValueError: if there are none, or their shape is not that of states.
     """
     _check(data, target)
     return float(sum(_log_prob(target, block).sum() for block in _blocks(data))) / len(data)
 
 
 @torch.no_grad()
-def base_log_likelihood(target: Target, data: Tensor) -> float:
-    """Mean log-likelihood of the data, as in `mean_log_prob`, under the reference distribution of `target`.
+def reference_log_likelihood(target: Target, data: Tensor) -> float:
+    """Mean log-likelihood of the data under the reference distribution of `target`, in nats.
 
     Raises:
-        ValueError: if there are no data, or they have another shape.
+        ValueError: as `mean_log_prob`.
     """
     _check(data, target)
-    law, like = base_law(target), target.like()
-    return float(sum(law.log_prob(block.to(like)).sum() for block in _blocks(data))) / len(data)
+    reference, like = reference_distribution(target), target.like()
+    return float(sum(reference.log_prob(block.to(like)).sum() for block in _blocks(data))) / len(data)
 
 
 def evenly(data: Tensor, most: int) -> Tensor:
-    """At most so many rows of `data`, evenly spaced, since a data set may be sorted."""
+    """At most `most` rows of `data`, evenly spaced, since a data set may be sorted."""
     if len(data) <= most:
         return data
     return data[torch.arange(most, device=data.device) * len(data) // most]

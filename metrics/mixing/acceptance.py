@@ -1,4 +1,4 @@
-"""Acceptance rate of the draws' kernel; of the cold replica where there is a ladder."""
+"""Acceptance rate of the kernel; with a ladder, that of the cold replica."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from metrics.statistics.step_sums import StepSums
 class Acceptance(Metric):
     """Mean acceptance probability over steps and chains; 1 for kernels that reject nothing.
 
-    A NaN in it is a proposal whose log density was NaN.
+    NaN if the log density of a proposal was NaN.
     """
 
     name = "acceptance"
     unit = "probability"
     direction = None
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -1,10 +1,10 @@
-"""How far the auxiliary variable of an entropic sampler is from the state (EDLP, appendix A, Figure 5)."""
+"""Distance of the auxiliary variable of an entropic sampler to the state (EDLP, appendix A, Figure 5)."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
 from samplers.proposals.entropic_langevin import THETA_A
@@ -27,11 +27,11 @@ class DistanceSum(Sums):
 class AuxiliaryDistance(Metric):
     """Mean Euclidean distance |theta - theta_a| over steps and chains.
 
-    Under the joint law it is that of a Gaussian with variance eta in each of the d coordinates, close to
-    sqrt(eta d); far from that, theta_a has not had the time to spread.
+    Under the joint distribution theta_a - theta is Gaussian with variance eta in each of the d coordinates,
+    so the mean distance is close to sqrt(eta d); a value far from it shows that theta_a has not converged.
 
     Raises:
-        UnmetNeed: if the kernel has no auxiliary variable.
+        UnsupportedMetric: if the kernel has no auxiliary variable.
     """
 
     name = "auxiliary_distance"
@@ -40,7 +40,7 @@ class AuxiliaryDistance(Metric):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         if THETA_A not in context.kernel.carried:
-            raise UnmetNeed(f"{self.name} needs a sampler with an auxiliary variable, such as edmala")
+            raise UnsupportedMetric(f"{self.name} needs a sampler with an auxiliary variable, such as edmala")
         self.sums = context.statistic(DistanceSum)
 
     def result(self) -> dict[str, Tensor]:

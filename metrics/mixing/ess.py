@@ -1,7 +1,7 @@
 """Effective sample size (Vehtari et al. 2021, computed by ArviZ), over all chains of a seed.
 
-Measured on thinned series (`metrics.statistics.thinned_series`), so it cannot exceed the number of values
-kept. A high value alone proves nothing: a chain stuck in one mode has one too. Read it beside `rhat_mode`.
+Computed from thinned series (`metrics.statistics.thinned_series`), so it is limited by the number of stored
+values. A high value alone does not prove mixing: a chain stuck in one mode also has one. Compare `rhat_mode`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.metric import Context, Metric
-from metrics.requirements import need_modes
+from metrics.requirements import require_modes
 from metrics.statistics.thinned_series import LogProbSeries, ModeSeries
 
 FEWEST_DRAWS = 4
 
 
 def effective_sample_size(series: NDArray[Any]) -> float:
-    """Bulk effective sample size of ``(chains, draws)``.
+    """Bulk effective sample size of a series ``(chains, draws)``.
 
-    0 where nothing moved: every chain constant, whether or not they agree. 0 also for fewer than 4 draws or
-    where a value is NaN, since nothing is known then.
+    0 if every chain is constant, whether or not they agree; 0 also for fewer than 4 draws or if a value is
+    NaN, where the estimate is undefined.
     """
     series = np.asarray(series, dtype=np.float64)
     if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or _all_constant(series):
         return 0.0
     from arviz_stats.base import array_stats
 
-    # Ranks of two values are an affine map of them, under which the plain estimate is invariant.
+    # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
     method = "mean" if _two_valued(series) else "bulk"
     with np.errstate(all="ignore"):
         return float(array_stats.ess(series, chain_axis=0, draw_axis=1, method=method))
@@ -46,7 +46,7 @@ def worst_over_modes(
 
 
 def each_seed(rows: Tensor, measure: Callable[[NDArray[Any]], float]) -> Tensor:
-    """`measure` of each seed's ``(chains, draws)``, from rows ``(draws, seeds, chains)`` to ``(seeds,)``."""
+    """`measure` of each seed's series ``(chains, draws)``: ``(draws, seeds, chains)`` to ``(seeds,)``."""
     series = np.ascontiguousarray(rows.permute(1, 2, 0).cpu().numpy())
     return torch.tensor([measure(of_seed) for of_seed in series], dtype=torch.float64, device=rows.device)
 
@@ -61,7 +61,7 @@ def _two_valued(series: NDArray[Any]) -> bool:
 
 
 class ESS(Metric):
-    """Bulk effective sample size of U(theta)."""
+    """Bulk effective sample size of U(theta), over all chains of a seed."""
 
     name = "ess"
     unit = "draws"
@@ -76,7 +76,11 @@ class ESS(Metric):
 
 
 class ESSMode(Metric):
-    """Effective sample size of a mode's indicator, the least over modes; 0 if a mode was never entered."""
+    """Effective sample size of the indicator of a mode, minimum over modes; 0 if a mode was never visited.
+
+    Raises:
+        UnsupportedMetric: if the target has fewer than two known modes.
+    """
 
     name = "ess_mode"
     unit = "draws"
@@ -84,7 +88,7 @@ class ESSMode(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        need_modes(self.name, context, minimum=2)
+        require_modes(self.name, context, minimum=2)
         self.series = context.statistic(ModeSeries)
 
     def result(self) -> dict[str, Tensor]:

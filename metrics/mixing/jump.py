@@ -1,4 +1,4 @@
-"""Jump distance: how far a chain moves in one step."""
+"""Jump distance: the mean distance that a chain moves in one step."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from metrics.statistics.step_sums import StepSums
 
 
 class Jump(Metric):
-    """Mean number of coordinates that a step changes (Euclidean length on the reals), 0 if rejected."""
+    """Mean number of coordinates that a step changes (on the reals its Euclidean length), 0 if rejected."""
 
     name = "jump"
     unit = "coordinates a step"
     direction = "max"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

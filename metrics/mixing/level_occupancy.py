@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
 
 UNEVEN = math.exp(2)
-"""The factor that STMH, Lemma 22 allows between a level's share of time and an even one, either way."""
+"""STMH, Lemma 22: a level's share of time may differ from an even one by this factor, up or down."""
 
 
 class LevelVisits(Sums):
@@ -30,25 +30,28 @@ class LevelVisits(Sums):
 
 
 class LevelOccupancy(Metric):
-    """Shares of the time that chains spend at each temperature, ``1 / L`` at all L with the right log Z_i.
+    """Shares of time that chains spend at each of L temperatures: ``1 / L`` each with the exact log Z_i.
 
     - `level_occupancy`: the smallest share over the largest, from 0 to 1; the r of STMH, Lemma 22, which is
-      at least e^-4 if the estimated partition functions are as good as (C.28) asks for.
-    - `level_occupancy_uneven`: 1 where a share is not within a factor e^2 of ``1 / L``, as the lemma has it
-      for the long run, and 0 otherwise. A run too short to walk the ladder a few times is uneven as well.
-    - `level_0`, `level_1`, ..: the shares, from the cold level on.
+      at least e^-4 if the estimated partition functions satisfy (C.28).
+    - `level_occupancy_uneven`: 1 if a share differs from ``1 / L`` by more than a factor e^2, which the lemma
+      excludes in the long run, and 0 otherwise. It is often 1 for runs that traverse the ladder only once.
+    - `level_0`, `level_1`, ..: the shares, starting with the cold level.
+
+    Raises:
+        UnsupportedMetric: if the kernel's chains do not move between temperatures.
     """
 
     name = "level_occupancy"
     unit = "ratio"
     direction = "max"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         levels = getattr(context.kernel, "levels", None)
         if not context.kernel.levelled or not isinstance(levels, int):
-            raise UnmetNeed(
+            raise UnsupportedMetric(
                 f"{self.name} needs a kernel whose chains move between temperatures; those of "
                 f"{type(context.kernel).__name__} do not"
             )

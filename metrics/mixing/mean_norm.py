@@ -1,4 +1,4 @@
-"""How far the chains' mean is from the origin, and after how many steps it is near (STMH, Figure 1)."""
+"""Norm of the mean of the draws, and the steps until it is below a threshold (STMH, Figure 1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed, by_seed
+from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
 from metrics.statistics.sums import restore
 from samplers.hyperparameters import count, positive
 from samplers.kernel import Info
@@ -19,50 +19,49 @@ KEPT = ("totals", "present", "first", "since")
 
 
 class MeanNorm(Metric):
-    """The norm of the mean of the draws, for targets whose mean is 0, along the run.
+    """The norm of the mean of the draws along the run, for targets whose mean is 0.
 
-    STMH prints |mu_hat| and leaves open which mean it is (`experiments.md` F), so there are two: the mean
-    over the chains of each chain's own mean of its draws so far ("average the empirical means over all
-    runs", section 4), and the mean over the chains of where they stand at one step. Where chains move
-    between temperatures only states at the cold level count (`Info.level`), and chains that have none yet
-    are left out.
+    STMH reports |mu_hat| without saying which mean it is (settings F), so both readings are given: the mean
+    over chains of each chain's mean of its draws so far ("average the empirical means over all runs",
+    section 4), and the mean over chains of their states at one step. If chains move between temperatures,
+    only states at the cold level are counted (`Info.level`), and chains without any are left out.
 
-    Values, one per seed; NaN where no state counts yet:
+    Values, one per seed; NaN where no state has been counted yet:
         mean_norm: norm of the mean of the chains' means.
         mean_norm_log2: ln(1 / mean_norm) squared, the axis of Figure 1, right; NaN where mean_norm is above
-            1, where the square rises the wrong way.
-        mean_norm_noise: root mean square of mean_norm if the true mean were 0: the scatter of the chains'
-            means, over the root of their number. A mean_norm of this size says nothing.
-        mean_norm_now: norm of the mean of the chains' present states.
+            1, since the square would increase with mean_norm there.
+        mean_norm_noise: root mean square of mean_norm if the true mean were 0: the standard deviation of the
+            chains' means over the root of their number. A mean_norm of this size is consistent with 0.
+        mean_norm_now: norm of the mean of the chains' current states.
         steps_per_draw: steps so far, times the variance of the chains' means, over the variance of their
-            states: what an effective draw costs (steps over the effective sample size), once the chains have
-            forgotten their start. No threshold and little noise, unlike the steps below.
-        steps_to_threshold: first step at which mean_norm was below `threshold` and from which on it stayed
-            there; NaN if it is not there now.
+            states: the number of steps per effective draw, once the start has no more influence. It needs no
+            threshold and varies less than the numbers of steps below.
+        steps_to_threshold: first step from which on mean_norm has stayed below `threshold`; NaN if it is not
+            below it now.
         steps_to_threshold_first: first step at which it was below, whether or not it stayed; NaN if none.
-        steps_to_threshold_now: as steps_to_threshold, of mean_norm_now.
+        steps_to_threshold_now: as steps_to_threshold, for mean_norm_now.
 
     Args:
-        threshold: what |mu_hat| must fall below, in state units; 0.1 in the paper.
-        every: steps between the looks at the threshold.
+        threshold: upper limit for |mu_hat|, in state units; 0.1 in the paper.
+        every: steps between comparisons with the threshold.
 
     Raises:
-        UnmetNeed: if the target is not on the reals.
+        UnsupportedMetric: if the target is not on the reals.
     """
 
     name = "mean_norm"
     unit = "state units"
     direction = "min"
-    heeds_level = True
+    supports_levels = True
 
     def __init__(self, context: Context, threshold: float = 0.1, every: int = 10) -> None:
         super().__init__(context)
         if not isinstance(context.target.space, Real):
-            raise UnmetNeed(f"{self.name} needs a target on the reals; {context.target.space} is not")
+            raise UnsupportedMetric(f"{self.name} needs a target on the reals; {context.target.space} is not")
         positive("metric.mean_norm.threshold", threshold)
         self.threshold, self.every = threshold, count("metric.mean_norm.every", every)
         shape = (context.seeds, context.chains, context.target.space.d + 2)
-        # A chain's sum of states and of their squared lengths, and in the last column how many they are.
+        # Columns: sum of a chain's states (d), sum of their squared lengths, number of states.
         self.totals = torch.zeros(shape, dtype=torch.float64, device=context.device)
         self.present = torch.zeros_like(self.totals)
         unset = torch.full((2, context.seeds), torch.nan, dtype=torch.float64, device=context.device)
@@ -102,7 +101,7 @@ class MeanNorm(Metric):
         """Not possible.
 
         Raises:
-            ValueError: always; when a running mean crosses cannot be told from a later stretch alone.
+            ValueError: always, since the step of a crossing depends on the running mean from the start.
         """
         raise ValueError(f"{self.name} follows a running mean and cannot be merged from parts of a run")
 
@@ -122,7 +121,7 @@ class MeanNorm(Metric):
 
 
 def _means(part: Tensor) -> tuple[Tensor, Tensor]:
-    """Each chain's mean ``(chains, d)``, 0 where it has none, and whether it has one, ``(chains, 1)``."""
+    """Each chain's mean ``(chains, d)``, 0 without states, and whether there are any, ``(chains, 1)``."""
     counts = part[:, -1:]
     return part[:, :-2] / counts.clamp(min=1.0), (counts > 0).double()
 
@@ -138,7 +137,7 @@ def _norm(rows: Tensor) -> Tensor:
 
 
 def _scatter(part: Tensor) -> Tensor:
-    """Variance, all coordinates together, of the mean of the chains' means; NaN for fewer than two chains."""
+    """Variance, summed over coordinates, of the mean of the chains' means; NaN for fewer than two chains."""
     means, seen = _means(part)
     number = seen.sum()
     centred = (means - means.sum(0) / number) * seen
@@ -146,7 +145,7 @@ def _scatter(part: Tensor) -> Tensor:
 
 
 def _inefficiency(part: Tensor) -> Tensor:
-    """Variance of a chain's mean over that of a state, all coordinates together."""
+    """Variance of a chain's mean over that of a state, both summed over coordinates."""
     states = part.sum(0) / part[:, -1].sum()
     variance = states[-2] - states[:-2].square().sum()
     return _scatter(part) * (part[:, -1] > 0).sum() / variance

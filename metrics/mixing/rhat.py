@@ -1,6 +1,6 @@
 """Potential scale reduction R-hat (rank-normalised, split and folded; Vehtari et al. 2021), by ArviZ.
 
-1 says that the chains of a seed agree; above 1.01 they do not yet. Measured on thinned series.
+1 if the chains of a seed agree; values above 1.01 show that they do not. Computed from thinned series.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from torch import Tensor
 
 from metrics.metric import Context, Metric
 from metrics.mixing.ess import FEWEST_DRAWS, each_seed, worst_over_modes
-from metrics.requirements import need_modes
+from metrics.requirements import require_modes
 from metrics.statistics.thinned_series import LogProbSeries, ModeSeries
 
 
 def potential_scale_reduction(series: NDArray[Any]) -> float:
-    """R-hat of ``(chains, draws)``; a single chain is cut in two.
+    """R-hat of a series ``(chains, draws)``; a single chain is split in two.
 
-    Infinite where no half of a chain varies: stuck apart, or never moved at all, in which case the chains
-    agree but nothing shows that they mix. Infinite also for fewer than 4 draws or where a value is NaN.
+    Infinite if every half of every chain is constant, whether the chains are stuck at different values or
+    never moved. Infinite also for fewer than 4 draws or if a value is NaN.
     """
     series = np.asarray(series, dtype=np.float64)
     if len(series) == 1:
@@ -44,7 +44,7 @@ def _halves_constant(series: NDArray[Any]) -> bool:
 
 
 class RHat(Metric):
-    """R-hat of U(theta)."""
+    """R-hat of U(theta), over all chains of a seed."""
 
     name = "rhat"
     unit = "ratio"
@@ -59,7 +59,11 @@ class RHat(Metric):
 
 
 class RHatMode(Metric):
-    """R-hat of the indicator of a mode, the largest over modes; infinite if a mode was never entered."""
+    """R-hat of the indicator of a mode, maximum over modes; infinite if a mode was never visited.
+
+    Raises:
+        UnsupportedMetric: if the target has fewer than two known modes.
+    """
 
     name = "rhat_mode"
     unit = "ratio"
@@ -67,7 +71,7 @@ class RHatMode(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        need_modes(self.name, context, minimum=2)
+        require_modes(self.name, context, minimum=2)
         self.series = context.statistic(ModeSeries)
 
     def result(self) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""How readily neighbouring replicas swap."""
+"""Swap probabilities of neighbouring replicas."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import need_replicas
+from metrics.requirements import require_replicas
 from metrics.statistics.swap_sums import SwapSums
 
 
 class SwapRate(Metric):
-    """Mean swap probability.
+    """Swap rates.
 
-    `swap_rate` and `swap_rate_min` are the mean and the least over neighbouring pairs of the mean Metropolis
-    probability, whatever rule is in force: it varies less than counts of swaps do, and tells of the ladder.
-    `swap_accepted` is the share of all meetings that ended in a swap, 0 if none met.
+    - `swap_rate`, `swap_rate_min`: mean and minimum over neighbouring pairs of the mean Metropolis swap
+      probability, whatever the swap rule: it has less variance than the counts and characterises the ladder.
+    - `swap_accepted`: the share of attempted swaps that were accepted; 0 if none was attempted.
+
+    Raises:
+        UnsupportedMetric: if the kernel has no replicas that swap.
     """
 
     name = "swap_rate"
@@ -24,7 +27,7 @@ class SwapRate(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        need_replicas(self.name, context)
+        require_replicas(self.name, context)
         self.swaps = context.statistic(SwapSums)
 
     def result(self) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
 """Accumulators that several metrics share, and intervals and tests over seeds.
 
-Imports the contract only.
+Imports `metrics.metric` and `metrics.requirements` only.
 """

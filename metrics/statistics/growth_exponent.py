@@ -1,4 +1,4 @@
-"""How a measured cost grows: a power law's exponent, an exponential's rate, and how straight a line is."""
+"""Growth of a measured cost: exponent of a power law, rate of an exponential, and linearity."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class GrowthExponent:
 
     Attributes:
         exponent: p.
-        lo, hi: ends of the Student-t interval of p, taking the deviations from the line for independent, of
-            one size and normal; None for two points.
+        lo, hi: ends of the Student-t interval of p, for independent normal residuals of equal variance; None
+            for two points.
         factor: exp(a), the fitted y at x = 1, or at x = 0.
         points: number of points.
     """
@@ -60,9 +60,9 @@ def exponential_rate(x: Sequence[float], y: Sequence[float], level: float = LEVE
 
 
 def straightness(x: Sequence[float], y: Sequence[float]) -> float:
-    """R squared of the least-squares straight line y = a + b x: the share of y's variance that it explains.
+    """R squared of the least-squares line y = a + b x: the share of y's variance that it explains.
 
-    Two points are always straight. 0 where y does not vary at all: no line explains what is not there.
+    1 for two points; 0 if y is constant, as there is no variance to explain.
 
     Raises:
         ValueError: if lengths differ, a number is not finite, or x has fewer than two values.

@@ -1,4 +1,4 @@
-"""The draws of the last step, for pictures of them."""
+"""The draws of the last step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samplers.kernel import Info
 
 
 class LastDraws(Statistic):
-    """Where the chains stand.
+    """The current states of the chains.
 
     Attributes:
         theta: the last draws, ``(seeds, chains, *event_shape)``; None before the first step.

@@ -1,4 +1,4 @@
-"""How much of the draws each mode holds: mean responsibilities, and the mean of their entropies."""
+"""Mean responsibilities of the modes over the draws, and the mean of their entropies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Statistic, by_seed
-from metrics.requirements import enumerable, need_modes
+from metrics.requirements import enumerable, require_modes
 from metrics.statistics.sums import Sums
 from metrics.statistics.visit_histogram import VisitHistogram
 from samplers.kernel import Info
@@ -30,25 +30,25 @@ class ModeOccupancy(Protocol):
 
 
 def mode_occupancy(context: Context) -> ModeOccupancy:
-    """The run's mode occupancy: from the visit histogram where the states can be listed, else summed up."""
+    """The run's mode occupancy: from the visit histogram if states can be listed, else summed over draws."""
     if responsibility_table(context) is not None:
         return context.statistic(TabulatedOccupancy)
     return context.statistic(SummedOccupancy)
 
 
 def responsibility_table(context: Context) -> Tensor | None:
-    """Responsibilities of all states, ``(size, modes)``, float64; None where there are too many states."""
+    """Responsibilities of all states, ``(size, modes)``, float64; None if the states cannot be listed."""
     space = context.target.space
     if not enumerable(context.target) or not isinstance(space, Discrete) or space.size > TABLE_LIMIT:
         return None
     states = space.states(context.target.like().dtype).to(context.device)
     with torch.no_grad():
-        table: Tensor = need_modes("mode occupancy", context).responsibilities(states).double()
+        table: Tensor = require_modes("mode occupancy", context).responsibilities(states).double()
     return table
 
 
 def entropy(probabilities: Tensor) -> Tensor:
-    """Entropy in nats over the last axis, 0 log 0 being 0."""
+    """Entropy in nats over the last axis, with 0 log 0 = 0."""
     terms: Tensor = torch.special.entr(probabilities)
     return terms.sum(-1)
 
@@ -75,7 +75,7 @@ class SummedOccupancy(Sums):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.modes = need_modes("mode occupancy", context)
+        self.modes = require_modes("mode occupancy", context)
         batch = (context.seeds, context.chains)
         self.responsibility = self.zeros("responsibility", *batch, len(self.modes.modes))
         self.entropy = self.zeros("entropy", *batch)

@@ -1,8 +1,8 @@
-"""Round trips of replicas between the two ends of a ladder.
+"""Round-trip counts of replicas between the two ends of a ladder.
 
-Each replica of each chain is a machine of three states, moved on at the ends of the ladder only:
+Each replica of each chain is in one of three states, which change only at the ends of the ladder:
 
-    NEW --cold--> LEFT_COLD --hot--> REACHED_HOT --cold--> LEFT_COLD, and one round trip is done.
+    NEW --cold--> LEFT_COLD --hot--> REACHED_HOT --cold--> LEFT_COLD, which completes one round trip.
 """
 
 from __future__ import annotations
@@ -14,26 +14,29 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context
-from metrics.requirements import need_replicas
+from metrics.requirements import require_replicas
 from metrics.statistics.sums import Sums, restore
 from samplers.kernel import Info
 
 NEW, LEFT_COLD, REACHED_HOT = 0, 1, 2
 
 
-class ReplicaJourneys(Sums):
-    """Complete trips cold, hot, cold, from the replica labels after each round.
+class RoundTripCounts(Sums):
+    """Completed round trips, from the replica labels after each swap round.
 
     Attributes:
-        trips: trips done in each chain, all replicas counted, ``(seeds, chains)``, int64.
-        state: state of each replica's machine, ``(replicas, seeds, chains)``, int64.
-        hot_first: whether the replica was at the hot end before it was first at the cold one, like `state`;
-            it decides what a stretch is worth when it follows another (`merge`).
+        trips: round trips of each chain, summed over replicas, ``(seeds, chains)``, int64.
+        state: NEW, LEFT_COLD or REACHED_HOT of each replica, ``(replicas, seeds, chains)``, int64.
+        hot_first: whether the replica visited the hot end before the cold one, like `state`; `merge` needs
+            it.
+
+    Raises:
+        UnsupportedMetric: if the kernel has no replicas that swap.
     """
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        shape = (need_replicas("round trips", context), context.seeds, context.chains)
+        shape = (require_replicas("round trips", context), context.seeds, context.chains)
         self.trips = self.zeros("trips", *shape[1:], dtype=torch.int64)
         self.state = torch.full(shape, NEW, device=context.device)
         self.hot_first = torch.zeros(shape, dtype=torch.bool, device=context.device)
@@ -52,7 +55,7 @@ class ReplicaJourneys(Sums):
     def merge(self, other: Self) -> None:
         state, hot_first = other.state.to(self.state.device), other.hot_first.to(self.state.device)
         saw_cold = state != NEW
-        # A stretch alone misses the trip that was under way when it began.
+        # `other` alone cannot count a round trip that had started before its first step.
         underway = (self.state == REACHED_HOT) | ((self.state == LEFT_COLD) & hot_first)
         super().merge(other)
         self.trips.add_((underway & saw_cold).sum(0))

@@ -1,4 +1,4 @@
-"""Sums of what every step reports: acceptance probability and jump, per chain."""
+"""Sums over steps of the acceptance probability and the jump distance, per chain."""
 
 from __future__ import annotations
 

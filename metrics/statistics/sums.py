@@ -41,7 +41,7 @@ class Sums(Statistic):
         """Continues from a `state_dict`.
 
         Raises:
-            ValueError: if a saved sum has another shape, as that of another run has.
+            ValueError: if a saved sum has a different shape.
         """
         for name, total in self.sums.items():
             restore(name, total, state["sums"][name])
@@ -49,10 +49,10 @@ class Sums(Statistic):
 
 
 def restore(name: str, into: Tensor, saved: Tensor) -> None:
-    """Copies `saved` into the tensor called `name`, never by broadcasting.
+    """Copies `saved` into the tensor `into`, without broadcasting.
 
     Raises:
-        ValueError: if it has another shape.
+        ValueError: if the shapes differ; the message calls the tensor `name`.
     """
     if saved.shape != into.shape:
         raise ValueError(f"{name} must have the shape {tuple(into.shape)}, {tuple(saved.shape)} was saved")

@@ -1,4 +1,4 @@
-"""Sums of what every round of swaps reports, per neighbouring pair and chain."""
+"""Sums over swap rounds of swap probabilities, attempts and swaps, per neighbouring pair and chain."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, by_seed
-from metrics.requirements import need_replicas
+from metrics.requirements import require_replicas
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
 
 
 class SwapSums(Sums):
-    """Swap probabilities (float64), meetings and swaps (int64), each ``(seeds, pairs, chains)``.
+    """Sums of swap probabilities (float64), attempted and accepted swaps (int64): ``(seeds, pairs, chains)``.
 
-    `steps` counts the rounds: steps without swaps are passed over.
+    `steps` counts the swap rounds; steps without swaps are ignored.
+
+    Raises:
+        UnsupportedMetric: if the kernel has no replicas that swap.
     """
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        shape = (context.seeds, need_replicas("swap statistics", context) - 1, context.chains)
+        shape = (context.seeds, require_replicas("swap statistics", context) - 1, context.chains)
         self.probability = self.zeros("probability", *shape)
         self.attempted = self.zeros("attempted", *shape, dtype=torch.int64)
         self.accepted = self.zeros("accepted", *shape, dtype=torch.int64)
@@ -33,5 +36,5 @@ class SwapSums(Sums):
         self.steps += 1
 
     def probability_of_pairs(self) -> Tensor:
-        """Mean Metropolis swap probability of each pair, ``(seeds, pairs)``: over all rounds, met or not."""
+        """Mean Metropolis swap probability of each pair over all rounds, ``(seeds, pairs)``."""
         return by_seed(lambda row: row.mean(-1), self.probability / self.steps)

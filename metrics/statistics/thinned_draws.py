@@ -1,4 +1,4 @@
-"""Every so many steps the draws themselves, one bit a pixel: the images that a sampler made."""
+"""Binary draws at regular steps, one bit per pixel: the images that a sampler generates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnmetNeed
+from metrics.metric import Context, Metric, UnsupportedMetric
 from samplers.kernel import Info
 from targets.spaces import Binary
 
@@ -16,17 +16,16 @@ BITS = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
 class ThinnedDraws(Metric):
-    """Keeps the draws of the steps `after` + `every`, `after` + 2 `every`, ...; gives no value.
+    """Stores the draws of the steps `after` + `every`, `after` + 2 `every`, ...; has no value.
 
-    Memory grows with the draws that are kept, an eighth of a byte a pixel: 5,000 images of 784 pixels take
-    490 kB.
+    Memory grows with the number of draws: 5,000 images of 784 pixels take 490 kB.
 
     Args:
-        every: steps between two kept draws of a chain.
+        every: steps between two stored draws of a chain.
         after: the step from which they are counted, the end of the burn-in.
 
     Raises:
-        UnmetNeed: if the states are not zeros and ones.
+        UnsupportedMetric: if the target is not binary.
     """
 
     name = "thinned_draws"
@@ -35,7 +34,7 @@ class ThinnedDraws(Metric):
     def __init__(self, context: Context, every: int, after: int = 0) -> None:
         super().__init__(context)
         if not isinstance(context.target.space, Binary):
-            raise UnmetNeed("thinned_draws keeps zeros and ones, the target has other states")
+            raise UnsupportedMetric("thinned_draws keeps zeros and ones, the target has other states")
         self.every, self.after = every, after
         self.pixels = context.target.space.d
         self.bits = torch.tensor(BITS, dtype=torch.uint8, device=context.device)
@@ -47,7 +46,7 @@ class ThinnedDraws(Metric):
 
     @property
     def kept(self) -> Tensor:
-        """The draws as `numpy.packbits` packs them, uint8 ``(draws, seeds, chains, ceil(pixels / 8))``."""
+        """The draws, packed as by `numpy.packbits`: uint8 ``(draws, seeds, chains, ceil(pixels / 8))``."""
         if self._kept:
             return torch.stack(self._kept)
         shape = (0, self.context.seeds, self.context.chains, -(-self.pixels // 8))
@@ -66,7 +65,7 @@ class ThinnedDraws(Metric):
         """Continues from a `state_dict`.
 
         Raises:
-            ValueError: if the draws saved are of another shape, as those of another run are.
+            ValueError: if the saved draws have a different shape.
         """
         saved = state["kept"]
         if tuple(saved.shape[1:]) != tuple(self.kept.shape[1:]):

@@ -1,4 +1,4 @@
-"""Series of a scalar along the chains, in memory that does not grow with the run."""
+"""Series of a scalar along the chains, thinned so that memory does not grow with the number of steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Statistic
-from metrics.requirements import need_modes
+from metrics.requirements import require_modes
 from metrics.statistics.mode_occupancy import responsibility_table
 from samplers.kernel import Info
 from targets.spaces import Discrete
@@ -21,13 +21,13 @@ MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
 class ThinnedSeries(Statistic, ABC):
     """The values at steps that are multiples of `stride`, ``(rows, seeds, chains)``.
 
-    When the rows are full every other one is dropped and the stride doubles, so what is kept depends on
-    the steps alone. There are at most 2,048 rows, and fewer for many chains (131,072 values a seed), but
-    never fewer than 128.
+    When all rows are used every other one is dropped and the stride doubles, so that the stored steps depend
+    on the number of steps only. There are at most 2,048 rows; with many chains fewer (131,072 values per
+    seed), but at least 128.
 
     Attributes:
-        stride: steps between kept values.
-        steps: the kept steps, ascending.
+        stride: steps between stored values.
+        steps: the stored steps, ascending.
     """
 
     def __init__(self, context: Context, dtype: torch.dtype) -> None:
@@ -41,11 +41,11 @@ class ThinnedSeries(Statistic, ABC):
 
     @abstractmethod
     def value(self, theta: Tensor) -> Tensor:
-        """The scalar of each chain, ``(seeds, chains)``; asked for at kept steps only."""
+        """The scalar of each chain, ``(seeds, chains)``; called at stored steps only."""
 
     @property
     def rows(self) -> Tensor:
-        """The kept values, ``(rows, seeds, chains)``."""
+        """The stored values, ``(rows, seeds, chains)``."""
         return self._rows[: len(self.steps)]
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
@@ -72,7 +72,7 @@ class ThinnedSeries(Statistic, ABC):
     def _thin(self) -> None:
         self.stride *= 2
         kept = [place for place, step in enumerate(self.steps) if step % self.stride == 0]
-        for new, old in enumerate(kept):  # row by row: an index list would be a copy from the host
+        for new, old in enumerate(kept):  # row by row: indexing with a list would copy it from the host
             self._rows[new] = self._rows[old]
         self.steps = [self.steps[place] for place in kept]
 
@@ -83,7 +83,7 @@ class ThinnedSeries(Statistic, ABC):
         """Continues from a `state_dict`.
 
         Raises:
-            ValueError: if the rows saved have another shape, as those of another run have.
+            ValueError: if the saved rows have a different shape.
         """
         saved, steps = state["rows"], [int(step) for step in state["steps"]]
         expected = (len(steps), self.context.seeds, self.context.chains)
@@ -97,7 +97,7 @@ class ThinnedSeries(Statistic, ABC):
 
 
 class LogProbSeries(ThinnedSeries):
-    """U(theta) along the chains; costs one evaluation of the target at each kept step."""
+    """U(theta) along the chains; costs one evaluation of the target at each stored step."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, context.target.like().dtype)
@@ -111,7 +111,7 @@ class ModeSeries(ThinnedSeries):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, torch.int16)
-        self.target = need_modes("mode series", context)
+        self.target = require_modes("mode series", context)
         table = responsibility_table(context)
         self.mode_of_state = None if table is None else table.argmax(-1)
 

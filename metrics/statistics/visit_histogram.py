@@ -1,4 +1,4 @@
-"""How often each state of an enumerable space was visited."""
+"""Visit counts of all states of an enumerable space."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from targets.spaces import Discrete
 
 
 class VisitHistogram(Sums):
-    """Counts of visits, ``(seeds, size)``, int64 and so exact however long the run; in place.
+    """Counts of visits, ``(seeds, size)``, int64, updated in place.
 
-    Where chains move between temperatures, only states at the cold level are visits.
+    If chains move between temperatures, only states at the cold level are counted.
 
     Raises:
         ValueError: if the target's space is not discrete.
@@ -42,5 +42,5 @@ class VisitHistogram(Sums):
         return self.counts.sum(-1, keepdim=True)
 
     def frequencies(self) -> Tensor:
-        """Visits over draws, ``(seeds, size)``, float64; NaN for a seed without draws."""
+        """Relative visit frequencies, ``(seeds, size)``, float64; NaN for a seed without draws."""
         return self.counts.double() / self.draws

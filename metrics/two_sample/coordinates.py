@@ -1,7 +1,7 @@
-"""Where the levels of a discrete space lie, for kernels between states.
+"""Euclidean coordinates of the levels of a discrete space, for kernels between states.
 
-A state is the list of its coordinates' places, so a Gaussian kernel on states is a product of one kernel
-per coordinate, and a random feature map a product of one wave per coordinate.
+Every coordinate of a state is embedded separately, so a Gaussian kernel on states is a product of one kernel
+per coordinate, and a random Fourier feature is a product of one complex wave per coordinate.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from targets.spaces import Discrete, Ordinal
 GRID_BANDWIDTH = 0.25
 
 
-def places(space: Discrete, extent: float = 3.0) -> Tensor:
-    """The place of each level of one coordinate, ``(levels, axes)``, float64.
+def level_coordinates(space: Discrete, extent: float = 3.0) -> Tensor:
+    """The Euclidean coordinates of the levels of one coordinate, ``(levels, axes)``, float64.
 
-    Ordinal levels are spread evenly over [-extent / 2, extent / 2]; with extent 3 and 101 levels that is
-    u = 3 i / 100 - 1.5, the coordinate of the mixtures. Binary levels lie at 0 and 1, categorical ones at
-    the corners of their one-hot vectors.
+    Ordinal levels are spread evenly over [-extent / 2, extent / 2]; with extent 3 and 101 levels that is u =
+    3 i / 100 - 1.5, the coordinate of the grid mixtures. Binary levels are 0 and 1, categorical levels are
+    their one-hot vectors.
     """
     if isinstance(space, Ordinal):
         width = _positive("extent", extent)
@@ -32,16 +32,18 @@ def places(space: Discrete, extent: float = 3.0) -> Tensor:
 
 
 def bandwidth(space: Discrete, given: float | None = None) -> float:
-    """The Gaussian kernel's sigma: as given, else 0.25 on ordinal spaces (in units of u).
+    """The bandwidth sigma of the Gaussian kernel: `given`, or by default 0.25 on ordinal spaces (in u).
 
-    On binary and one-hot spaces the default is the root mean square distance of two uniform states:
+    On binary and one-hot spaces the default is the root mean square distance between two uniform states:
     sqrt(d / 2) and sqrt(2 d (1 - 1 / levels)).
     """
     if given is not None:
         return _positive("bandwidth", given)
     if isinstance(space, Ordinal):
         return GRID_BANDWIDTH
-    return math.sqrt(space.d * float(torch.cdist(places(space), places(space)).square().mean()))
+    return math.sqrt(
+        space.d * float(torch.cdist(level_coordinates(space), level_coordinates(space)).square().mean())
+    )
 
 
 def _positive(option: str, value: float) -> float:

@@ -1,4 +1,4 @@
-"""The exponential average-Hamming kernel k(x, y) = exp(-H(x, y) / d) on binary states (experiments B.3)."""
+"""The exponential average-Hamming kernel k(x, y) = exp(-H(x, y) / d) on binary states (settings B.3)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ ROWS, COLUMNS = 1024, 2048
 
 
 class HammingKernel:
-    """k on ``{0, 1}^d``, summed over pairs by counting how many pairs differ in how many coordinates.
+    """k on ``{0, 1}^d``, summed over pairs of draws via the histogram of their Hamming distances.
 
-    Distances come from matrix products of zeros and ones in float32, whose sums are whole numbers and so
-    exact. Counts are exact too: a total owes nothing to the order of the draws, the block size or what
-    else is in the batch.
+    Distances are matrix products of zeros and ones in float32, whose sums are integers and thus exact, and so
+    are the counts. Therefore a sum does not depend on the order of the draws, the block size or the batch
+    composition.
 
     Args:
         d: number of coordinates.
-        device: where the draws are.
+        device: device of the draws.
     """
 
     def __init__(self, d: int, device: torch.device | str = "cpu") -> None:
@@ -36,8 +36,8 @@ class HammingKernel:
 
         Args:
             a: draws ``(*batch, m, d)`` of any dtype.
-            b: draws ``(n, d)`` that all of the batch share, or ``(*batch, n, d)``; `PackedDraws`, which
-                are compared in one block, take half the time.
+            b: draws ``(n, d)`` that the whole batch shares, or ``(*batch, n, d)``, or `PackedDraws`, which
+                are compared in one block and take half the time.
         """
         batch = a.shape[:-2]
         groups = math.prod(batch)
@@ -52,7 +52,7 @@ class HammingKernel:
         return by_seed(torch.sum, counts * self.values).reshape(batch)
 
     def matrix(self, a: Tensor, b: Tensor) -> Tensor:
-        """k between all pairs, ``(m, n)``, float64, for sets of draws that are small enough to hold it."""
+        """k between all pairs, ``(m, n)``, float64; stores the whole matrix."""
         return self.values[hamming(a, b).long()]
 
 

@@ -1,4 +1,4 @@
-"""The most likely mode of a data set under a model, where mode-start runs begin (PT-DLP v2, Figure 3)."""
+"""Mode search: a local maximum of U near the data, the start of mode-start runs (PT-DLP v2, Figure 3)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ IMAGES_AT_ONCE = 4096
 
 
 @torch.no_grad()
-def likely_mode(target: Target, images: Tensor) -> Tensor:
-    """The most likely of `images` under `target`, then single bits flipped while that raises U.
+def find_mode(target: Target, images: Tensor) -> Tensor:
+    """The local maximum of U that greedy single-bit flips reach from the most probable of `images`.
 
-    Each round flips the one bit that raises U most, so the result is a local maximum: no state one flip
-    away is more likely. In float64, whatever the target's type, so that rounding cannot make it go round.
+    Each iteration flips the bit that increases U most, until no flip does. It is computed in float64 for any
+    dtype of the target, so that rounding cannot cause a cycle.
 
     Args:
         target: a binary target of d coordinates.
@@ -27,7 +27,7 @@ def likely_mode(target: Target, images: Tensor) -> Tensor:
         ``(1, d)``, with the dtype and device of `target`.
 
     Raises:
-        ValueError: if there are no images, or none of d pixels.
+        ValueError: if there are no images, or they do not have d pixels.
     """
     d = target.space.d
     if images.dim() != 2 or images.shape[1] != d or not len(images):

@@ -1,4 +1,4 @@
-"""Binary draws that many others are compared with, two to a row, so that a comparison costs half as much."""
+"""Binary draws packed two to a row, so that Hamming distances to them cost half as much."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 
 EXACT = 2**24
-"""Up to here float32 holds every whole number."""
+"""float32 represents every integer up to here."""
 
 
 class PackedDraws:
-    """Draws ``(n, d)`` of zeros and ones, as sums y + B y' of one of the first half and one of the second.
+    """Draws ``(n, d)`` of zeros and ones, stored as sums y + B y' of a draw of each half.
 
-    With B a power of two above d, a product of a state with such a row is a whole number whose rest modulo B
-    counts the ones in common with y, and the quotient those with y'. Exact in float32, whatever the order of
-    the sum, for d up to 4095; larger draws stay one to a row.
+    B is a power of two above d. The inner product of a state with such a row is an integer: its remainder
+    modulo B counts the ones in common with y, its quotient those in common with y'. This is exact in float32
+    for d up to 4095; draws of higher dimension are stored one to a row.
 
     Args:
         draws: zeros and ones of any dtype.

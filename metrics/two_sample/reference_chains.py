@@ -1,4 +1,4 @@
-"""The ground truth of an RBM: two independent sets of long block-Gibbs chains, and whether they agree."""
+"""Reference samples of an RBM: two independent sets of long block-Gibbs chains, and their agreement."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from torch import Tensor
 
 from metrics.mixing.rhat import potential_scale_reduction
 from metrics.two_sample.mmd_statistics import null_sd, permutation_p_value, u_statistic
-from metrics.two_sample.reference_sample import Truth
+from metrics.two_sample.reference_sample import ReferenceSample
 from samplers.discrete.rbm_gibbs import RBMGibbs
 from samplers.hyperparameters import count
 from samplers.kernel import State
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed
 
-PEERS_CHAINS, PEERS_REFERENCES = 100, 500
+PAPER_CHAINS, PAPER_REFERENCES = 100, 500
 ENERGY_ROWS, PERMUTATIONS = 100, 999
 MOST_TESTED = 1000
-"""Draws of each set that the permutation test holds the kernel of."""
+"""Maximum number of draws of each set in the permutation test, whose kernel matrix is stored."""
 
 
 @dataclass(frozen=True, eq=False)
-class GroundTruth:
-    """Two sets of draws that stand for the law of an RBM.
+class ReferencePair:
+    """Two independent reference samples of an RBM.
 
     Attributes:
-        reference: from chains that began at the Bernoulli law of the data mean, ``(chains * keeps, d)``;
-            those of the last step come first, then those of earlier steps.
-        held_out: the same from chains that began at training images.
-        report: how far the two sets are from each other (`GroundTruthChains.result`).
+        reference: from chains started at independent pixels with the data mean, ``(chains * keeps, d)``:
+            first the draws of the last step, then those of earlier steps.
+        held_out: the same from chains started at training images.
+        report: the agreement of the two sets (`ReferenceChains.result`).
     """
 
     reference: Tensor
@@ -42,22 +42,25 @@ class GroundTruth:
     report: dict[str, float]
 
 
-class GroundTruthChains:
-    """Block Gibbs at beta = 1 on two sets of chains, in stretches that can be saved between.
+class ReferenceChains:
+    """Block Gibbs at beta = 1 on two sets of chains; it can be saved and continued between calls.
 
-    The two sets begin in different places, so that their agreement shows that the chains forgot both.
-    Draws are kept at the last step and at ``keeps - 1`` equally spaced earlier ones of the second half.
+    The two sets have different starts, so that their agreement is evidence of convergence. Draws are stored
+    at the last step and at ``keeps - 1`` equally spaced earlier steps of the second half.
 
     Args:
-        rbm: the model, on the device where the chains are to run.
+        rbm: the model, on the device on which the chains run.
         data: training images, zeros and ones, ``(images, n_visible)``.
-        steps: steps of each chain; the peers take 10,000.
+        steps: steps of each chain; 10,000 in the papers' code.
         chains: chains of each set.
-        keeps: number of steps at which draws are kept.
+        keeps: number of steps whose draws are stored.
         seed: of all random numbers.
 
     Attributes:
         step: number of steps taken.
+
+    Raises:
+        ValueError: if a number is out of range or `data` has not `n_visible` pixels.
     """
 
     def __init__(
@@ -94,7 +97,7 @@ class GroundTruthChains:
 
     @property
     def theta(self) -> Tensor:
-        """Where the chains of the two sets stand, ``(2, chains, d)``."""
+        """Current states of the two sets, ``(2, chains, d)``."""
         return self._state.theta
 
     @property
@@ -104,7 +107,7 @@ class GroundTruthChains:
 
     @torch.no_grad()
     def advance(self, steps: int) -> None:
-        """Takes that many steps more, or as many as are left."""
+        """Takes `steps` more steps, or as many as are left."""
         for _ in range(min(steps, self.steps - self.step)):
             self.step += 1
             self._state, _ = self._kernel.step(self.rbm, self._state, self._beta, self._generator)
@@ -115,25 +118,25 @@ class GroundTruthChains:
                 self._energies[len(self._energies) - 1 - row] = self._state.log_prob
 
     @torch.no_grad()
-    def result(self) -> GroundTruth:
-        """The two sets and what is known of them.
+    def result(self) -> ReferencePair:
+        """The two sets and a report on their agreement.
 
-        The report holds, with the draws of the last step where nothing else is said:
+        The report contains, for the draws of the last step unless stated otherwise:
             log_mmd, log_mmd_sd: mean and standard deviation of ln MMD^2 (V-statistic) between groups of
                 100 of all held-out draws and the first 500 reference draws: the floor of `log_mmd`.
-            log_mmd_formula: ln of (1 - kbar) (1/100 + 1/500), what the floor is without the logarithm's
-                own bias; kbar is the mean kernel between draws of different chains.
+            log_mmd_formula: ln of (1 - kbar) (1/100 + 1/500), the floor without the bias of the logarithm;
+                kbar is the mean kernel between draws of different chains.
             mmd_u, mmd_u_sd: U-statistic between at most 1,000 draws of each set, and its standard
-                deviation if they have one law.
-            p_value: of the permutation test that they have one law.
+                deviation if both have the same distribution.
+            p_value: of the permutation test that both have the same distribution.
             rhat: R-hat of U over the chains of both sets, in the second half.
-            log_prob_reference, log_prob_held_out: mean U of each set, over all draws kept.
+            log_prob_reference, log_prob_held_out: mean U of each set, over all stored draws.
 
         Raises:
             ValueError: before the last step.
         """
         if not self.done:
-            raise ValueError(f"the ground truth needs {self.steps} steps, {self.step} were taken")
+            raise ValueError(f"the reference sample needs {self.steps} steps, {self.step} were taken")
         reference, held_out = self._kept.transpose(0, 1).flatten(1, 2).to(self.rbm.weight.dtype)
         report = {
             "steps": float(self.steps),
@@ -144,10 +147,10 @@ class GroundTruthChains:
             "log_prob_reference": float(self.rbm.log_prob(reference).double().mean()),
             "log_prob_held_out": float(self.rbm.log_prob(held_out).double().mean()),
         }
-        return GroundTruth(reference, held_out, report)
+        return ReferencePair(reference, held_out, report)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the chains depends on, in plain tensors and numbers."""
+        """Everything that the remaining steps depend on, in plain tensors and numbers."""
         return {
             "step": self.step,
             "theta": self.theta.clone(),
@@ -179,22 +182,22 @@ class GroundTruthChains:
 
 
 def _agreement(reference: Tensor, held_out: Tensor, chains: int, seed: int) -> dict[str, float]:
-    """What the report says of the distance of the two sets; the first `chains` are of the last step."""
-    group = min(PEERS_CHAINS, chains)
-    peers = Truth(reference, PEERS_REFERENCES, chains)
-    floor = peers.floor(held_out, group)
+    """The report's distances between the two sets, whose first `chains` rows are of the last step."""
+    group = min(PAPER_CHAINS, chains)
+    sample = ReferenceSample(reference, PAPER_REFERENCES, chains)
+    floor = sample.floor(held_out, group)
     size = min(chains, MOST_TESTED)
     last = torch.cat([reference[:size], held_out[:size]])
-    gram = peers.kernel.matrix(last, last)
+    gram = sample.kernel.matrix(last, last)
     xx, yy, xy = gram[:size, :size].sum(), gram[size:, size:].sum(), gram[:size, size:].sum()
     generator = torch.Generator().manual_seed(derive_seed(seed, "ground truth/permutations"))
     return {
         "log_mmd": float(floor.mean()),
         "log_mmd_sd": float(floor.std()) if len(floor) > 1 else math.nan,
         "log_mmd_groups": float(len(floor)),
-        "log_mmd_formula": math.log((1.0 - float(peers.kbar)) * (1.0 / group + 1.0 / len(peers.first))),
+        "log_mmd_formula": math.log((1.0 - float(sample.kbar)) * (1.0 / group + 1.0 / len(sample.first))),
         "mmd_u": float(u_statistic(xx, yy, xy, size, size)),
-        "mmd_u_sd": float(null_sd(peers.second_moment, size, size)),
+        "mmd_u_sd": float(null_sd(sample.second_moment, size, size)),
         "p_value": permutation_p_value(gram, size, PERMUTATIONS, generator),
     }
 

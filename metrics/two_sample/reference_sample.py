@@ -1,4 +1,4 @@
-"""The draws that stand for a target's law, and the distance of other draws from them."""
+"""A reference sample of a target, and the squared MMD of other draws to it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from metrics.two_sample.hamming_kernel import COLUMNS, HammingKernel
 from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
-    separation,
+    detection_constant,
     u_statistic_given,
     v_statistic,
 )
@@ -21,17 +21,17 @@ from targets.spaces import Binary
 MOST_GROUPS, MOST_CENTRED = 200, 1000
 
 
-class Truth:
-    """A reference set of draws on ``{0, 1}^d`` and what is computed of it once.
+class ReferenceSample:
+    """Reference draws on ``{0, 1}^d``, with the sums over them that are computed once.
 
     Args:
-        reference: draws ``(R, d)`` that stand for the law.
-        references: how many of them, from the first, the V-statistic uses; the peers use 500.
-        chains: number of independent chains that the draws are snapshots of, all chains at one step and then
-            all at another: row r is of chain r % chains. By default each draw has a chain of its own.
+        reference: draws ``(R, d)`` from the target.
+        references: number of draws, from the first, that the V-statistic uses; 500 in the papers' code.
+        chains: number of independent chains that the draws are from: row r is from chain r % chains. By
+            default all draws are independent.
 
     Raises:
-        ValueError: if there are fewer than 2 draws or chains, or not equally many draws of each chain.
+        ValueError: if there are fewer than 2 draws or chains, or R is not a multiple of `chains`.
     """
 
     def __init__(self, reference: Tensor, references: int, chains: int | None = None) -> None:
@@ -65,13 +65,13 @@ class Truth:
 
     @cached_property
     def second_moment(self) -> Tensor:
-        """E k~^2 of the centred kernel (`mmd_statistics`), from at most 1,000 independent draws."""
+        """`metrics.two_sample.mmd_statistics.centred_second_moment`, from at most 1,000 independent draws."""
         return centred_second_moment(self._gram())
 
     @cached_property
-    def separation(self) -> float:
-        """n MMD^2 at which n draws tell another sample apart (`mmd_statistics`), from at most 1,000."""
-        return separation(self._gram())
+    def detection_constant(self) -> float:
+        """`metrics.two_sample.mmd_statistics.detection_constant`, from at most 1,000 independent draws."""
+        return detection_constant(self._gram())
 
     def _gram(self) -> Tensor:
         some = self.draws[: min(self.chains, MOST_CENTRED)]
@@ -82,11 +82,11 @@ class Truth:
         xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self._first)
         return _log(v_statistic(xx, self.within_first, xy, draws.shape[-2], len(self.first)))
 
-    def both(self, draws: Tensor) -> tuple[Tensor, Tensor]:
-        """`log_mmd`, and the U-statistic against all of the reference, ``(*batch)`` each.
+    def log_mmd_and_u(self, draws: Tensor) -> tuple[Tensor, Tensor]:
+        """`log_mmd`, and the U-statistic against the whole reference sample, ``(*batch)`` each.
 
-        Snapshots of one chain resemble each other, so pairs of them would bias the U-statistic upwards; they
-        are left out of the reference's own term (`kbar`). The V-statistic stays that of the papers.
+        Draws of one chain are correlated, so pairs of them would bias the U-statistic upwards; they are left
+        out of the reference sample's own term (`kbar`). The V-statistic is that of the papers.
         """
         m = draws.shape[-2]
         xx, xy = self.kernel.total(draws, draws), self.kernel.total(draws, self._first)
@@ -97,10 +97,11 @@ class Truth:
         return log_mmd, u_statistic_given(xx, self.kbar, to_all, m, len(self.draws))
 
     def floor(self, held_out: Tensor, m: int) -> Tensor:
-        """`log_mmd` of disjoint groups of `m` independent draws of the same law, ``(groups,)``.
+        """`log_mmd` of disjoint groups of `m` independent draws from the same distribution, ``(groups,)``.
 
-        What a perfect sampler scores with `m` chains, since the V-statistic is biased upwards. A group is of
-        successive rows, which are of different chains as long as there are `m`.
+        The values of an exact sampler with `m` chains: positive MMD^2, since the V-statistic is biased
+        upwards. A group consists of successive rows, which are from different chains if there are at least
+        `m` of them.
 
         Raises:
             ValueError: if `held_out` ``(H, d)`` holds fewer than `m` draws.
@@ -111,21 +112,23 @@ class Truth:
         return self.log_mmd(held_out[: groups * m].reshape(groups, m, -1))
 
 
-def need_reference(metric: str, context: Context) -> Binary:
-    """The target's space, if it is binary and the target has a `reference` and `held_out`, maybe still empty.
+def require_reference(metric: str, context: Context) -> Binary:
+    """The target's space; the target must be binary and have the tensors `reference` and `held_out`.
+
+    They may still be empty.
 
     Raises:
-        UnmetNeed: otherwise.
+        UnsupportedMetric: if it is not or has not.
     """
     target, space = context.target, context.target.space
     drawn = all(isinstance(getattr(target, name, None), Tensor) for name in ("reference", "held_out"))
     if not drawn or not isinstance(space, Binary):
-        raise UnmetNeed(
+        raise UnsupportedMetric(
             f"{metric} needs a binary target with reference draws; {type(target).__name__} has none"
         )
     return space
 
 
 def _log(mmd: Tensor) -> Tensor:
-    """ln, where rounding may leave zero or less for draws that are the reference itself."""
+    """ln of MMD^2, clamped above zero: rounding can make it negative where the draws are the reference."""
     return mmd.clamp(min=torch.finfo(mmd.dtype).eps).log()

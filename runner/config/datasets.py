@@ -52,7 +52,7 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
         )
     if str(name).endswith(".npz"):
         spec = {
-            "_target_": "targets.datasets.npz.load",
+            "_target_": "targets.datasets.npz.load_npz",
             "binarisation": "binary",
             "threshold": 0.5,
             "seed": 0,

@@ -23,7 +23,7 @@ from runner.execution.resumable import completed, save_plan
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
 from runner.models.trained_model import TrainedModel, load_named, load_trained
-from runner.models.training import Training, TrainingError
+from runner.models.training import Training, TrainingError, TrainingImages
 from runner.store.run_store import Store
 from targets.datasets.dataset import Dataset
 from targets.target import Target
@@ -95,12 +95,9 @@ def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Datase
         training = Training(
             target,
             kernel,
-            data.train,
+            TrainingImages(data.train, data.validation, data.grey, data.white),
             recipe.settings,
             recipe.seed,
-            data.validation,
-            grey=data.grey,
-            white=data.white,
             scoring=recipe.scoring,
         )
     except ValueError as error:

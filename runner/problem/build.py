@@ -13,7 +13,7 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, locate
 from runner.config.node import node
@@ -78,7 +78,7 @@ class Problem:
         )
         try:
             return MetricSuite(context, factories, optional=optional)
-        except UnmetNeed as unmet:
+        except UnsupportedMetric as unmet:
             raise UserError(f"metric: {one_sentence(unmet)}.") from unmet
 
     def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
@@ -206,7 +206,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     check_arguments(cls, given, key, str(options["_target_"]), 1)
     try:
         return cls(context, **given)
-    except (UnmetNeed, UserError):
+    except (UnsupportedMetric, UserError):
         raise
     except ValueError as error:
         raise UserError(f"{key}: {one_sentence(error)}.") from error

@@ -15,8 +15,8 @@ from omegaconf import DictConfig
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
-from metrics.two_sample.mode_search import likely_mode
-from metrics.two_sample.reference_chains import GroundTruthChains
+from metrics.two_sample.mode_search import find_mode
+from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import with_key
 from runner.config.datasets import load_dataset
 from runner.config.node import node
@@ -114,7 +114,7 @@ def _reference_sample(
 class _ChainBlocks:
     """The chains of a reference sample as resumable work."""
 
-    def __init__(self, chains: GroundTruthChains, title: str) -> None:
+    def __init__(self, chains: ReferenceChains, title: str) -> None:
         self.chains, self.title, self.total = chains, title, chains.steps
         self.load_state_dict, self.state_dict = chains.load_state_dict, chains.state_dict
 
@@ -130,11 +130,11 @@ class _ChainBlocks:
         self.chains.advance(BLOCK_STEPS)
 
 
-def _chains(target: RBM, images: torch.Tensor, settings: Any) -> GroundTruthChains:
+def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains:
     if not isinstance(settings, Mapping):
         raise UserError(f"target.ground_truth must be a group of keys, {settings!r} was given.")
     try:
-        return GroundTruthChains(target, images, seed=SEED, **settings)
+        return ReferenceChains(target, images, seed=SEED, **settings)
     except (ValueError, TypeError) as error:
         raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
 
@@ -154,7 +154,7 @@ def _make(
         tensors = {
             "reference": sample.reference.to(torch.uint8),
             "held_out": sample.held_out.to(torch.uint8),
-            "modes": likely_mode(target, data.train).to(torch.uint8),
+            "modes": find_mode(target, data.train).to(torch.uint8),
         }
         report = {**sample.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
         write_json(path.with_suffix(".json"), report)

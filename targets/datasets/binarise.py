@@ -1,4 +1,4 @@
-"""From grey values to zeros and ones."""
+"""Binarisation of grey values."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from targets.randomness import derive_seed, uniform
 
 BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
 TRAINING = "training"
-"""Name of the part that a dynamic set draws anew."""
+"""Name of the part that is binarised again for every batch if the binarisation is dynamic."""
 BLOCK = 4096
-"""Images whose random numbers are in memory at one time."""
+"""Number of images whose random numbers are in memory at a time."""
 LARGEST_SEED = 2**32 - 1
-"""Of NumPy's older generator."""
+"""Largest seed of NumPy's legacy generator."""
 
 
 def binariser(
     name: str, binarisation: str, threshold: float, seed: int
 ) -> Callable[[NDArray[np.uint8], int, str], Tensor]:
-    """The function that makes zeros and ones of ``(images, *pixels)``, its white value and its part's name.
+    """The function that binarises images, given the images ``(images, *pixels)``, white value and part.
 
-    ``threshold`` is 1 where grey / white > `threshold`; ``stochastic`` is one Bernoulli draw of each
-    grey value, the same in every load with this `seed`; ``binary`` takes what is black or white already.
-    ``dynamic`` is for training images that are drawn anew by the batch (`Dataset.grey`): of them it gives one
-    draw, as ``stochastic`` does; all other parts are drawn once for all with NumPy's older generator, one
-    after the other as they are asked for. With seed 777, validation before test, that is what the code of
-    the papers on deep energy-based models draws (vamp_utils.py).
+    - ``threshold``: 1 where grey / white > `threshold`.
+    - ``stochastic``: one Bernoulli draw per pixel with probability grey / white, the same for the same
+      `seed`.
+    - ``binary``: for images that are black and white already.
+    - ``dynamic``: training images are binarised again for every batch during training (`Dataset.grey`); here
+      they get one draw, as with ``stochastic``. All other parts are drawn once with NumPy's legacy generator,
+      in the order of the calls. With seed 777 and validation before test, these are the draws of the code of
+      the papers on deep energy-based models (vamp_utils.py).
 
     Args:
         name: the data set, for messages.
         binarisation: one of `BINARISATIONS`.
-        threshold: from 0 to 1, of ``threshold`` alone.
-        seed: of ``stochastic`` and ``dynamic``.
+        threshold: from 0 to 1; for ``threshold`` only.
+        seed: for ``stochastic`` and ``dynamic``.
 
     Returns:
-        A function to uint8 ``(images, pixels)``, which raises `DataError` where ``binary`` meets grey.
+        A function that returns uint8 ``(images, pixels)``, and raises `DataError` if ``binary`` finds grey
+        values.
 
     Raises:
-        DataError: if an argument is not allowed.
+        DataError: if an argument is invalid.
     """
     if binarisation not in BINARISATIONS:
         raise DataError(f"binarisation must be one of {', '.join(BINARISATIONS)}, {binarisation!r} was given")
@@ -56,7 +59,7 @@ def binariser(
         raise DataError(
             f"seed must be at most {LARGEST_SEED} where binarisation is dynamic, {seed} was given"
         )
-    # Not of `targets.randomness`: only this generator gives the images that published likelihoods are of.
+    # Not from `targets.randomness`: published likelihoods are of the images that this generator draws.
     held_out = np.random.RandomState(seed) if binarisation == "dynamic" else None
 
     def binarise(images: NDArray[np.uint8], white: int, part: str) -> Tensor:
@@ -89,16 +92,16 @@ def _drawn(flat: NDArray[np.uint8], white: int, seed: int) -> Tensor:
 
 
 def _drawn_by_numpy(flat: NDArray[np.uint8], white: int, generator: np.random.RandomState) -> Tensor:
-    """One Bernoulli draw of each pixel, image by image: black and white, too, take their turn."""
+    """One Bernoulli draw of each pixel, image by image; black and white pixels use a random number too."""
     drawn = torch.empty(flat.shape, dtype=torch.uint8)
     for start in range(0, len(flat), BLOCK):
-        # Divided in single precision, as there: a last digit more could flip a pixel.
+        # In single precision, as in that code: the last digit could change a pixel.
         grey = flat[start : start + BLOCK].astype(np.float32) / np.float32(white)
         drawn[start : start + BLOCK] = torch.from_numpy(generator.binomial(1, grey))
     return drawn
 
 
 def as_tensor(values: NDArray[np.uint8] | NDArray[np.bool_]) -> Tensor:
-    """The same values, uint8, in one block."""
-    # Arrays that share a file's bytes cannot be written to, and torch wants that it could.
+    """The same values as a contiguous uint8 tensor."""
+    # Arrays that share a file's bytes are read-only, which torch does not support.
     return torch.from_numpy(np.require(values.astype(np.uint8, copy=False), requirements=["C", "W"]))

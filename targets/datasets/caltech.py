@@ -6,7 +6,7 @@ import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,41 +14,33 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import fetch
 from targets.datasets.files.places import content, data_root, found_or_fetched
-from targets.datasets.variants import Grey, checked
+from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 
-def load(
+def load_caltech(
     root: str | None,
-    binarisation: str,
     *,
     file: Mapping[str, str],
-    shape: Sequence[int],
-    variants: Sequence[Mapping[str, Any]],
-    threshold: float = 0.5,
-    seed: int = 0,
+    **form: Unpack[ImageForm],
 ) -> Dataset:
     """The silhouettes, the figure 1 and the ground 0, in the published split.
 
     Args:
         root: folder of all data sets.
-        binarisation: ``binary``, or another, which changes nothing in what is binary.
         file: ``path`` below `root`, ``url`` and ``sha256`` of the published ``.mat``.
-        shape: height and width of an image.
-        variants: the forms that are known, see `targets.datasets.variants.Variant`.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        form: see `targets.datasets.variants.ImageForm`.
 
     Raises:
-        DataError: if the file is missing and cannot be fetched, or damaged, or not one of `variants`.
+        DataError: if the file is missing and cannot be downloaded, or is damaged, or is none of `variants`.
     """
     folder = data_root("caltech", root)
     path = file["path"]
     files = found_or_fetched(
         "caltech", folder, [{"all": path}], "the published MATLAB file", lambda: fetch(folder, {path: file})
     )
-    train, validation, test = _read(files["all"], file["sha256"], shape)
-    grey = Grey(str(files["all"]), train, validation, test, white=1)
-    return checked("caltech", grey, shape, variants, binarisation, threshold, seed)
+    train, validation, test = _read(files["all"], file["sha256"], form["shape"])
+    grey = GreyImages(str(files["all"]), train, validation, test, white=1)
+    return checked_dataset("caltech", grey, form)
 
 
 def _read(path: Path, sha256: str, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
@@ -57,7 +49,7 @@ def _read(path: Path, sha256: str, shape: Sequence[int]) -> list[NDArray[np.uint
 
     data = content(path)
     digest = hashlib.sha256(data).hexdigest()
-    # Before SciPy sees it: a wrong byte in a MATLAB file can make it crash.
+    # Checked before it is parsed: SciPy can crash on a damaged MATLAB file.
     if digest != sha256:
         raise DataError(
             f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {sha256} is published"

@@ -7,7 +7,7 @@ import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,43 +15,35 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
 from targets.datasets.files.places import content, data_root, found_or_fetched, one_line
-from targets.datasets.variants import Grey, checked
+from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 NAME = "omniglot_burda"
 KEYS = ("data", "testdata")
 
 
-def load(
+def load_chardata(
     root: str | None,
-    binarisation: str,
     *,
     file: Mapping[str, str],
     derived: Mapping[str, str],
     validation: int,
     shuffle: int,
-    shape: Sequence[int],
-    variants: Sequence[Mapping[str, Any]],
-    threshold: float = 0.5,
-    seed: int = 0,
+    **form: Unpack[ImageForm],
 ) -> Dataset:
-    """Burda's training and test images, ink bright; of the shuffled training images the last are held out.
+    """Burda's training and test images, ink bright; the last of the shuffled training images are held out.
 
     Args:
         root: folder of all data sets.
-        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
         file: ``path`` below `root` and ``url`` of the published file.
-        derived: ``path`` and ``sha256`` of the file that somebody made from the originals in its form, read
-            where the published one is not, and known under either name.
-        validation: how many training images are held out.
-        shuffle: seed of the order of the training images, of NumPy's older generator.
-        shape: height and width of an image.
-        variants: the forms that are known, see `targets.datasets.variants.Variant`; the first is of the
-            published file, the second of the derived one.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        derived: ``path`` and ``sha256`` of a substitute that was made from the original images, which is read
+            if the published file is missing, and recognised under either name.
+        validation: number of training images that are held out.
+        shuffle: seed of the order of the training images, for NumPy's legacy generator.
+        form: see `targets.datasets.variants.ImageForm`; of its variants the first is of the published file,
+            the second of the derived one.
 
     Raises:
-        DataError: if it is missing or damaged, or not one of `variants`.
+        DataError: if the file is missing or damaged, or none of `variants`.
     """
     folder = data_root(NAME, root)
 
@@ -67,25 +59,25 @@ def load(
         raise DataError(
             f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {derived['sha256']} is known"
         )
-    train, test, note = _read(data, path, shape)
-    # Not of `targets.randomness`: the peers' code shuffles with this generator.
+    train, test, note = _read(data, path, form["shape"])
+    # Not from `targets.randomness`: the papers' code shuffles with this generator.
     train = train[np.random.RandomState(shuffle).permutation(len(train))]
     train, held_out = np.split(train, [max(len(train) - validation, 0)])
-    grey = Grey(str(path), train, held_out, test, WHITE)
-    known = variants[1] if stands_in else variants[0]
-    found = checked(NAME, grey, shape, [known], binarisation, threshold, seed)
+    grey = GreyImages(str(path), train, held_out, test, WHITE)
+    known = form["variants"][1 if stands_in else 0]
+    found = checked_dataset(NAME, grey, {**form, "variants": [known]})
     return dataclasses.replace(found, note="; ".join(filter(None, (found.note, note))) or None)
 
 
 def _read(
     data: bytes, path: Path, shape: Sequence[int]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], str | None]:
-    """Training and test images, and the note of their values; in the file an image is a column, read down."""
+    """Training and test images, and a note on their values; an image is a column of the file, transposed."""
     from scipy.io import loadmat
 
     try:
         matrices = loadmat(io.BytesIO(data), variable_names=KEYS)
-    except Exception as error:  # SciPy raises whatever a damaged byte leads it to.
+    except Exception as error:  # SciPy raises many types of errors for damaged files.
         raise DataError(f"'{path}' is damaged or not a MATLAB file: {one_line(error)}") from error
     height, width = shape
     arrays = {}

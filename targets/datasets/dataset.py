@@ -1,4 +1,4 @@
-"""What a data set is: binary images in three parts, and what must be said of them."""
+"""A data set of binary images in three parts, with the remarks that its results need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 class DataError(ValueError):
-    """A data set that is missing, damaged or of the wrong form; the message is one sentence for the user."""
+    """A data set is missing, damaged or has the wrong format; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,15 +20,15 @@ class Dataset:
 
     Attributes:
         name: such as ``mnist``.
-        train, validation, test: zeros and ones, uint8, ``(images, pixels)``; a part that the set does not
-            have holds no images.
+        train, validation, test: zeros and ones, uint8, ``(images, pixels)``; zero images for a part that the
+            set does not have.
         shape: height and width of an image.
-        grey: of a dynamic set, the grey values of the training images, uint8 ``(images, pixels)`` from 0 to
-            `white`: who trains draws every batch anew as Bernoulli(grey / white), and `train` is one draw of
-            them for whoever needs zeros and ones. None for a set that stays as it is.
-        white: the grey value that is always 1.
-        note: what must be said beside a number measured on it: that it is a subset, a split of our own, ...
-            None for the whole published set in its published split.
+        grey: with dynamic binarisation, the grey values of the training images, uint8 ``(images, pixels)``
+            from 0 to `white`: a training draws every batch as Bernoulli(grey / white), and `train` is a
+            single draw. None for static images.
+        white: the maximum grey value, which is always drawn as 1.
+        note: remark that must accompany results: that it is a subset, a split of our own, ... None for the
+            whole published set in its published split.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Dataset:
     white: int = 255
 
     def mean(self) -> Tensor:
-        """Mean of the training images, ``(pixels,)``, float64; of a dynamic set the mean of all its draws."""
+        """Mean of the training images, ``(pixels,)``, float64; expected mean if binarisation is dynamic."""
         if self.grey is not None:
             return self.grey.sum(0).double() / (len(self.grey) * self.white)
         return self.train.sum(0).double() / len(self.train)

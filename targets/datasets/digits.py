@@ -1,43 +1,33 @@
-"""The 1,797 small digits that scikit-learn ships: real images for which nothing is downloaded."""
+"""The 1,797 small digits that scikit-learn ships: real images without a download."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from targets.datasets.dataset import Dataset
-from targets.datasets.variants import Grey, checked
+from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 WHITE = 16
 CYCLE = 7
 """Of every seven images in file order, five are for training, the sixth for validation, the last for test."""
 
 
-def load(
+def load_digit_images(
     root: str | None,
-    binarisation: str,
-    *,
-    shape: Sequence[int],
-    variants: Sequence[Mapping[str, Any]],
-    threshold: float = 0.5,
-    seed: int = 0,
+    **form: Unpack[ImageForm],
 ) -> Dataset:
-    """The digits, in a split of our own as they have none.
+    """The digits, in a split of our own, as none is published.
 
     Args:
-        root: not used, as they come with scikit-learn.
-        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
-        shape: height and width of an image.
-        variants: the forms that are known, see `targets.datasets.variants.Variant`.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        root: not used, as the data come with scikit-learn.
+        form: see `targets.datasets.variants.ImageForm`.
 
     Raises:
-        DataError: if they are not what `variants` says.
+        DataError: if they are none of `variants`.
     """
-    # Imported here, as it takes a second that no other data set should pay.
+    # Imported here, since the import takes a second and no other data set needs it.
     from sklearn.datasets import load_digits  # type: ignore[import-untyped, unused-ignore]
 
     images = load_digits().images.astype(np.uint8)
@@ -47,5 +37,5 @@ def load(
         images[place == CYCLE - 2],
         images[place == CYCLE - 1],
     )
-    grey = Grey("sklearn.datasets.load_digits", train, validation, test, WHITE)
-    return checked("digits", grey, shape, variants, binarisation, threshold, seed)
+    grey = GreyImages("sklearn.datasets.load_digits", train, validation, test, WHITE)
+    return checked_dataset("digits", grey, form)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import from_torchvision
 from targets.datasets.files.idx import read_images
 from targets.datasets.files.places import Place, data_root, found_or_fetched
-from targets.datasets.variants import Grey, checked
+from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 SETS: dict[str, tuple[str, dict[str, object]]] = {
     "MNIST": ("mnist", {}),
@@ -19,40 +19,32 @@ SETS: dict[str, tuple[str, dict[str, object]]] = {
     "EMNIST": ("emnist", {"split": "mnist"}),
     "FashionMNIST": ("fashion_mnist", {}),
 }
-"""By torchvision's class: the name of the set here, and what the class needs to download it."""
+"""By torchvision's class: the name of the set here, and the class's arguments for a download."""
 
 
-def load(
+def load_idx_images(
     root: str | None,
-    binarisation: str,
     *,
     torchvision: str,
     places: Sequence[Place],
-    shape: Sequence[int],
-    variants: Sequence[Mapping[str, Any]],
     transposed: bool = False,
     validation: int = 0,
     known_as: str | None = None,
-    threshold: float = 0.5,
-    seed: int = 0,
+    **form: Unpack[ImageForm],
 ) -> Dataset:
     """The set below `root`, downloaded by torchvision where it is missing.
 
     Args:
         root: folder of all data sets.
-        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
         torchvision: its class, one of `SETS`.
-        places: pairs of files ``train`` and ``test``, the first complete pair is read.
-        shape: height and width of an image.
-        variants: the forms that are known, see `targets.datasets.variants.Variant`.
+        places: pairs of files ``train`` and ``test``; the first complete pair is read.
         transposed: whether rows and columns are exchanged in the file.
-        validation: how many of the last training images are held out for validation.
-        known_as: the name of the set here, where it is not that of `torchvision`.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        validation: number of training images, the last ones, that are held out for validation.
+        known_as: the name of the set here, if it differs from that in `SETS`.
+        form: see `targets.datasets.variants.ImageForm`.
 
     Raises:
-        DataError: if it is missing and cannot be downloaded, or damaged, or not one of `variants`.
+        DataError: if it is missing and cannot be downloaded, or damaged, or none of `variants`.
     """
     if torchvision not in SETS:
         raise DataError(f"torchvision must be one of {', '.join(SETS)}, {torchvision!r} was given")
@@ -72,5 +64,5 @@ def load(
     if transposed:
         train, test = train.transpose(0, 2, 1), test.transpose(0, 2, 1)
     train, held_out = np.split(train, [max(len(train) - validation, 0)])
-    grey = Grey(str(files["train"].parent), train, held_out, test, white=255)
-    return checked(name, grey, shape, variants, binarisation, threshold, seed)
+    grey = GreyImages(str(files["train"].parent), train, held_out, test, white=255)
+    return checked_dataset(name, grey, form)

@@ -1,4 +1,4 @@
-"""The classes of the small digits; those of idx images lie in files that `files.idx` reads."""
+"""Class labels of the small digits; those of idx images are read by `targets.datasets.files.idx`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from targets.datasets.digits import CYCLE
 
 def digit_labels() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The labels of the training and of the test images of `targets.datasets.digits`."""
-    # Imported here, as it takes a second that no other data set should pay.
+    # Imported here, since the import takes a second and no other data set needs it.
     from sklearn.datasets import load_digits  # type: ignore[import-untyped, unused-ignore]
 
     labels = load_digits().target.astype(np.int64)

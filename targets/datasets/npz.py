@@ -18,24 +18,27 @@ from targets.datasets.variants import no_images
 PARTS = ("train", "validation", "test")
 
 
-def load(root: str | None, binarisation: str, *, path: str, threshold: float = 0.5, seed: int = 0) -> Dataset:
-    """The arrays ``train``, ``test`` and, where it is there, ``validation`` of an ``.npz`` file.
+def load_npz(
+    root: str | None, binarisation: str, *, path: str, threshold: float = 0.5, seed: int = 0
+) -> Dataset:
+    """The arrays ``train``, ``test`` and optionally ``validation`` of an ``.npz`` file.
 
-    Each is ``(images, pixels)`` or ``(images, height, width)`` and holds 0 and 1 alone, of any dtype; with a
-    binarisation of grey values, numbers between 0 and 1 or whole ones from 0 to 255 (`grey_values.as_bytes`).
-    Flat images are taken to be square where their number of pixels is a square, else a single row.
+    Each is ``(images, pixels)`` or ``(images, height, width)`` with values 0 and 1 of any dtype; if grey
+    values are binarised, with numbers between 0 and 1 or integers from 0 to 255
+    (`targets.datasets.files.grey_values.as_bytes`). Flat images are square if their number of pixels is a
+    square, otherwise a single row.
 
     Args:
-        root: not used, as `path` says all.
+        root: not used.
         binarisation: ``binary``, or ``threshold``, ``stochastic`` or ``dynamic`` for grey values.
         path: the file.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        threshold: for the binarisation ``threshold``.
+        seed: for the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
-        DataError: if the file is missing, damaged, or holds anything else.
+        DataError: if the file is missing, damaged, or contains anything else.
     """
-    # One name for all files: what they are called is no part of what their images are.
+    # The same name for all files, so that random binarisation does not depend on the file's name.
     binarise = binariser("npz", binarisation, threshold, seed)
     arrays = _read(Path(path).expanduser(), path)
     shape = _shape(arrays["train"], path)
@@ -61,7 +64,7 @@ def load(root: str | None, binarisation: str, *, path: str, threshold: float = 0
 
 
 def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:
-    """The arrays by name, all of numbers along two or three axes."""
+    """The arrays by name; all are numeric with two or three axes."""
     if not file.is_file():
         raise DataError(
             f"'{path}' is missing: target.dataset must name an .npz file with the arrays train and test"
@@ -69,7 +72,7 @@ def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:
     try:
         with np.load(file, allow_pickle=False) as content:
             arrays = {name: np.asarray(content[name]) for name in content.files}
-    except Exception as error:  # NumPy raises whatever a damaged byte leads it to.
+    except Exception as error:  # NumPy raises many types of errors for damaged files.
         raise DataError(f"'{path}' is damaged or not an .npz file of numbers: {one_line(error)}") from error
     wrong = [name for name in arrays if name not in PARTS]
     missing = [name for name in ("train", "test") if name not in arrays]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,39 +12,31 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import from_torchvision
 from targets.datasets.files.places import Place, data_root, found_or_fetched, one_line
-from targets.datasets.variants import Grey, checked, no_images
+from targets.datasets.variants import GreyImages, ImageForm, checked_dataset, no_images
 
 WHITE = 255
 
 
-def load(
+def load_omniglot(
     root: str | None,
-    binarisation: str,
     *,
     originals: Place,
     derived: str,
-    shape: Sequence[int],
-    variants: Sequence[Mapping[str, Any]],
-    threshold: float = 0.5,
-    seed: int = 0,
+    **form: Unpack[ImageForm],
 ) -> Dataset:
     """The background set for training and the evaluation set for test.
 
-    The peers' code tests on the images that it was trained on; here no training image is tested on.
+    The papers' code tests on its training images; here training and test images are disjoint.
 
     Args:
         root: folder of all data sets.
-        binarisation: ``threshold``, ``stochastic``, ``dynamic`` or ``binary``.
-        originals: ``train`` and ``test``, the two archives where torchvision puts them, below `root`.
-        derived: ``.npz`` with ``train_images`` and ``test_images`` made from them, read where they are not.
-        shape: height and width of an image.
-        variants: the forms that are known, see `targets.datasets.variants.Variant`; the first is of the
-            originals, the second of the file derived from them.
-        threshold: of the binarisation ``threshold``.
-        seed: of the binarisations ``stochastic`` and ``dynamic``.
+        originals: ``train`` and ``test``, torchvision's paths of the two archives below `root`.
+        derived: ``.npz`` with ``train_images`` and ``test_images`` made from them, read if they are missing.
+        form: see `targets.datasets.variants.ImageForm`; of its variants the first is of the originals, the
+            second of the file derived from them.
 
     Raises:
-        DataError: if it is missing and cannot be downloaded, or damaged, or not one of `variants`.
+        DataError: if it is missing and cannot be downloaded, or damaged, or none of `variants`.
     """
     folder = data_root("omniglot", root)
 
@@ -60,11 +52,11 @@ def load(
         fetch,
     )
     original = "train" in files
-    train, test = _read_originals(folder, shape) if original else _read_derived(files["all"])
+    train, test = _read_originals(folder, form["shape"]) if original else _read_derived(files["all"])
     source = folder / (originals["train"] if original else derived)
-    grey = Grey(str(source), train, no_images(train.shape[1:]), test, WHITE)
-    known = variants[0] if original else variants[1]
-    return checked("omniglot", grey, shape, [known], binarisation, threshold, seed)
+    grey = GreyImages(str(source), train, no_images(train.shape[1:]), test, WHITE)
+    known = form["variants"][0 if original else 1]
+    return checked_dataset("omniglot", grey, {**form, "variants": [known]})
 
 
 def _read_originals(root: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
@@ -77,7 +69,7 @@ def _read_originals(root: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]
     parts = []
     for background in (True, False):
         try:
-            # The class checks the archive; its own order of images is that of the file system.
+            # The class checks the archive; images are sorted here, as its order depends on the file system.
             folder = Path(Omniglot(root, background=background).target_folder)
             files = sorted(folder.glob("*/*/*.png"))
             resized = [
@@ -106,6 +98,6 @@ def _read_derived(path: Path) -> list[NDArray[np.uint8]]:
                 parts.append(images)
     except DataError:
         raise
-    except Exception as error:  # NumPy raises whatever a damaged byte leads it to.
+    except Exception as error:  # NumPy raises many types of errors for damaged files.
         raise DataError(f"'{path}' is damaged or not a file of Omniglot images: {one_line(error)}") from error
     return parts

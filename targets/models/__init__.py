@@ -1,4 +1,4 @@
-"""Models with weights: restricted Boltzmann machine, residual network, binary Bayesian network.
+"""Models with weights: restricted Boltzmann machine (RBM), residual network, binary Bayesian network.
 
-Imports the contract of `targets` and the data sets only.
+Imports all other modules and rooms of `targets` but `targets.tours`.
 """

@@ -14,16 +14,16 @@ from targets.tabular.tabular_data import TabularData
 from targets.target import Target
 
 CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
-"""Hidden activations that are in memory at one time: on a CPU what its cache holds, on a GPU 128 MB."""
+"""Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
 ROWS = 512
-"""Fewest rows in a chunk, where there are as many; networks share a chunk if they leave room for that."""
+"""Minimum number of rows in a chunk, if there are as many; several networks share a chunk if they fit."""
 
 
 class BinaryBNN(Target):
     """U(theta) = -scale * mean over training rows of (f(x) - y)^2, for every network of the batch at once.
 
-    f(x) = sigmoid(v' tanh(W x + b) + a), with all of W, b, v and a equal to 2 theta - 1 (experiments E.4, the
-    released code's energy; the paper prints a sum and no sigmoid). There is no prior. U is defined for any
+    f(x) = sigmoid(v' tanh(W x + b) + a), with all of W, b, v and a equal to 2 theta - 1 (settings E.4, the
+    released code's energy; the paper has a sum and no sigmoid). There is no prior. U is defined for any
     real theta. A state holds W feature by feature, then b, v and a.
 
     tanh(z) is computed as 2 sigmoid(2 z) - 1, which takes a sixth of the time on a CPU. Hidden activations
@@ -31,12 +31,15 @@ class BinaryBNN(Target):
     networks or rows.
 
     Args:
-        tabular: the rows.
-        n_hidden: hidden units.
-        scale: what the mean squared error is multiplied with.
+        tabular: the data set.
+        n_hidden: number of hidden units.
+        scale: factor of the mean squared error.
 
     Attributes:
-        note: what must be said of the rows beside numbers measured on them.
+        note: remark on the data set that must accompany its results, or None.
+
+    Raises:
+        ValueError: if `n_hidden` is not a positive integer or `scale` not a positive number.
     """
 
     batch_invariant = False
@@ -63,14 +66,14 @@ class BinaryBNN(Target):
         return found
 
     def logits(self, theta: Tensor, part: str) -> Tensor:
-        """Log odds v' tanh(W x + b) + a of the distinct rows of a part, filled up, ``(*batch, rows)``."""
+        """Log odds v' tanh(W x + b) + a of the distinct rows of a part, with padding, ``(*batch, rows)``."""
         flat, inputs = theta.reshape(-1, self.space.d), self.rows(part).inputs
-        # Autograd needs the hidden activations of every chunk, nobody else does.
+        # Only autograd needs the hidden activations of every chunk.
         work = None if torch.is_grad_enabled() and theta.requires_grad else self._work(flat)
         found = []
-        for group, stretches in self._chunks(len(flat), inputs):
+        for group, slices in self._chunks(len(flat), inputs):
             weights, output, bias = self._unpacked(flat[group])
-            hidden = (_hidden(weights, inputs[:, at], work) for at in stretches)
+            hidden = (_hidden(weights, inputs[:, at], work) for at in slices)
             found.append(torch.cat([_logits(each, output, bias) for each in hidden], -1))
         return torch.cat(found).reshape(*theta.shape[:-1], inputs.shape[1])
 
@@ -85,10 +88,10 @@ class BinaryBNN(Target):
         flat = theta.reshape(-1, self.space.d)
         log_prob, grad = torch.empty_like(flat[:, 0]), torch.empty_like(flat)
         work = self._work(flat)
-        for group, stretches in self._chunks(len(flat), self.rows("train").inputs):
+        for group, slices in self._chunks(len(flat), self.rows("train").inputs):
             first = self.n_hidden * (self.n_features + 1)
             weights, output, bias = self._unpacked(flat[group])
-            loss, to_weights, to_output, to_bias = self._sums(weights, output, bias, stretches, work)
+            loss, to_weights, to_output, to_bias = self._sums(weights, output, bias, slices, work)
             # dU / dtheta is -scale * 2 * 2 times the sums; tanh is 2 s - 1, and v a factor of (W, b)'s.
             at_first = grad[group, :first].view(to_weights.shape)
             torch.mul(to_weights, output.unsqueeze(1).mul(-16.0 * self.scale), out=at_first)
@@ -102,38 +105,39 @@ class BinaryBNN(Target):
         weights: Tensor,
         output: Tensor,
         bias: Tensor,
-        stretches: list[slice],
+        slices: list[slice],
         work: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Mean squared error ``(networks,)``, and three sums over rows from which its gradient follows.
+        """Mean squared error ``(networks,)``, and three sums over rows that determine its gradient.
 
-        With e half the derivative of a row's share of the error by its log odds, and s = sigmoid(2 z), they
-        are those of e (s - s^2) x ``(networks, features + 1, n_hidden)``, of e s ``(networks, n_hidden)`` and
-        of e ``(networks,)``. Four matrix products and two further passes over each chunk, in one memory.
+        With e half the derivative of a row's contribution to the error with respect to its log odds, and s =
+        sigmoid(2 z), they are the sums of e (s - s^2) x ``(networks, features + 1, n_hidden)``, of e s
+        ``(networks, n_hidden)`` and of e ``(networks,)``. Each chunk costs four matrix products and two
+        further passes, all in the same memory.
 
         Args:
-            work: memory for a chunk, grown to the first.
+            work: memory for a chunk; it grows to the size of the first one.
         """
         rows, networks = self.rows("train"), len(bias)
         units, features = networks * self.n_hidden, self.n_features + 1
         loss, to_bias = torch.zeros_like(bias), torch.zeros_like(bias)
         to_weights, to_output = bias.new_zeros(features, units), torch.zeros_like(output)
-        for at in stretches:
+        for at in slices:
             inputs, share = rows.inputs[:, at], rows.share[at]
             hidden = _hidden(weights, inputs, work)
             found = _logits(hidden, output, bias).sigmoid_()
             error = found - rows.outcome[at]
             weighted = error * share
             loss += (error * weighted).sum(-1)
-            slope = _led_through(weighted, found).unsqueeze(1)
+            slope = _sigmoid_backward(weighted, found).unsqueeze(1)
             to_bias += slope.sum((1, 2))
             to_output += torch.bmm(slope, hidden.mT).squeeze(1)
-            to_weights.addmm_(inputs, _led_through(slope, hidden).flatten(0, 1).T)
-        led_to = to_weights.view(features, networks, self.n_hidden).transpose(0, 1)
-        return loss.add_(rows.spread), led_to, to_output, to_bias
+            to_weights.addmm_(inputs, _sigmoid_backward(slope, hidden).flatten(0, 1).T)
+        stacked = to_weights.view(features, networks, self.n_hidden).transpose(0, 1)
+        return loss.add_(rows.spread), stacked, to_output, to_bias
 
     def _work(self, like: Tensor) -> Tensor:
-        """Memory for a chunk that is kept: given back after each step, it would be zeroed for the next."""
+        """Reusable memory for a chunk: memory that is freed after each step would be zeroed for the next."""
         place = (like.device, like.dtype)
         if place not in self._memory:
             self._memory[place] = like.new_empty(0)
@@ -147,33 +151,33 @@ class BinaryBNN(Target):
         return doubled, weights[:, first:-1], weights[:, -1]
 
     def _chunks(self, networks: int, inputs: Tensor) -> Iterator[tuple[slice, list[slice]]]:
-        """Networks that are computed together, each time with the stretches of rows that they go through."""
+        """Groups of networks that are computed together, each with the slices of rows that it loops over."""
         rows, most = inputs.shape[1], CHUNK.get(inputs.device.type, CHUNK["cpu"]) // self.n_hidden
         together = min(networks, max(1, most // min(ROWS, rows)))
-        # A product whose rows are no multiple of 16 takes a third longer.
+        # A matrix product with a number of rows that is not a multiple of 16 takes a third longer.
         count = -(-rows // max(1, most // together))
         size = 16 * -(-rows // (16 * count))
-        stretches = [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+        slices = [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
         for start in range(0, networks, together):
-            yield slice(start, min(start + together, networks)), stretches
+            yield slice(start, min(start + together, networks)), slices
 
 
 def _hidden(doubled: Tensor, inputs: Tensor, work: Tensor | None) -> Tensor:
     """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them.
 
     Args:
-        work: memory to put it in, which grows where it is too small; None for new memory.
+        work: memory for the result, which grows if it is too small; None to allocate.
     """
     networks, units, rows = *doubled.shape[:2], inputs.shape[1]
-    out = None if work is None else room(work, networks * units, rows)
+    out = None if work is None else matrix_in(work, networks * units, rows)
     return torch.mm(doubled.flatten(0, 1), inputs, out=out).sigmoid_().view(networks, units, rows)
 
 
-def _led_through(slope: Tensor, sigmoid: Tensor) -> Tensor:
-    """slope (s - s^2), a derivative led back through the sigmoid, in one pass and in its place."""
-    led = torch.ops.aten.sigmoid_backward.grad_input(slope, sigmoid, grad_input=sigmoid)
-    assert isinstance(led, Tensor)
-    return led
+def _sigmoid_backward(slope: Tensor, sigmoid: Tensor) -> Tensor:
+    """slope (s - s^2), the backward pass of the sigmoid, in place of `sigmoid`."""
+    grad = torch.ops.aten.sigmoid_backward.grad_input(slope, sigmoid, grad_input=sigmoid)
+    assert isinstance(grad, Tensor)
+    return grad
 
 
 def _logits(hidden: Tensor, output: Tensor, bias: Tensor) -> Tensor:
@@ -182,8 +186,8 @@ def _logits(hidden: Tensor, output: Tensor, bias: Tensor) -> Tensor:
     return torch.baddbmm(offset, output.unsqueeze(1), hidden, alpha=2.0).squeeze(1)
 
 
-def room(memory: Tensor, height: int, width: int) -> Tensor:
-    """A matrix in `memory`, which grows where it is too small."""
+def matrix_in(memory: Tensor, height: int, width: int) -> Tensor:
+    """A matrix ``(height, width)`` in `memory`, which grows if it is too small."""
     if memory.numel() < height * width:
         memory.resize_(height * width)
     return memory[: height * width].view(height, width)

@@ -1,9 +1,9 @@
-"""The first convolution of a residual network and the halving block behind it, as one product of matrices.
+"""The first convolution of a residual network fused with the convolutions of the halving block that follows.
 
-Nothing that bends lies between the first convolution and the first block's own, so together they are one
-linear map of 5 x 5 patches of the image, every second one. The maps of the full size are never made: value
-and gradient of 100 images of 28 x 28 took 41 instead of 72 ms with 16 maps and 4 blocks, and 426 instead of
-612 ms with 64 and 8, on one busy thread, measured in turns.
+There is no nonlinearity between the first convolution and those of the first block, so together they are one
+linear map of the 5 x 5 patches of the image with stride 2. The full-size maps are never computed: value and
+gradient of 100 images of 28 x 28 took 41 instead of 72 ms with 16 maps and 4 blocks, and 426 instead of 612
+ms with 64 maps and 8 blocks, on one thread.
 """
 
 from __future__ import annotations
@@ -16,17 +16,23 @@ Layer = tuple[Tensor, Tensor]
 """Weight and bias of a convolution."""
 
 
-def joins(height: int, width: int) -> bool:
-    """Whether `entrance` knows such images; others have edges below and on the right, too."""
+def supports_size(height: int, width: int) -> bool:
+    """Whether `fused_first_convolution` supports this image size: height and width must be even.
+
+    For odd sizes the zero padding also affects the last row and column.
+    """
     return height % 2 == 0 and width % 2 == 0
 
 
-def entrance(images: Tensor, first: Layer, halving: Layer, shortcut: Layer) -> tuple[Tensor, Tensor]:
-    """What the block's first convolution and its shortcut give of the image's first convolution.
+def fused_first_convolution(
+    images: Tensor, first: Layer, halving: Layer, shortcut: Layer
+) -> tuple[Tensor, Tensor]:
+    """The outputs of the block's first convolution and of its shortcut, applied to the first convolution.
 
-    The second convolution sees zeros around the maps of the first, not what the first would give there. At
-    the upper edge that takes away the products with its upper row, which meet the image's first row alone;
-    on the left likewise; and what is above and on the left was then taken away twice.
+    The second convolution pads the maps of the first with zeros, whereas the composed kernel would continue
+    the first convolution beyond the edge. At the upper edge the contribution of the second kernel's upper
+    row is therefore subtracted, at the left edge that of its left column, and the corner, which was
+    subtracted twice, is added back.
 
     Args:
         images: ``(images, 1, height, width)``, height and width even.

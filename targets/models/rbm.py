@@ -14,14 +14,14 @@ from targets.sum_log import LOG2_E, sum_log
 from targets.target import Target
 
 MEAN_LIMITS = (0.01, 0.99)
-"""The data mean is kept inside, so that no pixel starts with an infinite bias."""
+"""The data mean is clamped to this interval, so that no pixel starts with an infinite bias."""
 
 
 class RBM(Target):
     """U(v) = sum_j softplus(c_j + W_j v) + b v on ``{0, 1}^n_visible``; the joint is exp(h'Wv + c'h + b'v).
 
     Weights start uniform on +-1 / sqrt(n_visible), hidden biases at 0, visible biases at the logit of
-    `mean` (experiments B.1).
+    `mean` (settings B.1).
 
     Args:
         n_visible: number of visible units, the coordinates of a state.
@@ -33,12 +33,15 @@ class RBM(Target):
         weight: W, ``(n_hidden, n_visible)``.
         hidden_bias: c, ``(n_hidden,)``.
         visible_bias: b, ``(n_visible,)``.
-        data_mean: `mean`, clamped to [0.01, 0.99]: the base distribution, from which `initial` draws.
-        reference, held_out: two independent sets of draws that stand for the truth, ``(draws, n_visible)``
-            each; empty until somebody sets them. Not saved with the model.
-        reference_chains: how many chains made the reference, whose row r is of the chain r modulo it; None
-            where its rows are independent.
-        modes: the state where runs with ``start: one_mode`` begin, ``(1, n_visible)``. Not saved.
+        data_mean: `mean`, clamped to [0.01, 0.99]: the reference distribution, from which `initial` draws.
+        reference, held_out: two independent reference samples, ``(draws, n_visible)`` each; empty until they
+            are set. Not saved with the model.
+        reference_chains: number of chains behind `reference`, whose row r is from chain r modulo it; None if
+            its rows are independent.
+        modes: the start of runs with ``start: one_mode``, ``(1, n_visible)``. Not saved.
+
+    Raises:
+        ValueError: if a number of units is not a positive integer or `mean` has the wrong shape.
     """
 
     batch_invariant = False
@@ -94,8 +97,8 @@ class RBM(Target):
 
     @torch.no_grad()
     def log_prob_of(self, theta: Tensor, hidden_logits: Tensor) -> Tensor:
-        """U(theta) ``(*batch)`` from the logits of `theta`, where these are known; carries no gradient."""
-        # Its products already round differently in company, so exp2 may, too.
+        """U(theta) ``(*batch)`` from known `hidden_logits` of `theta`; not differentiable."""
+        # An RBM is not batch invariant anyway, so exp2 may round differently too.
         weights = hidden_logits.abs().mul_(-LOG2_E).exp2_().add_(1.0)
         softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log(weights)
         return softplus_sum + theta @ self.visible_bias
@@ -111,12 +114,12 @@ class RBM(Target):
         return log_prob, self.visible_logits(active)
 
     def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, n_visible)`` from the Bernoulli law of the data mean."""
+        """Independent draws ``(*shape, n_visible)`` of Bernoulli pixels with the data mean."""
         draws = uniform(generator, shape, (self.n_visible,), like=self.weight)
         return (draws < self.data_mean).to(draws.dtype)
 
     def probabilities(self) -> Tensor:
-        """Exact probabilities of all states, ``(2 ** n_visible,)``, float64, for small machines.
+        """Exact probabilities of all states, ``(2 ** n_visible,)``, float64, for small RBMs.
 
         Raises:
             ValueError: if there are too many states to list.

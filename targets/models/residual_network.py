@@ -1,4 +1,4 @@
-"""The residual network of the deep energy-based models: one number for an image (experiments D.1)."""
+"""The residual network of the deep energy-based models: one number for an image (settings D.1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import silu
 
-from targets.models.fused_first_convolution import entrance, joins
+from targets.models.fused_first_convolution import fused_first_convolution, supports_size
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -32,7 +32,7 @@ class Block(nn.Module):
         return self.joined(self.first(maps), passed)
 
     def joined(self, inner: Tensor, passed: Tensor) -> Tensor:
-        """The block's output from what its first convolution and its shortcut give."""
+        """The block's output from the outputs of its first convolution and of its shortcut."""
         output: Tensor = self.second(silu(inner))
         return silu(output.add_(passed))
 
@@ -40,15 +40,15 @@ class Block(nn.Module):
 class ResidualNetwork(nn.Module):
     """A 3 x 3 convolution to `width` maps, residual blocks, the mean over the map, one linear unit.
 
-    No normalisation; every layer has biases. The first `halvings` blocks have stride 2, the others 1; an
-    image of any size is taken. With 64 maps, 8 blocks and 2 halvings it has 599,873 parameters. The weights
-    lie channels-last, in which an evaluation on one thread took 0.56 of the time with 16 maps and 4 blocks
-    (23 against 41 ms for 100 images of 28 x 28) and 0.76 of it with 64 and 8 (198 against 260 ms).
+    No normalisation; every layer has biases. The first `halvings` blocks have stride 2, the others 1; images
+    can have any size. With 64 maps, 8 blocks and 2 halvings it has 599,873 parameters. The weights are
+    stored channels-last, with which an evaluation of 100 images of 28 x 28 on one thread took 23 instead of
+    41 ms with 16 maps and 4 blocks, and 198 instead of 260 ms with 64 maps and 8 blocks.
 
     Args:
         width, blocks, halvings: see above.
-        precision: ``bfloat16`` computes the blocks' convolutions in it, on the CPU, too; the mean over the
-            map and the linear unit stay in the dtype of the images. Without effect on float64.
+        precision: ``bfloat16`` computes the convolutions of the blocks in bfloat16, also on the CPU; the mean
+            over the map and the linear unit keep the dtype of the images. Ignored for float64.
         generator: of the weights and biases, uniform on +-1 / sqrt(inputs of the unit), as PyTorch does.
     """
 
@@ -60,7 +60,7 @@ class ResidualNetwork(nn.Module):
         self.first = _convolution(1, width, 3)
         self.blocks = nn.Sequential(*(Block(width, 2 if place < halvings else 1) for place in range(blocks)))
         self.last = nn.Linear(width, 1, device="meta", dtype=torch.float64)
-        # Made without memory and filled from `generator`, so that the global generator stays where it is.
+        # Created without memory and filled from `generator`, so that the global generator is not used.
         self.to_empty(device="cpu")
         with torch.no_grad():
             for layer in self.modules():
@@ -73,28 +73,30 @@ class ResidualNetwork(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """``(images, 1, height, width)`` to ``(images,)``."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            maps = self._entered(images)
+            maps = self._first_block(images)
             for block in islice(self.blocks, 1, None):
                 maps = block(maps)
         output: Tensor = self.last(maps.to(images.dtype).mean((-2, -1)))
         return output.squeeze(-1)
 
-    def _entered(self, images: Tensor) -> Tensor:
+    def _first_block(self, images: Tensor) -> Tensor:
         """The output of the first block, or of the first convolution where there is no block."""
         block = next(iter(self.blocks), None)
         if not isinstance(block, Block):
             maps: Tensor = self.first(images)
             return maps
-        if block.shortcut is None or not joins(*images.shape[-2:]):
+        if block.shortcut is None or not supports_size(*images.shape[-2:]):
             maps = block(self.first(images))
             return maps
         with torch.autocast(images.device.type, enabled=False):
-            inner, passed = entrance(images, _layer(self.first), _layer(block.first), _layer(block.shortcut))
+            inner, passed = fused_first_convolution(
+                images, _layer(self.first), _layer(block.first), _layer(block.shortcut)
+            )
         return block.joined(inner, passed)
 
 
 def check_sizes(width: int, blocks: int, halvings: int) -> None:
-    """Refuses sizes that no network has.
+    """Checks the sizes of a network.
 
     Raises:
         ValueError: naming the argument, its value and what is allowed.
@@ -130,13 +132,13 @@ def image_shape(n_visible: int, shape: Sequence[int] | None) -> tuple[int, int]:
 
 
 def _layer(convolution: nn.Conv2d) -> tuple[Tensor, Tensor]:
-    """Its weight and bias."""
+    """Weight and bias of a convolution."""
     assert convolution.bias is not None
     return convolution.weight, convolution.bias
 
 
 def _convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Conv2d:
-    """A convolution that keeps the size of the map, or divides it by the stride and rounds up; no weights."""
+    """A padded convolution, whose output size is the input's over the stride, rounded up; no weights yet."""
     return nn.Conv2d(
         inputs, outputs, size, stride=stride, padding=size // 2, device="meta", dtype=torch.float64
     )

@@ -13,18 +13,18 @@ from targets.spaces import Binary
 from targets.target import Target
 
 MEAN_SHARE, MEAN_FLOOR = 0.98, 0.01
-"""The data mean is drawn together so far, so that no pixel of the base term is certain."""
+"""The data mean is shrunk to 0.98 mean + 0.01, so that no pixel of the reference term is certain."""
 
 CHUNK = 2**24
-"""Numbers in the first map of the images that are evaluated at once: 334 images of 28 x 28 with 64 maps,
-which take 0.23 GB. The time of an image was the same in chunks of 128 images and more."""
+"""Elements of the first layer's output that are computed at once: 334 images of 28 x 28 with 64 maps, which
+take 0.23 GB. Chunks of 128 images or more are equally fast."""
 
 
 class ResNetEBM(Target):
     """U(x) = net(x) + sum_i log Bernoulli(x_i; m_i) on ``{0, 1}^n_visible``, m = 0.98 mean + 0.01 fixed.
 
-    One forward and one backward pass give the value and the gradient; big batches go through the network in
-    chunks. U, the base term and hence every acceptance are in the dtype of the states.
+    One forward and one backward pass give the value and the gradient; large batches are processed in chunks.
+    U, the reference term and hence all acceptance probabilities have the dtype of the states.
 
     Args:
         n_visible: number of pixels, the coordinates of a state, row by row.
@@ -33,16 +33,19 @@ class ResNetEBM(Target):
         shape: height and width of an image; by default a square.
         width: number of maps.
         blocks: number of residual blocks.
-        halvings: how many of them, from the first, halve the map.
-        precision: ``float32``, or ``bfloat16`` for the convolutions of the residual blocks alone, which on a
-            CPU that knows it (AVX-512 BF16) took 0.67 of the time with 64 maps and 8 blocks (206 against
-            306 ms for 100 images of 28 x 28) and 0.75 of it with 16 and 4.
-        compile: compiles the network where it runs on CUDA; without effect on the CPU.
+        halvings: number of blocks, from the first, with stride 2.
+        precision: ``float32``, or ``bfloat16`` for the convolutions of the residual blocks only, which on a
+            CPU with AVX-512 BF16 took 206 instead of 306 ms for 100 images of 28 x 28 with 64 maps and 8
+            blocks.
+        compile: whether to compile the network on CUDA; ignored on the CPU.
 
     Attributes:
         network: the `ResidualNetwork`; its parameters are those of the target.
-        data_mean: m, ``(n_visible,)``: the base distribution, from which `initial` draws.
+        data_mean: m, ``(n_visible,)``: the reference distribution, from which `initial` draws.
         shape: height and width of an image.
+
+    Raises:
+        ValueError: naming the argument, its value and what is allowed.
     """
 
     batch_invariant = False
@@ -99,7 +102,7 @@ class ResNetEBM(Target):
             with torch.enable_grad():
                 leaf = part.detach().requires_grad_(True)
                 output = self._output(leaf)
-                # The images do not meet each other, so the gradient of their sum is each one's own.
+                # The images are independent, so the gradient of the sum consists of their gradients.
                 (grad,) = torch.autograd.grad(output, leaf, torch.ones_like(output))
             outputs.append(output.detach())
             grads.append(grad)
@@ -107,7 +110,7 @@ class ResNetEBM(Target):
         return log_prob, torch.cat(grads).view(theta.shape).add_(self.data_mean.logit())
 
     def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, n_visible)`` from the Bernoulli law of the data mean."""
+        """Independent draws ``(*shape, n_visible)`` of Bernoulli pixels with the data mean."""
         draws = uniform(generator, shape, (self.n_visible,), like=self.data_mean)
         return (draws < self.data_mean).to(draws.dtype)
 
@@ -140,5 +143,5 @@ class ResNetEBM(Target):
         return output
 
     def _base(self, theta: Tensor) -> Tensor:
-        """sum_i log Bernoulli(x_i; m_i), ``(*batch)``, continued linearly between 0 and 1."""
+        """sum_i log Bernoulli(x_i; m_i), ``(*batch)``, interpolated linearly between 0 and 1."""
         return theta @ self.data_mean.logit() + (-self.data_mean).log1p().sum()

@@ -1,4 +1,4 @@
-"""Distributions that are written down: mixtures on grids and on the reals, 16 states, a small regression.
+"""Distributions in closed form: mixtures on grids and on the reals, 16 states, a small regression.
 
-Imports the contract of `targets` only.
+Imports the modules of `targets` outside rooms only.
 """

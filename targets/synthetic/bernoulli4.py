@@ -1,4 +1,4 @@
-"""The 16-state law on {0, 1}^4 of EDLP (section 6.1 and Figures 2, 10, 11)."""
+"""The distribution on {0, 1}^4 of EDLP (section 6.1 and Figures 2, 10, 11)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PROBABILITIES = (
     0.019004,  # 1110
     0.01335262,  # 1111
 )
-"""As in the released code, summing to 1.00000004 (experiments.md E.1); the paper prints five digits."""
+"""As in the released code, summing to 1.00000004 (settings E.1); the paper prints five digits."""
 
 FLAT = ((0, 1, 0, 0), (1, 0, 0, 1))
 SHARP = ((0, 0, 1, 0), (0, 1, 1, 1))
-"""The flat and the sharp modes that section 6.1 names."""
+"""The flat and the sharp modes of section 6.1."""
 
 
 class Bernoulli4(Tabulated):
@@ -73,8 +73,8 @@ def multilinear_gradient(space: Binary, log_prob: Tensor) -> Tensor:
 def multilinear_hessian(space: Binary, log_prob: Tensor) -> Tensor:
     """Hessian at the corners ``(2**d, d, d)`` of the multilinear extension of a table ``(2**d,)``.
 
-    Each derivative of a multilinear function is multilinear, and free of the coordinate that it is along: the
-    entries are mixed differences, the diagonal is exactly zero.
+    A derivative of a multilinear function is multilinear and does not depend on its own coordinate: the
+        entries are mixed differences, and the diagonal is exactly zero.
     """
     gradient = multilinear_gradient(space, log_prob)
     return torch.stack([multilinear_gradient(space, column) for column in gradient.unbind(-1)], dim=-1)

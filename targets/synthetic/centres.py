@@ -1,4 +1,4 @@
-"""Where the components of the synthetic mixtures of PT-DLP stand, on the square [-1.5, 1.5]^2."""
+"""Centres of the components of PT-DLP's synthetic mixtures, in the square [-1.5, 1.5]^2."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ring(components: int) -> Tensor:
     """The first `components` of eight points on the circle of radius 1, ``(components, 2)``.
 
     In the released order: (+-1, 0), then (0, +-1), then the two points on the main diagonal, then the two
-    on the other one (experiments.md A.1, row "centres").
+    on the other one (settings A.1, row "centres").
     """
     return torch.tensor(_RING[:components], dtype=torch.float64)
 
@@ -43,7 +43,7 @@ def ring(components: int) -> Tensor:
 def two_rings(components: int) -> Tensor:
     """Eight points at radius 1.2 and the other ``components - 8`` at radius 0.6, evenly spaced on each.
 
-    Both rings start at angle 0. For 10, 12 and 14 components no two points are nearer than 0.6.
+    Both rings start at angle 0. For 10, 12 and 14 components the smallest distance is at least 0.6.
     """
     inner = components - 8
     radius = torch.tensor([1.2] * 8 + [0.6] * inner, dtype=torch.float64)
@@ -58,10 +58,10 @@ def lattice() -> Tensor:
     return torch.cartesian_prod(axis, axis)
 
 
-def inside_the_box(components: int) -> Tensor:
-    """Centres ``(components, 2)`` that all lie in the square, so that every mode can be visited.
+def centres_inside(components: int) -> Tensor:
+    """Centres ``(components, 2)`` inside the square, so that every mode can be visited.
 
-    One ring up to 8 components, two rings for 10 to 14, the lattice for 16 (experiments.md A.1,
+    One ring up to 8 components, two rings for 10 to 14, the lattice for 16 (settings A.1,
     row "centres", recommended).
     """
     if components <= 8:
@@ -72,9 +72,9 @@ def inside_the_box(components: int) -> Tensor:
 def released(components: int) -> Tensor:
     """Centres of the released code for up to 14 components, ``(components, 2)``.
 
-    Beyond 8 they are the ring and points at twice its radius, of which (+-2, 0) and (0, +-2) lie outside
-    the square. The two families part ways at 16: the Gaussian one has the ring of 8, the Student-t one
-    the lattice.
+    For more than 8 they are the ring and points at twice its radius, of which (+-2, 0) and (0, +-2) are
+    outside the square. For 16 the released code uses the ring of 8 for Gaussians and the lattice for
+    Student-t.
     """
     points = (_RING + _BEYOND_THE_RING)[:components]
     return torch.tensor(points, dtype=torch.float64)

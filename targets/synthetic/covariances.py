@@ -50,6 +50,6 @@ def _positive_definite(values: Tensor) -> bool:
     if not torch.allclose(values, values.mT, rtol=1e-9, atol=0.0):
         return False
     eigenvalues = torch.linalg.eigvalsh(values)
-    # A singular matrix has eigenvalues of this size, of either sign.
+    # Rounding errors of this size make the zero eigenvalues of a singular matrix positive or negative.
     rounding = values.shape[-1] * torch.finfo(values.dtype).eps * eigenvalues.abs().amax(-1)
     return bool((eigenvalues[..., 0] > rounding).all())

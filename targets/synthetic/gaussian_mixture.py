@@ -15,26 +15,26 @@ from targets.synthetic.covariances import covariances, table
 from targets.target import Target
 
 ROUNDING = 1e-6
-"""How far the sum of the weights may be from one; they are divided by it."""
+"""Tolerance of the sum of the weights, which are then normalised."""
 
 
 class GaussianMixture(Target):
     """U(theta) = log sum_k w_k N(theta; mu_k, Sigma_k), normalised: log Z is 0 at beta = 1.
 
-    The mean of each component stands for its mode, which is there to rounding where the components are well
-    apart; `responsibilities` are the posterior p(k | theta).
+    `modes` are the means of the components, which are the modes up to rounding if the components are well
+    separated; `responsibilities` are the posterior p(k | theta).
 
     Args:
         means: mu, ``(components, d)``.
         weights: w, positive numbers that sum to one; None for equal weights.
         covariance: Sigma: a variance shared by all components or one for each (Sigma_k = c_k I), or a matrix
-            ``(d, d)`` shared by all or one for each ``(components, d, d)``. Variances are the fastest.
+            ``(d, d)`` shared by all or one for each ``(components, d, d)``. Variances are fastest.
         start: the point ``(d,)`` at which every chain starts; None for normal starts around the origin.
         start_scale: standard deviation of those normal starts, in every coordinate.
 
     Raises:
-        ValueError: if weights, covariance or start do not fit the means, the weights are not positive or do
-            not sum to one, or a covariance is not positive definite.
+        ValueError: if the shape of weights, covariance or start does not match the means, the weights are not
+            positive or do not sum to one, or a covariance is not positive definite.
     """
 
     space: Real
@@ -71,7 +71,7 @@ class GaussianMixture(Target):
         self.space = Real(d)
         self.start_scale = float(start_scale)
         self.isotropic = spread.dim() == 1
-        # A matrix product rounds by the size of its batch.
+        # The rounding of a matrix product depends on the size of the batch.
         self.batch_invariant = self.isotropic
         if self.isotropic:
             factor = spread.sqrt().unsqueeze(-1)
@@ -118,7 +118,7 @@ class GaussianMixture(Target):
         return normal(generator, shape, self.space.event_shape, like=self.like(), std=self.start_scale)
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, d)``: a component by its weight, then a point of it."""
+        """Independent draws ``(*shape, d)``: first a component by its weight, then a point from it."""
         point = uniform(generator, shape, like=self.means)
         component = (point.unsqueeze(-1) >= self._cumulative).sum(-1)
         noise = normal(generator, shape, self.space.event_shape, like=self.means)
@@ -147,7 +147,7 @@ class GaussianMixture(Target):
         return values.expand(len(self.means), self.space.d)
 
     def _components(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """log w_k N(theta; mu_k, Sigma_k) ``(*batch, components)``, and L_k^-1 (theta - mu_k) behind it."""
+        """log w_k N(theta; mu_k, Sigma_k) ``(*batch, components)``, and L_k^-1 (theta - mu_k)."""
         offsets = theta.unsqueeze(-2) - self.means
         if self.isotropic:
             offsets = offsets * self._whiten

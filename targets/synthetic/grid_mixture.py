@@ -29,10 +29,10 @@ class Bump(Protocol):
 
 
 def require_one_of(key: str, value: object, allowed: Sequence[int] | Sequence[str]) -> None:
-    """Refuses a `value` that is not one of those `allowed`.
+    """Checks that `value` is one of those `allowed`.
 
     Raises:
-        ValueError: naming the key, what is allowed, and the value.
+        ValueError: naming the key, the allowed values and the value given.
     """
     if type(value) is not type(allowed[0]) or value not in allowed:
         choices = ", ".join(str(choice) for choice in allowed)
@@ -47,9 +47,9 @@ def grid_coordinates(theta: Tensor) -> Tensor:
 class GridMixture(Tabulated):
     """U = log of the sum of equal bumps (or the sum itself), tabulated on ``Ordinal(2, 101)``.
 
-    The modes are the grid states nearest to the centres; a centre outside the square has its mode on the
-    edge. Gradients are per grid unit, so they hold the factor du/di = 0.03. Both tables come from one
-    float64 evaluation of `continuous_log_prob` at construction.
+    The modes are the grid states nearest to the centres; for a centre outside the square, a state on its
+    edge. Gradients are per grid unit, so they include the factor du/di = 0.03. Both tables are computed by
+    one float64 evaluation of `continuous_log_prob` at construction.
 
     Args:
         centres: centres of the bumps in the coordinate u, ``(modes, 2)``, float64.
@@ -108,10 +108,10 @@ class GridMixture(Tabulated):
 def distances(theta: Tensor, centres: Tensor) -> Tensor:
     """Euclidean distances in u from grid positions ``(*batch, 2)`` to `centres`, ``(*batch, modes)``.
 
-    At a centre itself, where a distance has no gradient, autograd takes it to be 0.
+    At a centre, where the distance is not differentiable, the gradient is 0.
     """
     offsets = grid_coordinates(theta).unsqueeze(-2) - centres
-    # Rounding leaves 1e-16 where a grid state is a centre, which would give a unit vector of no meaning.
+    # At a centre, rounding errors of 1e-16 would otherwise give an arbitrary unit vector as gradient.
     norms: Tensor = torch.linalg.vector_norm(hardshrink(offsets, 1e-12), dim=-1)
     return norms
 

@@ -1,4 +1,4 @@
-"""A small Bayesian logistic regression whose log likelihood can be estimated from part of its data."""
+"""A small Bayesian logistic regression whose log likelihood can be estimated from minibatches."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from targets.synthetic.tabulated import Tabulated, look_up
 class MinibatchLogistic(Tabulated):
     """Logistic regression with weights in {-1, 1}^d under a uniform prior, from generated data.
 
-    With signed covariates z_j (covariates times the label in {-1, 1}) and weights w = 2 theta - 1, theta
-    in {0, 1}^d, U(theta) = sum_j log sigmoid(z_j . w). The covariates are normal with variance
-    ``scale**2 / d``, so that `scale` is the standard deviation of the logits; the labels are drawn from the
-    model with all weights 1. It shows the noise-corrected swap of PT-DLP v2, Eq. 7: small enough that the
-    exact probabilities are known; by default U spans 9 nats and an estimate has a standard deviation of
-    1.3 to 1.7.
+    With signed covariates z_j (covariates times the label in {-1, 1}) and weights w = 2 theta - 1, theta in
+    {0, 1}^d, U(theta) = sum_j log sigmoid(z_j . w). The covariates are normal with variance ``scale**2 /
+    d``, so that `scale` is the standard deviation of the logits; the labels are drawn from the model with
+    all weights 1. It is a test case for the noise-corrected swap of PT-DLP v2, Eq. 7, with known exact
+    probabilities; by default U has a range of 9 nats and an estimate a standard deviation of 1.3 to 1.7.
 
     Args:
         d: number of weights; all ``2**d`` states are tabulated, for every datum.
         data: number n of data points.
-        minibatch: number m of them that one estimate reads, drawn without replacement.
+        minibatch: number m of data points per estimate, drawn without replacement.
         scale: standard deviation of the logits.
         data_seed: seed of the generated data.
 
@@ -65,7 +64,7 @@ class MinibatchLogistic(Tabulated):
     def noisy_log_prob(self, theta: Tensor, generator: Generator) -> Tensor:
         """n / m times the sum over a fresh minibatch for every chain, shape ``(*batch)``; unbiased for U."""
         place = self.space.index(theta)
-        # Float64 keys, so that two data points never tie and every minibatch is equally likely.
+        # Float64 keys practically never tie, so that every minibatch is equally likely.
         keys = uniform(generator, place.shape, (self.data,), like=self.probabilities())
         chosen = keys.topk(self.minibatch, dim=-1, sorted=False).indices
         estimate: Tensor = self._terms[place.unsqueeze(-1), chosen].sum(-1) * (self.data / self.minibatch)

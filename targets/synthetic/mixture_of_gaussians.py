@@ -1,4 +1,4 @@
-"""The synthetic mixture of Gaussians of PT-DLP (Tables 1, 4 and 5, Figure 2), in three readings."""
+"""The synthetic mixture of Gaussians of PT-DLP (Tables 1, 4 and 5, Figure 2), with three choices of U."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from targets.synthetic.centres import COMPONENTS, inside_the_box, released, ring
+from targets.synthetic.centres import COMPONENTS, centres_inside, released, ring
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture, require_one_of
 
 _RELEASED_WIDTH = {2: 1.6, 4: 1.2, 6: 0.06, 8: 0.08, 10: 0.4, 12: 0.36, 14: 0.28, 16: 0.096}
@@ -38,16 +38,16 @@ class MixtureOfGaussians(GridMixture):
     """A mixture of Gaussians with equal weights on the 101 x 101 grid.
 
     With u = 3 i / 100 - 1.5 on each axis, r_k the distance from u to centre k and M centres, `energy` says
-    what U is (experiments.md A.1 and A.4):
+    what U is (settings A.1 and A.4):
 
     - ``paper``: the log density of the mixture of PT-DLP F.1, U = log (1/M) sum_k N(u; mu_k, 0.1^2 I).
       The centres lie inside the square: one ring of radius 1 up to 8 components; for 10, 12 and 14 eight at
       radius 1.2 and the rest at radius 0.6; the 4 x 4 lattice for 16. Neighbouring modes are at least 6
       standard deviations apart. `responsibilities` is the posterior p(k | u).
-    - ``released``: the value that the released code takes as its energy, U = sum_k exp(-r_k / w), with its
-      widths w and its centres, some of them outside the square and only 8 of them for 16 components. This
-      is nearly the uniform law. Its division by the largest coordinate of the batch is replaced by a
-      division by 100, and its constant 1e-10, which changes no probability, is left out.
+    - ``released``: the energy of the released code, U = sum_k exp(-r_k / w), with its widths w and its
+      centres, some of them outside the square and only 8 of them for 16 components. This distribution is
+      nearly uniform. The code's division by the largest coordinate of the batch is replaced by a division
+      by 100, and its constant 1e-10, which changes no probability, is left out.
     - ``log``: U = log sum_k exp(-r_k / w) with the released widths and the centres of ``paper``. The
       width that A.1 gives for 16 components, 0.096, is kept with all 16 centres.
 
@@ -66,12 +66,12 @@ class MixtureOfGaussians(GridMixture):
         require_one_of("components", components, COMPONENTS)
         require_one_of("energy", energy, ENERGIES)
         if energy == "paper":
-            centres = inside_the_box(components)
+            centres = centres_inside(components)
             log_weight = -math.log(len(centres))
             super().__init__(centres, GaussianDensity(0.1), log_weight=log_weight, logarithm=True)
             return
         if energy == "log":
-            centres = inside_the_box(components)
+            centres = centres_inside(components)
         else:
             centres = ring(8) if components == 16 else released(components)
         super().__init__(

@@ -10,7 +10,7 @@ import torch
 from targets.synthetic.gaussian_mixture import GaussianMixture
 
 
-def two_modes(
+def stmh_two_modes(
     distance: float = 10.0,
     d: int = 2,
     start: Sequence[float] | None = None,
@@ -43,9 +43,9 @@ def singular_mixture(
     start: Sequence[float] | None = None,
     start_scale: float = 1.0,
 ) -> GaussianMixture:
-    """A mixture of two Gaussians that grow narrow: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (1, 0, .., 0).
+    """A mixture of two narrow Gaussians: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (1, 0, .., 0).
 
-    ReLD, Proposition 1 and Theorem 1, concern epsilon to 0 at fixed means.
+    The target of ReLD, Proposition 1 and Theorem 1, for the limit epsilon -> 0 at fixed means.
 
     Args:
         epsilon: standard deviation of each component in every coordinate.

@@ -16,9 +16,9 @@ class Tabulated(Target):
     """U and its gradient as tables over ``space.states()``; exact probabilities and exact draws.
 
     The tables of U and its gradient are floating-point buffers, float64 until ``.to(dtype)`` rounds them.
-    Probabilities are computed once from the float64 values that were given and stay float64 whatever
-    ``.to`` is asked for. Only states of the space are supported, and a theta off the grid is not detected;
-    `space.contains` tells. `log_prob` is a look-up and cannot be differentiated.
+    Probabilities are computed once from the given float64 values and stay float64. Arguments must be states
+    of the space, which is not checked (`space.contains` does). `log_prob` is a look-up and not
+    differentiable.
 
     Args:
         space: the discrete space.
@@ -75,7 +75,7 @@ class Tabulated(Target):
         """Independent draws ``(*shape, *event_shape)`` by inversion of the float64 distribution function."""
         cumulative = self._cumulative_bits.view(torch.float64)
         draws = uniform(generator, shape, like=cumulative)
-        # The first entry above the draw belongs to a state of positive probability.
+        # The first entry above the draw is that of a state of positive probability.
         return look_up(self._states, torch.searchsorted(cumulative, draws.contiguous(), right=True))
 
 

@@ -1,4 +1,4 @@
-"""Adult: whether someone earns more than 50,000 dollars a year (Kohavi 1996, from the census of 1994)."""
+"""Adult: whether a person earns more than 50,000 dollars a year (Kohavi 1996, census of 1994)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, permutation, prepared
+from targets.tabular.preparation import Columns, numpy_permutation, prepared
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -23,7 +23,7 @@ CATEGORIES = ["workclass", "marital-status", "occupation", "relationship", "race
 UNKNOWN, RICH, POOR = "?", ">50K", "<=50K"
 
 
-def load(
+def load_adult(
     root: str | None,
     *,
     split_seed: int,
@@ -35,23 +35,23 @@ def load(
 
     Args:
         root: folder of all data sets.
-        split_seed: of which training rows are held out for validation.
+        split_seed: seed of the choice of validation rows.
         files: paths of ``train`` and ``test`` below `root`.
-        published: where they can be had.
-        variants: the forms that are known, see `targets.tabular.preparation.Variant`.
+        published: address of the publisher, for messages.
+        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
 
     Raises:
-        DataError: if a file is missing or damaged, or not one of `variants`.
+        DataError: if a file is missing or damaged, or none of `variants`.
     """
     paths = located("adult", root, files, published)
     train, test = _people(paths["train"]), _people(paths["test"])
-    train = train.rows(permutation(len(train), split_seed))
-    test = test.rows(permutation(len(test), split_seed))
+    train = train.rows(numpy_permutation(len(train), split_seed))
+    test = test.rows(numpy_permutation(len(test), split_seed))
     return prepared("adult", str(paths["train"].parent), train, test, variants)
 
 
 def _people(path: Path) -> Columns:
-    """The rows of one file; the test file begins with a comment and ends its labels with a full stop."""
+    """The rows of one file; the test file starts with a comment, and its labels end with a full stop."""
     frame = read(path, COLUMNS, header=False, comment="|")
     frame = frame[(frame != UNKNOWN).all(axis=1)]
     if frame.empty:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from targets.tabular.preparation import Columns, from_zero_to_one, permutation, prepared
+from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -19,7 +19,7 @@ LARGEST = 90
 """Posts with more comments than this percentile of all of them are left out, as in the released code."""
 
 
-def load(
+def load_blog(
     root: str | None,
     *,
     split_seed: int,
@@ -29,18 +29,18 @@ def load(
 ) -> TabularData:
     """Posts with 280 numbers each, in the published split; the outcome is scaled to [0, 1].
 
-    The files have no header: the released loader takes the first row of each for one and loses it, and
-    it lets counts above 255 wrap around to small ones, which then stay in. Here neither happens.
+    The files have no header: the released loader loses the first row of each, taking it for one, and counts
+        above 255 overflow to small ones, which are then not left out. Neither is the case here.
 
     Args:
         root: folder of all data sets.
-        split_seed: of which training rows are held out for validation.
+        split_seed: seed of the choice of validation rows.
         files: paths of ``train`` and ``test`` below `root`.
-        published: where they can be had.
-        variants: the forms that are known, see `targets.tabular.preparation.Variant`.
+        published: address of the publisher, for messages.
+        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
 
     Raises:
-        DataError: if a file is missing or damaged, or not one of `variants`.
+        DataError: if a file is missing or damaged, or none of `variants`.
     """
     paths = located("blog", root, files, published)
     train, test = (_posts(paths[part]) for part in ("train", "test"))
@@ -48,7 +48,7 @@ def load(
     train, test = (posts[posts[OUTCOME] <= most] for posts in (train, test))
     outcome = from_zero_to_one(np.concatenate([train[OUTCOME], test[OUTCOME]]))
     first, second = (
-        Columns(posts[NUMERIC], None, scaled).rows(permutation(len(posts), split_seed))
+        Columns(posts[NUMERIC], None, scaled).rows(numpy_permutation(len(posts), split_seed))
         for posts, scaled in ((train, outcome[: len(train)]), (test, outcome[len(train) :]))
     )
     return prepared("blog", str(paths["train"].parent), first, second, variants)

@@ -1,4 +1,4 @@
-"""COMPAS: whether an offender offends again within two years (ProPublica 2016)."""
+"""COMPAS: whether an offender reoffends within two years (ProPublica 2016)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, prepared, split
+from targets.tabular.preparation import Columns, prepared, split_rows
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -17,10 +17,10 @@ CATEGORIES = ["race", "sex"]
 OUTCOME = "two_year_recid"
 SCREENING, RECID, DEGREE, SCORE = "days_b_screening_arrest", "is_recid", "c_charge_degree", "score_text"
 WINDOW = 30
-"""Days between arrest and screening; beyond them the screening may be of another offence."""
+"""Maximum days between arrest and screening; otherwise the screening may be for another offence."""
 
 
-def load(
+def load_compas(
     root: str | None,
     *,
     split_seed: int,
@@ -32,13 +32,13 @@ def load(
 
     Args:
         root: folder of all data sets.
-        split_seed: of the split into training and test rows, as the set has none of its own.
+        split_seed: seed of the split into training and test rows, as none is published.
         file: path below `root`.
-        published: where it can be had.
-        variants: the forms that are known, see `targets.tabular.preparation.Variant`.
+        published: address of the publisher, for messages.
+        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
 
     Raises:
-        DataError: if the file is missing or damaged, or not one of `variants`.
+        DataError: if the file is missing or damaged, or none of `variants`.
     """
     path = located("compas", root, {"all": file}, published)["all"]
     columns = [*NUMERIC, *CATEGORIES, OUTCOME, SCREENING, RECID, DEGREE, SCORE]
@@ -52,5 +52,5 @@ def load(
     outcome = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if not np.isin(outcome, (0.0, 1.0)).all():
         raise DataError(f"'{path}' must hold 0 or 1 in the column {OUTCOME}, it holds other numbers")
-    train, test = split(Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome), split_seed)
+    train, test = split_rows(Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome), split_seed)
     return prepared("compas", str(path), train, test, variants)

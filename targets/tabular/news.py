@@ -1,4 +1,4 @@
-"""Online News Popularity: how often an article is shared (Fernandes et al. 2015)."""
+"""Online News Popularity: the number of shares of an article (Fernandes et al. 2015)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, from_zero_to_one, prepared, split
+from targets.tabular.preparation import Columns, from_zero_to_one, prepared, split_rows
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
 OUTCOME = "shares"
 UNREAD = ("url", "timedelta")
-"""Columns that say which article it is and when it was seen, and predict nothing."""
+"""Columns that identify the article and the time of observation, and are not features."""
 NUMERIC = [
     *("n_tokens_title", "n_tokens_content", "n_unique_tokens", "n_non_stop_words"),
     *("n_non_stop_unique_tokens", "num_hrefs", "num_self_hrefs", "num_imgs", "num_videos"),
@@ -35,7 +35,7 @@ NUMERIC = [
 ]
 
 
-def load(
+def load_news(
     root: str | None,
     *,
     split_seed: int,
@@ -47,13 +47,13 @@ def load(
 
     Args:
         root: folder of all data sets.
-        split_seed: of the split into training and test rows, as the set has none of its own.
+        split_seed: seed of the split into training and test rows, as none is published.
         file: path below `root`.
-        published: where it can be had.
-        variants: the forms that are known, see `targets.tabular.preparation.Variant`.
+        published: address of the publisher, for messages.
+        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
 
     Raises:
-        DataError: if the file is missing or damaged, or not one of `variants`.
+        DataError: if the file is missing or damaged, or none of `variants`.
     """
     path = located("news", root, {"all": file}, published)["all"]
     frame = read(path, [*NUMERIC, OUTCOME], header=True)
@@ -62,5 +62,5 @@ def load(
         row = int(np.argmax(shares <= 0)) + 1
         raise DataError(f"'{path}' must hold positive numbers in the column {OUTCOME}, not so in row {row}")
     columns = Columns(numbers(path, frame, NUMERIC), None, from_zero_to_one(np.log(shares)))
-    train, test = split(columns, split_seed)
+    train, test = split_rows(columns, split_seed)
     return prepared("news", str(path), train, test, variants)

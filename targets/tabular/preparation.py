@@ -1,4 +1,4 @@
-"""From columns to rows for training, validation and test: scaling, one-hot codes, split, and known counts."""
+"""Preparation of tables: scaling, one-hot encoding, split into parts, and checks of the number of rows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Variant:
-    """One known form of a set: the whole, or a subset that stands for it.
+class TableVariant:
+    """One known form of a data set: the whole, or a subset that replaces it.
 
     Attributes:
-        train: training rows, those held out for validation included.
-        test: test rows.
-        note: what must be said beside a number measured on it; None for the whole published set.
+        train: number of training rows, including those held out for validation.
+        test: number of test rows.
+        note: remark that must accompany results; None for the whole published set.
     """
 
     train: int
@@ -33,11 +33,11 @@ class Variant:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the rows of one part hold.
+    """The columns of one part.
 
     Attributes:
         numeric: columns of numbers.
-        categories: columns of text, which become one-hot codes.
+        categories: columns of text, to be one-hot encoded; None if there are none.
         outcome: ``(rows,)``, from 0 to 1.
     """
 
@@ -54,39 +54,39 @@ class Columns:
         return Columns(self.numeric.iloc[places], categories, self.outcome[places])
 
 
-def split(columns: Columns, seed: int) -> tuple[Columns, Columns]:
+def split_rows(columns: Columns, seed: int) -> tuple[Columns, Columns]:
     """80 % of the rows for training and the rest for test, in the order of the released loaders.
 
-    With their seed 78712 the rows of COMPAS are split just as in the code of the papers.
+    With their seed 78712 this is the split of COMPAS in the papers' code.
     """
-    order = permutation(len(columns), seed)
+    order = numpy_permutation(len(columns), seed)
     cut = int(0.8 * len(columns))
     return columns.rows(order[:cut]), columns.rows(order[cut:])
 
 
-def permutation(rows: int, seed: int) -> NDArray[np.int64]:
-    """The order in which NumPy's legacy generator shuffles that many rows."""
+def numpy_permutation(rows: int, seed: int) -> NDArray[np.int64]:
+    """The permutation of `rows` rows by NumPy's legacy generator."""
     return np.random.RandomState(seed).permutation(rows).astype(np.int64)
 
 
 def prepared(
     name: str, source: str, train: Columns, test: Columns, variants: Sequence[Mapping[str, Any]]
 ) -> TabularData:
-    """The set, its last training rows held out for validation (EDLP's released code; experiments E.4).
+    """The prepared data set, with the last training rows held out for validation (settings E.4).
 
-    Numbers are scaled to [0, 1] over training and test rows and texts one-hot coded; then every feature
-    is centred and divided by its standard deviation over the training rows. Features that are constant
-    there are dropped.
+    As in EDLP's released code, numbers are scaled to [0, 1] over training and test rows and texts are one-hot
+    encoded; then every feature is standardised with its mean and standard deviation over the training rows.
+    Features that are constant there are dropped.
 
     Args:
         source: the file or folder, for messages.
-        train: training rows in the order that decides which are held out.
-        variants: the forms that are known, see `Variant`.
+        train: training rows, the last of which are held out.
+        variants: the known forms, arguments of `TableVariant`.
 
     Raises:
-        DataError: if there are no rows, or other numbers of rows than `variants` know.
+        DataError: if there are no rows, or the numbers of rows are none of `variants`.
     """
-    # Imported here, as it takes a second that no other target should pay.
+    # Imported here, since the import takes a second and no other target needs it.
     from sklearn.preprocessing import (  # type: ignore[import-untyped, unused-ignore]
         MinMaxScaler,
         OneHotEncoder,
@@ -118,15 +118,17 @@ def prepared(
 
 
 def from_zero_to_one(values: Array) -> Array:
-    """`values` scaled so that the least is 0 and the greatest 1; all 0 where they are the same."""
+    """`values` scaled to minimum 0 and maximum 1; all 0 if they are equal."""
     span = np.ptp(values)
     scaled: Array = (values - values.min()) / (span if span > 0.0 else 1.0)
     return scaled
 
 
-def _counted(name: str, source: str, train: int, test: int, variants: Sequence[Mapping[str, Any]]) -> Variant:
-    """The known form with as many rows."""
-    known = [Variant(**each) for each in variants]
+def _counted(
+    name: str, source: str, train: int, test: int, variants: Sequence[Mapping[str, Any]]
+) -> TableVariant:
+    """The known form with the same numbers of rows."""
+    known = [TableVariant(**each) for each in variants]
     for variant in known:
         if (train, test) == (variant.train, variant.test):
             return variant

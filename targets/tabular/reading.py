@@ -1,4 +1,4 @@
-"""Comma-separated files as the sets are published, checked column by column."""
+"""Reads published CSV files and checks their columns."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from targets.datasets.files.places import content, data_root, found, one_line
 
 
 def located(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:
-    """The files of a set, plain or with ``.gz`` added to the name.
+    """The files of a data set, plain or with ``.gz`` added to the name.
 
-    Nothing is downloaded: the publishers hand out archives that change, and ask for a visit.
+    Nothing is downloaded, as the publishers provide archives without stable checksums.
 
     Args:
-        name: the set, for messages.
+        name: the data set, for messages.
         root: folder of all data sets.
-        paths: what each file is, and its path below `root`.
-        published: where the set can be had.
+        paths: by role of a file, its path below `root`.
+        published: address of the publisher, for messages.
 
     Raises:
-        DataError: if there is no such folder, or a file is not in it.
+        DataError: if the folder or a file is missing.
     """
     folder = data_root(name, root)
     there = found(folder, [paths])
@@ -39,23 +39,22 @@ def located(name: str, root: str | None, paths: Mapping[str, str], published: st
 
 
 def read(path: Path, columns: Sequence[str], *, header: bool, comment: str | None = None) -> pd.DataFrame:
-    """The rows of a file, with the `columns` that are expected and maybe more.
+    """The expected `columns` of a file.
 
     Args:
-        columns: names of the columns; of a file without header, of all its columns in order.
-        header: whether the first line holds the names; blanks around them are cut.
-        comment: lines that begin with it are no rows.
+        columns: names of the columns; for a file without header, of all its columns in order.
+        header: whether the first line contains the names; white space around them is ignored.
+        comment: prefix of lines to ignore.
 
     Returns:
-        A frame that is indexed by the number of the row, from 0. What is empty is NaN, text has no blanks
-        around it.
+        A frame indexed by row number from 0. Empty fields are NaN; text is stripped of white space.
 
     Raises:
-        DataError: if it cannot be read, lacks a column or holds no rows.
+        DataError: if it cannot be read, lacks a column or has no rows.
     """
     try:
         with warnings.catch_warnings():
-            # A row that is too long is cut, with a warning.
+            # pandas truncates a row that is too long, with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(content(path)),
@@ -91,10 +90,10 @@ def read(path: Path, columns: Sequence[str], *, header: bool, comment: str | Non
 
 
 def numbers(path: Path, frame: pd.DataFrame, columns: Sequence[str], *, empty: bool = False) -> pd.DataFrame:
-    """The `columns` as float64; `empty` allows places without a value, which stay NaN.
+    """The `columns` as float64; with `empty`, fields without a value are allowed and NaN.
 
     Raises:
-        DataError: naming the first column, and row from 1, that holds no finite number.
+        DataError: naming the first column and row (from 1) without a finite number.
     """
     given = frame[list(columns)]
     found = pd.DataFrame({column: _as_numbers(given[column]) for column in columns}, index=frame.index)
@@ -112,7 +111,7 @@ def numbers(path: Path, frame: pd.DataFrame, columns: Sequence[str], *, empty: b
 
 
 def _as_numbers(column: pd.Series) -> pd.Series:
-    """Float64, NaN where there is no number; truth values are none."""
+    """Float64, NaN where there is no number; booleans are not numbers."""
     if pd.api.types.is_bool_dtype(column):
         return pd.Series(np.nan, index=column.index)
     return pd.to_numeric(column, errors="coerce").astype("float64")

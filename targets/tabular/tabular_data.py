@@ -1,4 +1,4 @@
-"""What a tabular data set is: rows of numbers with an outcome, in three parts, and what is said of them."""
+"""A tabular data set: rows of features with an outcome, in three parts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from torch import Tensor
 from targets.datasets.dataset import DataError
 
 VALIDATION = 0.01
-"""Share of the training rows that is held out for validation, as in the released code."""
+"""Fraction of the training rows that is held out for validation, as in the released code."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows.
+    """The rows of one part.
 
     Attributes:
-        inputs: float64 ``(rows, features)``.
-        outcome: what is to be predicted, from 0 to 1, float64 ``(rows,)``.
+        inputs: features, float64 ``(rows, features)``.
+        outcome: the outcome to predict, from 0 to 1, float64 ``(rows,)``.
     """
 
     inputs: Tensor
@@ -36,12 +36,12 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class TabularData:
-    """Rows for training, validation and test, in an order drawn by seed and thus fit to be cut.
+    """Rows for training, validation and test, in random order, so that the first rows are a random subset.
 
     Attributes:
         name: such as ``compas``.
         train, validation, test: the parts; features are in units of the training rows' standard deviation.
-        note: what must be said beside a number measured on it; None for the whole published set.
+        note: remark that must accompany results; None for the whole published set.
     """
 
     name: str
@@ -63,10 +63,10 @@ class TabularData:
     def first(self, rows: int | None) -> TabularData:
         """At most `rows` training rows and as many test rows, with a note; all of them for None.
 
-        Features keep the units of all training rows, and validation its rows.
+        The scaling of the features is that of all training rows, and the validation rows do not change.
 
         Raises:
-            DataError: if `rows` is no whole number of at least 1.
+            DataError: if `rows` is not a positive integer.
         """
         if rows is None:
             return self

@@ -1,4 +1,4 @@
-"""Travelling salesmen: tours as a space, the density over them, TSPLIB instances and random cities.
+"""The travelling salesman problem: tours as a space, a density over them, TSPLIB and random instances.
 
-Imports the contract of `targets` only.
+Imports `targets.synthetic`, `targets.datasets` and the modules of `targets` outside rooms.
 """

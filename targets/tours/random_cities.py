@@ -1,4 +1,4 @@
-"""Cities on the unit square, with ways that differ in length there and back (experiments.md E.2)."""
+"""Random cities on the unit square, with asymmetric distances (settings E.2)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from targets.randomness import derive_seed, uniform
 from targets.tours.tsplib import FEWEST
 
 ASYMMETRY = 0.2
-"""A way is up to so much longer than the distance that it covers."""
+"""A distance exceeds the Euclidean one by at most this fraction."""
 
 
 def random_cities(cities: int, seed: int) -> Tensor:
-    """Lengths ``(n, n)`` from the city of the row to that of the column, float64, zero from a city to itself.
+    """Distances ``(n, n)`` from the city of the row to that of the column, float64, with zero diagonal.
 
-    Coordinates are uniform on the unit square; a way is their distance times a weight that is uniform on
-    [1, 1.2] and independent of that of the way back.
+    Coordinates are uniform on the unit square. A distance is the Euclidean one times a weight that is
+    uniform on [1, 1.2], independent for the two directions.
 
     Raises:
         ValueError: unless `cities` is a whole number of at least 3.

@@ -1,4 +1,4 @@
-"""Tours of n cities: the permutations as a space, and what a target of tours offers."""
+"""Tours of n cities: the space of permutations, and the protocol of targets whose states are tours."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from targets.randomness import Generator, uniform
 from targets.spaces import Discrete
 
 MOST_LISTED = 8
-"""Cities up to which all tours are listed: 8! = 40,320. Rotations of a tour are tours of their own."""
+"""Largest number of cities whose tours are listed: 8! = 40,320. Rotations of a tour are distinct tours."""
 
 
 @runtime_checkable
 class HasTours(Protocol):
-    """A target whose states are tours, a city for each position, or nothing that has density."""
+    """A target whose states of positive density are tours: a city for each position."""
 
     cities: int
     """Number n of cities, and of positions."""
@@ -32,7 +32,7 @@ class HasTours(Protocol):
         ...
 
     def cost(self, tour: Tensor) -> Tensor:
-        """Length of each tour ``(*batch, n)`` with the way home, ``(*batch)``, float64."""
+        """Length of each closed tour ``(*batch, n)``, ``(*batch)``, float64."""
         ...
 
     def optimum(self) -> float | None:
@@ -86,15 +86,15 @@ class Tours(Discrete):
 
 
 def is_tour(tour: Tensor, cities: int) -> Tensor:
-    """Whether every city is at one position, ``(*batch)``, bool.
+    """Whether every city occurs exactly once, ``(*batch)``, bool.
 
     Args:
-        tour: ``(*batch, cities)``, int64 from 0; what is at least `cities` is no city.
+        tour: ``(*batch, cities)``, int64 from 0; numbers of at least `cities` are not cities.
     """
     there = torch.zeros((*tour.shape[:-1], 2 * cities), dtype=torch.bool, device=tour.device)
     return there.scatter_(-1, tour.clamp(max=2 * cities - 1), True)[..., :cities].all(-1)
 
 
 def rotations(tour: Tensor) -> Tensor:
-    """The tours ``(n, n)`` that go round as `tour` ``(n)`` does, from each start."""
+    """All n rotations of `tour` ``(n)``, ``(n, n)``."""
     return torch.stack([tour.roll(shift, -1) for shift in range(tour.shape[-1])])

@@ -1,4 +1,4 @@
-"""The travelling salesman as a density over tours (EDLP, section 6.2; experiments.md E.2)."""
+"""The travelling salesman as a density over tours (EDLP, section 6.2; settings E.2)."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ STEEPNESS = 10.0
 
 
 class TSP(Target):
-    """U = -scale * cost on tours, minus infinity on what is no tour; the city at each position is coded.
+    """U = -scale * cost on tours, minus infinity on other states; a state encodes the city at each position.
 
-    Off the tours U has the multilinear extension -scale * sum_i sum_cd p_i(c) p_(i+1)(d) D(c, d), where
-    p_i(c) is the probability that position i holds city c if the coordinates of the code are independent
-    with theta as their means. Its gradient is finite and in closed form at every state, tour or not. Codes
-    that are no city are as far from everything as the two cities furthest apart, so that the gradient leads
-    away from them. Only states of the space are supported, and a theta off the grid is not detected.
+    The gradient is that of the multilinear extension -scale * sum_i sum_cd p_i(c) p_(i+1)(d) D(c, d), where
+    p_i(c) is the probability that position i has city c if the coordinates of the code are independent with
+    means theta. It is finite and in closed form at every state. Codes that are not cities have the largest
+    distance of two cities to all others, so that the gradient points away from them. Arguments must be
+    states of the space, which is not checked.
 
     Args:
         cities: n of a random instance (`targets.tours.random_cities`).
-        file: a TSPLIB file in place of it, as a path or below ``root/tsplib``.
+        file: a TSPLIB file instead, as a path or below ``root/tsplib``.
         root: folder of all data sets.
         encoding: ``bits``, n words of ceil(log2 n) bits, highest first, on {0, 1}^(n ceil(log2 n)); or
             ``one_hot``, n one-hot vectors over the cities.
         scale: a positive number, or ``auto``: 10 for a random instance, 10 over the mean distance for a file.
-        instance_seed: of the random instance.
+        instance_seed: seed of the random instance.
 
     Attributes:
         sample: independent exact draws, as `targets.target.ExactlySampled` has it; for at most 8 cities.
         cities: n, the number of cities and of positions.
         distances: D ``(codes, codes)``, from the city of the row to that of the column.
-        scale: of the energy.
+        scale: scale of U.
 
     Raises:
         ValueError: naming the argument, or what is wrong with the file.
@@ -89,7 +89,7 @@ class TSP(Target):
         self.register_buffer("_words", words, persistent=False)
         if n > MOST_LISTED:
             return
-        # Where there is no list there is no such method, and nobody takes the target for one that has it.
+        # An attribute only where the tours are listed: other instances are not `ExactlySampled`.
         self.sample = self._sample
         listed = Tours(n, n).states().long()
         probabilities = (-self.scale * distances[listed, listed.roll(-1, -1)].sum(-1)).softmax(0)
@@ -101,7 +101,7 @@ class TSP(Target):
         self.register_buffer("_cumulative_bits", cumulative.view(torch.int64), persistent=False)
 
     def tour(self, theta: Tensor) -> Tensor:
-        """The code at each position, ``(*batch, n)``, int64; what is at least n is no city."""
+        """The code at each position, ``(*batch, n)``, int64; codes of at least n are not cities."""
         if isinstance(self.space, Categorical):
             return self.space.to_levels(theta)
         return (theta.reshape(*theta.shape[:-1], self.cities, self.width).long() * self._words).sum(-1)
@@ -114,7 +114,7 @@ class TSP(Target):
         return bits.flatten(-2).to(self.distances.dtype)
 
     def cost(self, tour: Tensor) -> Tensor:
-        """Length of each tour ``(*batch, n)`` with the way home, ``(*batch)``, float64."""
+        """Length of each closed tour ``(*batch, n)``, ``(*batch)``, float64."""
         return self._legs(tour).double().sum(-1)
 
     def log_prob(self, theta: Tensor) -> Tensor:
@@ -125,12 +125,12 @@ class TSP(Target):
         before, after = tour.roll(1, -1).unsqueeze(-1), tour.roll(-1, -1).unsqueeze(-1)
         if isinstance(self.space, Categorical):
             every = torch.arange(self.cities, device=theta.device)
-            grad = self._way(before, every) + self._way(every, after)
+            grad = self._distance(before, every) + self._distance(every, after)
             return self._log_prob(tour), grad.mul_(-self.scale)
         here = tour.unsqueeze(-1)
         flipped = here ^ self._words
-        rise = self._way(before, flipped) + self._way(flipped, after)
-        rise -= self._way(before, here) + self._way(here, after)
+        rise = self._distance(before, flipped) + self._distance(flipped, after)
+        rise -= self._distance(before, here) + self._distance(here, after)
         grad = rise.flatten(-2).mul_(torch.rsub(theta, 1.0, alpha=2.0)).mul_(-self.scale)
         return self._log_prob(tour), grad
 
@@ -140,7 +140,7 @@ class TSP(Target):
         return self.state(tours.initial(shape, generator, like=self.distances).long())
 
     def tours(self) -> Tensor:
-        """All tours ``(n!, n)``, int64, in lexicographic order; rotations are tours of their own.
+        """All tours ``(n!, n)``, int64, in lexicographic order; rotations are distinct.
 
         Raises:
             ValueError: for more than 8 cities.
@@ -161,7 +161,7 @@ class TSP(Target):
         return self._probability_bits.view(torch.float64)
 
     def optimum(self) -> float | None:
-        """Length of the shortest tour: of the list where there is one, else as published; None if unknown."""
+        """Length of the shortest tour: by enumeration if possible, else as published; None if unknown."""
         if self.cities <= MOST_LISTED:
             return float(self.cost(self.tours()).min())
         return self._published
@@ -179,11 +179,11 @@ class TSP(Target):
         return log_prob.masked_fill_(~is_tour(tour, self.cities), -torch.inf)
 
     def _legs(self, tour: Tensor) -> Tensor:
-        """The way from each position to the next, ``(*batch, n)``."""
-        return self._way(tour, tour.roll(-1, -1))
+        """Distance from each position to the next, ``(*batch, n)``."""
+        return self._distance(tour, tour.roll(-1, -1))
 
-    def _way(self, origin: Tensor, destination: Tensor) -> Tensor:
-        """D at two codes each, whose shapes broadcast."""
+    def _distance(self, origin: Tensor, destination: Tensor) -> Tensor:
+        """D between two codes, whose shapes broadcast."""
         return look_up(self.distances.flatten(), origin * len(self.distances) + destination)
 
 

@@ -16,7 +16,7 @@ from targets.datasets.files.places import content
 from targets.tours.tsplib_distances import DISTANCES
 
 FEWEST = 3
-"""Cities below which there is nothing to choose."""
+"""Minimum number of cities: fewer have a single tour."""
 
 OPTIMA = {
     "burma14": 3323,
@@ -31,10 +31,10 @@ OPTIMA = {
     "eil51": 426,
     "berlin52": 7542,
 }
-"""Lengths of the shortest tours of instances that are published without one."""
+"""Lengths of the shortest tours of instances that are published without a tour."""
 
 FORMATS = {
-    # First whether a row of numbers holds what is right of the diagonal, then whether the diagonal is there.
+    # First whether rows are right of the diagonal, then whether they include the diagonal.
     "UPPER_ROW": (True, False),
     "LOWER_ROW": (False, False),
     "UPPER_DIAG_ROW": (True, True),
@@ -45,20 +45,20 @@ FORMATS = {
     "UPPER_DIAG_COL": (False, True),
     "LOWER_DIAG_COL": (True, True),
 }
-"""EDGE_WEIGHT_FORMAT of a triangle; FULL_MATRIX is the other one."""
+"""The values of EDGE_WEIGHT_FORMAT for triangular matrices; FULL_MATRIX is the only other one."""
 
 KEYWORD = re.compile(r"^\s*([A-Z][A-Z0-9_]*)\s*(?::\s*(.*?))?\s*$")
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """What a TSPLIB file says.
+    """The content of a TSPLIB file.
 
     Attributes:
         name: of the instance.
         distances: from the city of the row to that of the column, ``(n, n)``, float64.
-        optimum: length of the shortest tour, of the ``.opt.tour`` beside the file or as published; None
-            where it is not known.
+        optimum: length of the shortest tour, from the file ``.opt.tour`` in the same folder or as published;
+            None if unknown.
     """
 
     name: str
@@ -89,8 +89,8 @@ def read(path: Path) -> Instance:
     """The instance in a file, plain or gzipped.
 
     Raises:
-        DataError: if it cannot be read, a section is missing or does not fit, or its edge-weight type or
-            format is not supported.
+        DataError: if it cannot be read, a section is missing or invalid, or its edge-weight type or format is
+            not supported.
     """
     keys, sections = _parse(path)
     size = _dimension(path, keys)
@@ -123,7 +123,7 @@ def read_tour(path: Path, size: int) -> Tensor:
     """The tour of `size` cities in a TSPLIB file, ``(size,)``, int64, cities from 0.
 
     Raises:
-        DataError: if it cannot be read or is no tour of all cities.
+        DataError: if it cannot be read or is not a tour of all cities.
     """
     _, sections = _parse(path)
     words = [word for word in _section(path, sections, "TOUR_SECTION", "a tour") if word != "-1"]
@@ -134,7 +134,7 @@ def read_tour(path: Path, size: int) -> Tensor:
 
 
 def length(distances: Tensor, tour: Tensor) -> float:
-    """Length of a tour ``(n,)`` with the way home."""
+    """Length of a closed tour ``(n,)``."""
     return float(distances[tour, tour.roll(-1)].sum())
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from torch import Tensor
 
 EARTH = 6378.388
-"""Radius of the earth in kilometres, as TSPLIB has it."""
+"""Radius of the earth in kilometres, as in TSPLIB."""
 
 PI = 3.141592
-"""As TSPLIB has it; the lengths that are published rest on it."""
+"""As in TSPLIB, on which the published lengths are based."""
 
 
 def _squares(points: Tensor) -> Tensor:

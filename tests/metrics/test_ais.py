@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from metrics.likelihood.ais_schedule import SCHEDULES, schedule
-from metrics.likelihood.ais_untempered import UntemperedAnnealing
+from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
 from metrics.likelihood.importance_weights import Estimate, log_mean_weight
-from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
 from metrics.likelihood.rbm_log_partition import (
-    base_log_likelihood,
-    exact_log_partition,
-    mean_log_prob,
+    exact_rbm_log_partition,
+    rbm_mean_log_prob,
+    rbm_reference_log_likelihood,
 )
 from targets.models.rbm import RBM
 from targets.randomness import Streams, uniform
@@ -33,15 +33,15 @@ def machine(n_visible: int, n_hidden: int, scale: float = 0.5, seed: int = 1) ->
 
 def forward(rbm: RBM, betas: torch.Tensor, chains: int, seed: int) -> Estimate:
     streams = Streams([seed], "ais/forward")
-    run = Annealing(rbm, betas, base_draws(rbm, chains, streams), streams)
+    run = RBMAnnealing(rbm, betas, reference_draws(rbm, chains, streams), streams)
     run.advance(run.steps)
-    return log_mean_weight(run.log_weights).shifted(log_base_partition(rbm))
+    return log_mean_weight(run.log_weights).shifted(log_reference_partition(rbm))
 
 
 def reverse(rbm: RBM, betas: torch.Tensor, draws: torch.Tensor, seed: int) -> Estimate:
-    run = Annealing(rbm, betas.flip(0), draws.unsqueeze(0), Streams([seed], "ais/reverse"))
+    run = RBMAnnealing(rbm, betas.flip(0), draws.unsqueeze(0), Streams([seed], "ais/reverse"))
     run.advance(run.steps)
-    return log_mean_weight(run.log_weights).reversed(log_base_partition(rbm))
+    return log_mean_weight(run.log_weights).reversed(log_reference_partition(rbm))
 
 
 def exact_draws(rbm: RBM, number: int, seed: int) -> torch.Tensor:
@@ -56,17 +56,17 @@ def test_log_z_is_the_sum_over_both_layers(shape: tuple[int, int]) -> None:
     visible, hidden = Binary(shape[0]).states(), Binary(shape[1]).states()
     joint = (visible @ rbm.weight.T) @ hidden.T
     joint = joint + (visible @ rbm.visible_bias).unsqueeze(-1) + hidden @ rbm.hidden_bias
-    assert exact_log_partition(rbm) == pytest.approx(float(joint.flatten().logsumexp(0)), abs=1e-10)
+    assert exact_rbm_log_partition(rbm) == pytest.approx(float(joint.flatten().logsumexp(0)), abs=1e-10)
 
 
 def test_log_z_of_a_large_machine_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 20 hidden or visible units, n_hidden=21 and n_visible=22"):
-        exact_log_partition(RBM(22, 21))
+        exact_rbm_log_partition(RBM(22, 21))
 
 
 def test_the_estimate_is_within_four_standard_errors_and_a_twentieth_of_a_nat() -> None:
     rbm = machine(12, 10)
-    truth, found = exact_log_partition(rbm), forward(rbm, schedule(1000), 500, seed=0)
+    truth, found = exact_rbm_log_partition(rbm), forward(rbm, schedule(1000), 500, seed=0)
     assert abs(found.value - truth) <= min(0.05, 4.0 * found.standard_error)
     assert found.low <= found.value <= found.high
 
@@ -74,7 +74,7 @@ def test_the_estimate_is_within_four_standard_errors_and_a_twentieth_of_a_nat() 
 def test_forward_and_reverse_bracket_the_truth() -> None:
     # A short schedule, so that the two sides stand apart by more than their errors.
     rbm = machine(12, 10, scale=1.0)
-    truth, betas, bracketed = exact_log_partition(rbm), schedule(20), 0
+    truth, betas, bracketed = exact_rbm_log_partition(rbm), schedule(20), 0
     for seed in range(20):
         up = forward(rbm, betas, 100, seed)
         down = reverse(rbm, betas, exact_draws(rbm, 100, seed), seed)
@@ -88,11 +88,11 @@ def test_weights_are_unbiased_for_the_ratio_of_partition_functions(steps: int) -
     # 4e5 chains; the alarm rate at five standard errors is below 1e-6 a case.
     rbm = machine(4, 3, scale=0.7)
     streams, back = Streams([3], "ais/forward"), Streams([3], "ais/reverse")
-    betas, ratio = schedule(steps), exact_log_partition(rbm) - log_base_partition(rbm)
+    betas, ratio = schedule(steps), exact_rbm_log_partition(rbm) - log_reference_partition(rbm)
     draws = exact_draws(rbm, 400_000, 4).unsqueeze(0)
     for run, truth in (
-        (Annealing(rbm, betas, base_draws(rbm, 400_000, streams), streams), ratio),
-        (Annealing(rbm, betas.flip(0), draws, back), -ratio),
+        (RBMAnnealing(rbm, betas, reference_draws(rbm, 400_000, streams), streams), ratio),
+        (RBMAnnealing(rbm, betas.flip(0), draws, back), -ratio),
     ):
         run.advance(steps)
         weights = (run.log_weights.flatten() - truth).exp()
@@ -107,31 +107,31 @@ def test_a_transition_leaves_the_law_at_its_temperature_invariant(beta: float) -
     states = rbm.space.states()
     base = rbm.data_mean.logit()
     logits = rbm.hidden_logits(states)
-    log_law = torch.nn.functional.softplus(beta * logits).sum(-1) + states @ (
+    log_pi = torch.nn.functional.softplus(beta * logits).sum(-1) + states @ (
         (1 - beta) * base + beta * rbm.visible_bias
     )
-    law, draws = log_law.softmax(-1), 400_000
-    picked = torch.multinomial(law, draws, replacement=True, generator=torch.Generator().manual_seed(0))
-    run = Annealing(rbm, schedule(2), states[picked], torch.Generator().manual_seed(1))
+    pi, draws = log_pi.softmax(-1), 400_000
+    picked = torch.multinomial(pi, draws, replacement=True, generator=torch.Generator().manual_seed(0))
+    run = RBMAnnealing(rbm, schedule(2), states[picked], torch.Generator().manual_seed(1))
     after = run._transition(rbm.hidden_logits(states[picked]), beta)
     seen = torch.bincount(rbm.space.index(after), minlength=len(states)).double() / draws
     # DKW: a gap of 0.0043 between 400,000 draws and their law has a probability below 1e-6.
-    assert float((seen.cumsum(0) - law.cumsum(0)).abs().max()) <= math.sqrt(math.log(2e6) / (2 * draws))
+    assert float((seen.cumsum(0) - pi.cumsum(0)).abs().max()) <= math.sqrt(math.log(2e6) / (2 * draws))
 
 
 def test_released_estimator_goes_to_log_z_plus_the_divergence_from_the_base() -> None:
-    # The toy of experiments.md C, 20 visible and 10 hidden units.
+    # The toy of settings C, 20 visible and 10 hidden units.
     rbm = machine(20, 10, scale=0.45, seed=5)
     states = rbm.space.states()
-    log_p = rbm.log_prob(states) - exact_log_partition(rbm)
+    log_p = rbm.log_prob(states) - exact_rbm_log_partition(rbm)
     mean = rbm.data_mean
     log_base = states @ mean.logit() + torch.log1p(-mean).sum()
     divergence = float((log_p.exp() * (log_p - log_base)).sum())
     assert divergence > 2.0
     streams = Streams([0], "ais/untempered")
-    run = UntemperedAnnealing(rbm, schedule(10_000), base_draws(rbm, 100, streams), streams)
+    run = UntemperedRBMAnnealing(rbm, schedule(10_000), reference_draws(rbm, 100, streams), streams)
     run.advance(run.steps)
-    truth = exact_log_partition(rbm)
+    truth = exact_rbm_log_partition(rbm)
     assert abs(log_mean_weight(run.log_weights).value - truth - divergence) <= 0.3
     assert abs(forward(rbm, schedule(2000), 200, seed=0).value - truth) <= 0.1
 
@@ -139,13 +139,13 @@ def test_released_estimator_goes_to_log_z_plus_the_divergence_from_the_base() ->
 def test_a_stopped_annealing_ends_with_the_same_bits() -> None:
     rbm = machine(12, 10).float()
     whole, first = Streams([2], "ais"), Streams([2], "ais")
-    run = Annealing(rbm, schedule(50), base_draws(rbm, 8, whole), whole)
+    run = RBMAnnealing(rbm, schedule(50), reference_draws(rbm, 8, whole), whole)
     run.advance(50)
-    part = Annealing(rbm, schedule(50), base_draws(rbm, 8, first), first)
+    part = RBMAnnealing(rbm, schedule(50), reference_draws(rbm, 8, first), first)
     part.advance(20)
     saved, place = part.state_dict(), first.state_dict()
     streams = Streams([2], "ais")
-    rest = Annealing(rbm, schedule(50), base_draws(rbm, 8, streams), streams)
+    rest = RBMAnnealing(rbm, schedule(50), reference_draws(rbm, 8, streams), streams)
     rest.load_state_dict(saved)
     streams.load_state_dict(place)
     rest.advance(1000)
@@ -192,7 +192,7 @@ def test_likelihoods_are_means_of_exact_probabilities() -> None:
     rbm = machine(6, 4)
     data = (uniform(torch.Generator().manual_seed(0), (50,), (6,), like=rbm.weight) < 0.4).to(torch.uint8)
     log_p = rbm.probabilities().log()[rbm.space.index(data)]
-    assert mean_log_prob(rbm, data) - exact_log_partition(rbm) == pytest.approx(float(log_p.mean()))
+    assert rbm_mean_log_prob(rbm, data) - exact_rbm_log_partition(rbm) == pytest.approx(float(log_p.mean()))
     mean = rbm.data_mean
     by_hand = torch.where(data > 0, mean.log(), torch.log1p(-mean)).sum(-1).mean()
-    assert base_log_likelihood(rbm, data) == pytest.approx(float(by_hand))
+    assert rbm_reference_log_likelihood(rbm, data) == pytest.approx(float(by_hand))

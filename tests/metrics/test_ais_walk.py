@@ -9,20 +9,20 @@ import torch
 from torch.nn.functional import softplus
 
 from metrics.likelihood.ais_schedule import schedule
-from metrics.likelihood.ais_untempered import UntemperedAnnealing
-from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
+from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
 from metrics.likelihood.softplus_sum import softplus_sum
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from tests.metrics.test_ais import machine
 from tests.support.no_host_sync import NoHostSync
 
-KINDS = pytest.mark.parametrize("kind", [Annealing, UntemperedAnnealing])
+KINDS = pytest.mark.parametrize("kind", [RBMAnnealing, UntemperedRBMAnnealing])
 
 
-def walk(kind: type[Annealing], rbm: RBM, seeds: list[int], steps: int = 30) -> Annealing:
+def walk(kind: type[RBMAnnealing], rbm: RBM, seeds: list[int], steps: int = 30) -> RBMAnnealing:
     streams = Streams(seeds, "walk")
-    return kind(rbm, schedule(steps), base_draws(rbm, 16, streams), streams)
+    return kind(rbm, schedule(steps), reference_draws(rbm, 16, streams), streams)
 
 
 def tempered_log_prob(rbm: RBM, theta: torch.Tensor, beta: float) -> torch.Tensor:
@@ -33,7 +33,7 @@ def tempered_log_prob(rbm: RBM, theta: torch.Tensor, beta: float) -> torch.Tenso
 
 def test_log_weights_are_the_ratios_of_neighbouring_laws() -> None:
     rbm = machine(9, 7, scale=1.0)
-    run, betas = walk(Annealing, rbm, [0, 1], steps=6), schedule(6).tolist()
+    run, betas = walk(RBMAnnealing, rbm, [0, 1], steps=6), schedule(6).tolist()
     total = torch.zeros(2, 16, dtype=torch.float64)
     for before, after in pairwise(betas):
         total += tempered_log_prob(rbm, run.visible, after) - tempered_log_prob(rbm, run.visible, before)
@@ -43,7 +43,7 @@ def test_log_weights_are_the_ratios_of_neighbouring_laws() -> None:
 
 def test_untempered_log_weights_are_averages_of_the_gap_to_the_base() -> None:
     rbm = machine(9, 7, scale=1.0)
-    run = walk(UntemperedAnnealing, rbm, [0], steps=5)
+    run = walk(UntemperedRBMAnnealing, rbm, [0], steps=5)
     total = torch.zeros(1, 16, dtype=torch.float64)
     for _ in range(5):
         base = run.visible @ rbm.data_mean.logit() + torch.log1p(-rbm.data_mean).sum()
@@ -55,11 +55,11 @@ def test_untempered_log_weights_are_averages_of_the_gap_to_the_base() -> None:
 def test_log_z_of_the_base_is_that_of_the_tempered_law_at_0() -> None:
     rbm = machine(8, 5)
     brute = tempered_log_prob(rbm, rbm.space.states(), 0.0).logsumexp(0)
-    assert log_base_partition(rbm) == pytest.approx(brute.item(), abs=1e-10)
+    assert log_reference_partition(rbm) == pytest.approx(brute.item(), abs=1e-10)
 
 
 @KINDS
-def test_a_seed_has_the_same_bits_alone_and_beside_others(kind: type[Annealing]) -> None:
+def test_a_seed_has_the_same_bits_alone_and_beside_others(kind: type[RBMAnnealing]) -> None:
     rbm = machine(70, 50, scale=0.3).float()
     together, alone = walk(kind, rbm, [4, 9, 2]), walk(kind, rbm, [9])
     together.advance(30)
@@ -70,7 +70,7 @@ def test_a_seed_has_the_same_bits_alone_and_beside_others(kind: type[Annealing])
 
 
 @KINDS
-def test_no_step_waits_for_the_device(kind: type[Annealing]) -> None:
+def test_no_step_waits_for_the_device(kind: type[RBMAnnealing]) -> None:
     run = walk(kind, machine(9, 7), [0])
     with NoHostSync():
         run.advance(5)
@@ -79,7 +79,7 @@ def test_no_step_waits_for_the_device(kind: type[Annealing]) -> None:
 
 @KINDS
 @pytest.mark.parametrize("stops", [[0], [1, 7], [29]])
-def test_the_saved_state_holds_the_random_numbers_too(kind: type[Annealing], stops: list[int]) -> None:
+def test_the_saved_state_holds_the_random_numbers_too(kind: type[RBMAnnealing], stops: list[int]) -> None:
     rbm = machine(20, 12).float()
     whole = walk(kind, rbm, [1, 2])
     whole.advance(1000)
@@ -99,18 +99,18 @@ def test_the_saved_state_holds_the_random_numbers_too(kind: type[Annealing], sto
 
 def test_another_walk_s_state_is_refused() -> None:
     rbm = machine(6, 4)
-    saved = walk(Annealing, rbm, [0], steps=10).state_dict()
+    saved = walk(RBMAnnealing, rbm, [0], steps=10).state_dict()
     with pytest.raises(ValueError, match="other temperatures"):
-        walk(Annealing, rbm, [0], steps=11).load_state_dict(saved)
+        walk(RBMAnnealing, rbm, [0], steps=11).load_state_dict(saved)
     with pytest.raises(ValueError, match="visible must have the shape"):
-        walk(Annealing, rbm, [0, 1], steps=10).load_state_dict(saved)
+        walk(RBMAnnealing, rbm, [0, 1], steps=10).load_state_dict(saved)
 
 
 def test_the_walk_leaves_the_starting_states_and_the_machine_alone() -> None:
     rbm, streams = machine(6, 4), Streams([0], "walk")
-    start = base_draws(rbm, 16, streams)
+    start = reference_draws(rbm, 16, streams)
     kept, weight = start.clone(), rbm.weight.clone()
-    Annealing(rbm, schedule(10), start, streams).advance(10)
+    RBMAnnealing(rbm, schedule(10), start, streams).advance(10)
     assert torch.equal(start, kept)
     assert torch.equal(rbm.weight, weight)
 

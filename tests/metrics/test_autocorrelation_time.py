@@ -32,31 +32,31 @@ class Valley(Target):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_sum_over_lags(seed: int) -> None:
-    for matrix, law in (random_chain(7, seed), reversible_chain(7, seed)):
+    for matrix, pi in (random_chain(7, seed), reversible_chain(7, seed)):
         f = torch.randn(7, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-        centred = f - law @ f
+        centred = f - pi @ f
         total, moved = -1.0, centred
         for _ in range(4_000):
-            total += 2.0 * float(law @ (centred * moved) / (law @ centred.square()))
+            total += 2.0 * float(pi @ (centred * moved) / (pi @ centred.square()))
             moved = matrix @ moved
-        found = autocorrelation_time(matrix, law, f)
+        found = autocorrelation_time(matrix, pi, f)
         assert found == pytest.approx(total, rel=1e-9)
-        assert autocorrelation_time(matrix, law, 3.0 * f + 50.0) == pytest.approx(found, rel=1e-9)
+        assert autocorrelation_time(matrix, pi, 3.0 * f + 50.0) == pytest.approx(found, rel=1e-9)
         # No function is slower than the gap allows.
-        assert found <= 2.0 * chain_spectrum(matrix, law).inverse_gap - 1.0 + 1e-9
+        assert found <= 2.0 * chain_spectrum(matrix, pi).inverse_gap - 1.0 + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_slowest_function_attains_the_bound(seed: int) -> None:
-    matrix, law = reversible_chain(9, seed)
-    spectrum = chain_spectrum(matrix, law)
-    found = autocorrelation_time(matrix, law, spectrum.slowest)
+    matrix, pi = reversible_chain(9, seed)
+    spectrum = chain_spectrum(matrix, pi)
+    found = autocorrelation_time(matrix, pi, spectrum.slowest)
     assert found == pytest.approx(2.0 * spectrum.inverse_gap - 1.0, rel=1e-10)
 
 
 def test_a_constant_has_none() -> None:
-    matrix, law = reversible_chain(5, 0)
-    assert math.isnan(autocorrelation_time(matrix, law, torch.full((5,), 7.3, dtype=torch.float64)))
+    matrix, pi = reversible_chain(5, 0)
+    assert math.isnan(autocorrelation_time(matrix, pi, torch.full((5,), 7.3, dtype=torch.float64)))
 
 
 def test_a_simulated_chain_has_the_time_that_its_matrix_says() -> None:
@@ -66,16 +66,16 @@ def test_a_simulated_chain_has_the_time_that_its_matrix_says() -> None:
     relative error sqrt(2 / 20,000) = 0.01; 0.05 is five of them: false alarm 6e-7.
     """
     target, kernel, chains, steps = Valley(), RandomWalk(1), 20_000, 400
-    law, matrix = tempered_probabilities(target), transition_matrix(kernel, target)
+    pi, matrix = tempered_probabilities(target), transition_matrix(kernel, target)
     states = target.space.states()
     energy = target.log_prob(states).double()
-    variance = float(law @ (energy - law @ energy).square())
-    centred, moved, finite = energy - law @ energy, energy - law @ energy, -1.0
+    variance = float(pi @ (energy - pi @ energy).square())
+    centred, moved, finite = energy - pi @ energy, energy - pi @ energy, -1.0
     for lag in range(steps):
-        finite += 2.0 * (1.0 - lag / steps) * float(law @ (centred * moved)) / variance
+        finite += 2.0 * (1.0 - lag / steps) * float(pi @ (centred * moved)) / variance
         moved = matrix @ moved
     generator = torch.Generator().manual_seed(4)
-    start = torch.multinomial(law, chains, replacement=True, generator=generator)
+    start = torch.multinomial(pi, chains, replacement=True, generator=generator)
     one = torch.ones((), dtype=torch.float64)
     state, total = kernel.init(target, states[start], one), torch.zeros(chains, dtype=torch.float64)
     for _ in range(steps):
@@ -83,4 +83,4 @@ def test_a_simulated_chain_has_the_time_that_its_matrix_says() -> None:
         total += state.log_prob
     measured = steps * float((total / steps).var()) / variance
     assert measured == pytest.approx(finite, rel=0.05)
-    assert autocorrelation_time(matrix, law, energy) == pytest.approx(finite, rel=0.05)
+    assert autocorrelation_time(matrix, pi, energy) == pytest.approx(finite, rel=0.05)

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from metrics.mixing.auxiliary_distance import AuxiliaryDistance
 from metrics.suite import MetricSuite
 from samplers.discrete.dmala import DMALA
@@ -62,5 +62,7 @@ def test_under_the_glu_update_it_is_about_the_root_of_eta_d_for_many_coordinates
 
 def test_a_sampler_without_the_variable_is_refused() -> None:
     target = random_target(SPACES["binary"], seed=3)
-    with pytest.raises(UnmetNeed, match="auxiliary_distance needs a sampler with an auxiliary variable"):
+    with pytest.raises(
+        UnsupportedMetric, match="auxiliary_distance needs a sampler with an auxiliary variable"
+    ):
         AuxiliaryDistance(Context(target, DMALA(1.0), 1, 1, torch.device("cpu")))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.applications.class_histogram import class_shares, classes_seen, entropy
+from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
 from metrics.applications.lenet5 import LeNet5
 from metrics.enumeration.transition_matrix import total_variation
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.statistics.thinned_draws import ThinnedDraws
 from targets.datasets.dataset import DataError
 from targets.datasets.files.idx import read_labels
@@ -34,14 +34,14 @@ def test_shares_and_their_distance_are_what_counting_gives() -> None:
     expected = sum(abs(counts[place] - counted[place]) for place in range(7)) / 400
     assert total_variation(shares, others) == pytest.approx(expected, rel=1e-12)
     found = -sum(n / 200 * math.log(n / 200) for n in counts.values())
-    assert entropy(shares) == pytest.approx(found, rel=1e-12)
+    assert class_entropy(shares) == pytest.approx(found, rel=1e-12)
     assert classes_seen(shares) == 5
 
 
 def test_the_ends_of_the_measures() -> None:
     even, one = torch.full((10,), 0.1, dtype=torch.float64), torch.eye(10, dtype=torch.float64)[3]
-    assert entropy(even) == pytest.approx(math.log(10))
-    assert (entropy(one), classes_seen(one), classes_seen(even)) == (0.0, 1, 10)
+    assert class_entropy(even) == pytest.approx(math.log(10))
+    assert (class_entropy(one), classes_seen(one), classes_seen(even)) == (0.0, 1, 10)
     assert total_variation(even, one) == pytest.approx(0.9)
     assert total_variation(one, torch.eye(10, dtype=torch.float64)[4]) == 1.0
     rare = torch.tensor([0.991, 0.009], dtype=torch.float64)
@@ -82,7 +82,7 @@ def test_kept_draws_are_those_of_every_so_many_steps() -> None:
 
 
 def test_kept_draws_refuse_what_are_no_bits_and_another_runs() -> None:
-    with pytest.raises(UnmetNeed, match="keeps zeros and ones"):
+    with pytest.raises(UnsupportedMetric, match="keeps zeros and ones"):
         ThinnedDraws(context(corners(), 1, 2), every=5)
     run = context(RBM(13, 2).float(), 2, 3)
     other = ThinnedDraws(context(RBM(13, 2).float(), 2, 4), every=1)

@@ -28,17 +28,17 @@ def test_it_is_the_time_at_which_the_matrix_exponential_is_near(
     target, grid, rho = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16).double(), Grid(13, 2.5, 1), 1.3
     U = log_density(target, grid)
     generator = joined([replica(U, level, grid) for level in levels], rho)
-    law, Q = np.exp(generator.log_law), generator.matrix().toarray()
-    start = int(np.argmax(law))
+    pi, Q = np.exp(generator.log_pi), generator.matrix().toarray()
+    start = int(np.argmax(pi))
     kappa = float(1.0 / np.linalg.eigvalsh(generator.symmetric().toarray())[1])
     time = mixing_time_from_heaviest(generator, kappa, threshold)
 
     def distance(t: float) -> float:
-        return 0.5 * float(np.abs(scipy.linalg.expm(t * Q)[start] - law).sum())
+        return 0.5 * float(np.abs(scipy.linalg.expm(t * Q)[start] - pi).sum())
 
     assert distance(time) == pytest.approx(threshold, abs=1e-9)
     assert distance(0.99 * time) > threshold > distance(1.01 * time)
-    bound = mixing_bound_from_heaviest(float(law.max()), kappa, threshold)
+    bound = mixing_bound_from_heaviest(float(pi.max()), kappa, threshold)
     assert time <= bound
     on_grid, its_bound = langevin_mixing(target, levels, rho, grid, kappa, threshold=threshold)
     assert on_grid == pytest.approx(time, rel=1e-9)

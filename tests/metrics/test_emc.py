@@ -9,11 +9,11 @@ import torch
 
 from metrics.discrepancy.emc import EMC
 from metrics.discrepancy.emc_per_sample import EMCPerSample
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
 from targets.spaces import Ordinal
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, Table, Unlisted, corners
 
@@ -72,8 +72,8 @@ def test_responsibilities_of_exactly_zero_are_no_nan() -> None:
         (MixtureOfGaussians(8, energy="released"), "target", 0.134),
         (MixtureOfGaussians(8, energy="released"), "uniform", 0.138),
         (MixtureOfGaussians(8, energy="released"), "peak", 0.02),
-        (MixtureOfStudents(8, energy="released"), "target", 0.865),
-        (MixtureOfStudents(8, energy="released"), "peak", 1.0),
+        (MixtureOfStudentT(8, energy="released"), "target", 0.865),
+        (MixtureOfStudentT(8, energy="released"), "peak", 1.0),
     ],
     ids=["mog target", "mog uniform", "mog peak", "mos target", "mos peak"],
 )
@@ -91,7 +91,9 @@ def test_the_printed_formula_has_the_audits_values(target, draws: str, value: fl
 def test_needs_are_named() -> None:
     single = Table(Ordinal(1, 2), torch.zeros(2), torch.zeros(1, 1))
     for metric in BOTH:
-        with pytest.raises(UnmetNeed, match=f"{metric.name} needs a target with known modes; Bare has none"):
+        with pytest.raises(
+            UnsupportedMetric, match=f"{metric.name} needs a target with known modes; Bare has none"
+        ):
             metric(context(Bare()))
-        with pytest.raises(UnmetNeed, match="needs a target with at least 2 modes; Table has 1"):
+        with pytest.raises(UnsupportedMetric, match="needs a target with at least 2 modes; Table has 1"):
             metric(context(single))

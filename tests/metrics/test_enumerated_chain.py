@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.enumerated_chain import cycle, enumerated_chain, require_enumerable
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
@@ -41,7 +41,7 @@ def test_a_kernel_without_a_cycle_is_its_matrix() -> None:
     chain = enumerated_chain(RandomWalk(1), target)
     assert chain.steps == 1
     assert torch.equal(chain.matrix, transition_matrix(RandomWalk(1), target))
-    assert torch.allclose(chain.law, tempered_probabilities(target), atol=1e-15)
+    assert torch.allclose(chain.pi, tempered_probabilities(target), atol=1e-15)
 
 
 def test_a_systematic_scan_is_the_product_of_its_steps() -> None:
@@ -52,7 +52,7 @@ def test_a_systematic_scan_is_the_product_of_its_steps() -> None:
     for k in range(3):
         product = product @ transition_matrix(kernel, target, aux={"position": torch.tensor(k)})
     assert torch.allclose(chain.matrix, product, atol=1e-15)
-    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-14
 
 
 @pytest.mark.parametrize(("pairing", "rounds"), [("odd_even", 2), ("stochastic", 1), ("sequential", 1)])
@@ -65,8 +65,8 @@ def test_a_ladder_is_the_product_of_its_rounds(pairing: str, rounds: int) -> Non
     for turn in range(rounds):
         product = product @ tempering_matrix(kernel, target, turn)
     assert torch.allclose(chain.matrix, product, atol=1e-14)
-    assert torch.allclose(chain.law, product_law(target, betas), atol=1e-14)
-    assert invariance_error(chain.matrix, chain.law) <= 1e-13
+    assert torch.allclose(chain.pi, product_distribution(target, betas), atol=1e-14)
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-13
 
 
 @pytest.mark.parametrize("log_partition", [[0.0, 0.0, 0.0], [0.0, 0.9, 2.0]])
@@ -76,17 +76,17 @@ def test_simulated_tempering_is_a_chain_on_levels_and_states(log_partition: list
     chain = enumerated_chain(kernel, target)
     assert chain.matrix.shape == (24, 24)
     assert chain.steps == 1
-    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-14
     energy = target.log_prob(target.space.states()).double()
     joint = torch.cat([beta * energy - log for beta, log in zip(betas, log_partition, strict=True)])
-    assert torch.allclose(chain.law, joint.softmax(0), atol=1e-15)
+    assert torch.allclose(chain.pi, joint.softmax(0), atol=1e-15)
 
 
 def test_levels_have_step_sizes_of_their_own() -> None:
     target = Slope(Binary(3))
     kernel = SimulatedTempering(DMALA(), [1.0, 0.3], log_partition=[0.0, 1.0], step_size=[0.4, 2.0])
     chain = enumerated_chain(kernel, target)
-    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-14
     within = transition_matrix(DMALA(2.0), target, 0.3)
     off = ~torch.eye(8, dtype=torch.bool)
     assert torch.allclose(chain.matrix[8:, 8:][off], 0.5 * within[off], atol=1e-15)
@@ -95,15 +95,15 @@ def test_levels_have_step_sizes_of_their_own() -> None:
 def test_a_kernel_that_is_not_exact_has_its_own_law() -> None:
     target = Slope(Ordinal(2, 3))
     chain = enumerated_chain(DULA(0.8), target)
-    assert invariance_error(chain.matrix, chain.law) <= 1e-13
-    assert float((chain.law - tempered_probabilities(target)).abs().max()) > 1e-3
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-13
+    assert float((chain.pi - tempered_probabilities(target)).abs().max()) > 1e-3
 
 
 def test_states_without_mass_are_left_out() -> None:
     chain = enumerated_chain(RandomWalk(), Slope(Binary(3), allowed=1.0))
     assert chain.matrix.shape == (4, 4)
     assert torch.allclose(chain.matrix.sum(-1), torch.ones(4, dtype=torch.float64), atol=1e-14)
-    assert invariance_error(chain.matrix, chain.law) <= 1e-14
+    assert invariance_error(chain.matrix, chain.pi) <= 1e-14
 
 
 def test_what_cannot_be_listed_is_said_before_any_work() -> None:

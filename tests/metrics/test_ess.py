@@ -7,7 +7,7 @@ import pytest
 import torch
 from arviz_stats.base import array_stats
 
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.mixing.ess import ESS, ESSMode, effective_sample_size
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import Bare, Unlisted, corners
@@ -95,5 +95,5 @@ def test_metrics_of_thinned_chains_keep_the_size_of_slow_ones() -> None:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="ess_mode needs a target with known modes; Bare has none"):
+    with pytest.raises(UnsupportedMetric, match="ess_mode needs a target with known modes; Bare has none"):
         ESSMode(context(Bare()))

@@ -9,7 +9,7 @@ import torch
 
 from metrics.discrepancy.log_mean_gap import LogMeanGap
 from metrics.landscape.flat_mass import FlatMass
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, corners
@@ -57,7 +57,11 @@ def test_no_error_is_minus_infinity() -> None:
 
 def test_needs_are_named() -> None:
     for metric in (FlatMass, LogMeanGap):
-        with pytest.raises(UnmetNeed, match=f"{metric.name} needs a target whose states can be listed"):
+        with pytest.raises(
+            UnsupportedMetric, match=f"{metric.name} needs a target whose states can be listed"
+        ):
             metric(context(Bare()))
-    with pytest.raises(UnmetNeed, match="needs a target that names flat and sharp states; Table names none"):
+    with pytest.raises(
+        UnsupportedMetric, match="needs a target that names flat and sharp states; Table names none"
+    ):
         FlatMass(context(corners()))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.landscape.flatness import Flatness, rises, rises_of_table
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from targets.models.rbm import RBM
 from targets.spaces import Binary
 from targets.synthetic.bernoulli4 import Bernoulli4
@@ -91,13 +91,13 @@ def test_a_checkpoint_continues() -> None:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="flatness needs a binary target; Table is on"):
+    with pytest.raises(UnsupportedMetric, match="flatness needs a binary target; Table is on"):
         Flatness(context(corners()))
     hole = Table(Binary(1), torch.tensor([0.0, -torch.inf]), torch.zeros(1, 1))
     constrained = Bare()
     constrained.constrained = True
     for target in (hole, constrained):
         with pytest.raises(
-            UnmetNeed, match="flatness needs a target with density everywhere; some states of"
+            UnsupportedMetric, match="flatness needs a target with density everywhere; some states of"
         ):
             Flatness(context(target))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from metrics.landscape.hessian_spectrum import HessianSpectrum, percentile, weighted_std
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, corners
@@ -31,7 +31,7 @@ def test_std_and_iqr_are_those_of_all_eigenvalues_of_all_draws() -> None:
 
 
 def test_the_target_has_the_values_of_the_audit() -> None:
-    """experiments.md E.1: 2.646, and 3.224 as the paper prints for DMALA."""
+    """settings E.1: 2.646, and 3.224 as the paper prints for DMALA."""
     target = Bernoulli4()
     result = measure(context(target), [HessianSpectrum], random_draws(target, 1, 1, 1)).result()
     assert result["hessian_std_exact"].item() == pytest.approx(2.646, abs=5e-4)
@@ -90,9 +90,9 @@ def test_two_stretches_merge_to_one_and_a_checkpoint_continues() -> None:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="hessian_spectrum needs a target whose states can be listed"):
+    with pytest.raises(UnsupportedMetric, match="hessian_spectrum needs a target whose states can be listed"):
         HessianSpectrum(context(Bare()))
     with pytest.raises(
-        UnmetNeed, match="hessian_spectrum needs a target with known Hessians; Table has none"
+        UnsupportedMetric, match="hessian_spectrum needs a target with known Hessians; Table has none"
     ):
         HessianSpectrum(context(corners()))

@@ -1,4 +1,4 @@
-"""KL against loops over states, and the audit's floors (experiments.md A.3)."""
+"""KL against loops over states, and the audit's floors (settings A.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from metrics.discrepancy.kl import KL, KLClipped
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from targets.spaces import Ordinal
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets import Bare, Table, corners
@@ -77,7 +77,9 @@ def test_the_clip_decides_the_value_of_few_draws(flat: Table, draws: int, value:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="kl needs a target whose states can be listed; those of Bare cannot"):
+    with pytest.raises(
+        UnsupportedMetric, match="kl needs a target whose states can be listed; those of Bare cannot"
+    ):
         KL(context(Bare()))
     with pytest.raises(ValueError, match="smoothing must be a positive number, 0 was given"):
         KL(context(corners()), smoothing=0)

@@ -59,10 +59,10 @@ def dense_inverse_gap(generator: ReversibleGenerator) -> float:
 @pytest.mark.parametrize(("name", "d"), [("ld", 1), ("ld", 2), ("reld", 1), ("tempered", 1), ("mreld", 1)])
 def test_the_law_is_stationary_and_in_detailed_balance(name: str, d: int) -> None:
     generator = chain(Modes(0.4, d=d), LEVELS[name], 2.0, Grid(13, 2.0, d))
-    law, Q = np.exp(generator.log_law), generator.matrix()
-    assert law.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.abs(law @ Q).max() <= 1e-12
-    flow = Q.toarray() * law[:, None]
+    pi, Q = np.exp(generator.log_pi), generator.matrix()
+    assert pi.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.abs(pi @ Q).max() <= 1e-12
+    flow = Q.toarray() * pi[:, None]
     assert np.abs(flow - flow.T).max() <= 1e-13
     assert np.abs(Q.sum(axis=1)).max() <= 1e-9  # of rates up to 1e4
     assert np.abs(generator.symmetric() @ generator.root()).max() <= 1e-9
@@ -92,8 +92,8 @@ def test_rates_are_those_of_the_papers(d: int) -> None:
             expected[i, j] = rho * min(1.0, cold[y] * hot[x] / (cold[x] * hot[y]))
     np.fill_diagonal(expected, -expected.sum(1))
     assert np.allclose(Q, expected, rtol=1e-10, atol=1e-12)
-    law = np.outer(cold, hot).ravel()
-    assert np.allclose(np.exp(generator.log_law), law, rtol=1e-12, atol=0)
+    pi = np.outer(cold, hot).ravel()
+    assert np.allclose(np.exp(generator.log_pi), pi, rtol=1e-12, atol=0)
 
 
 def test_three_replicas_swap_with_their_neighbours_alone() -> None:
@@ -160,15 +160,15 @@ def test_the_preconditioner_is_the_inverse_where_nothing_swaps() -> None:
 def test_the_line_formula_is_the_dense_gap_and_goes_beyond_float64s_eigenvalues() -> None:
     generator = np.random.default_rng(0)
     for size in (3, 4, 30):
-        log_law, log_edges = generator.normal(size=size), generator.normal(size=size - 1)
-        log_law = log_law - np.logaddexp.reduce(log_law)
+        log_pi, log_edges = generator.normal(size=size), generator.normal(size=size - 1)
+        log_pi = log_pi - np.logaddexp.reduce(log_pi)
         edges = np.diag(np.exp(log_edges), 1)
-        exact = dense_inverse_gap(ReversibleGenerator(log_law, sparse.csr_matrix(edges + edges.T)))
-        assert line_inverse_gap(log_law, log_edges) == pytest.approx(exact, rel=1e-9)
+        exact = dense_inverse_gap(ReversibleGenerator(log_pi, sparse.csr_matrix(edges + edges.T)))
+        assert line_inverse_gap(log_pi, log_edges) == pytest.approx(exact, rel=1e-9)
     # Two pairs of even states with a bottleneck of rate b between them: kappa -> (1 / 4) / (b / 4) as b -> 0.
     for b in (1e-10, 1e-30, 1e-200):
-        law, weights = np.log(np.full(4, 0.25)), np.log(np.array([1.0, b, 1.0]))
-        assert line_inverse_gap(law, weights) == pytest.approx(1.0 / b, rel=10 * b + 1e-9)
+        pi, weights = np.log(np.full(4, 0.25)), np.log(np.array([1.0, b, 1.0]))
+        assert line_inverse_gap(pi, weights) == pytest.approx(1.0 / b, rel=10 * b + 1e-9)
     with pytest.raises(ValueError, match="beyond float64"):
         line_inverse_gap(np.array([0.0, 0.0, -1300.0, 0.0, 0.0]), np.zeros(4))
 
@@ -286,7 +286,7 @@ def test_a_grid_that_does_not_fit_is_refused_with_one_that_does() -> None:
 def test_what_cannot_be_computed_is_said() -> None:
     with pytest.raises(ValueError, match=r"needs a target on Real\(2\)"):
         log_density(Modes(0.5), Grid(9, 2.0, 2))
-    with pytest.raises(ValueError, match="fall into 2 pieces"):
+    with pytest.raises(ValueError, match="fall into 2 disconnected parts"):
         inverse_gap(Modes(0.05, d=2), langevin(), 1.0, 61, 1.5)
     with pytest.raises(ValueError, match="beyond float64"):
         inverse_gap(Modes(0.12, d=2), langevin(), 1.0, 61, 1.7)
@@ -321,9 +321,9 @@ def test_a_restricted_generator_has_the_restricted_gap() -> None:
     generator = chain(Modes(0.3), langevin(), 1.0, Grid(61, 3.0, 1))
     kept: NDArray[np.bool_] = np.arange(generator.size) >= generator.size // 2
     part, mass = generator.restricted(kept)
-    law, Q = np.exp(part.log_law), part.matrix()
-    assert law.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.abs(law @ Q).max() <= 1e-12
+    pi, Q = np.exp(part.log_pi), part.matrix()
+    assert pi.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.abs(pi @ Q).max() <= 1e-12
     assert 0.5 < mass < 0.52
     whole = generator.matrix()[kept][:, kept].toarray()
     inside = Q.toarray()

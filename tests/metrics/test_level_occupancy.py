@@ -10,7 +10,7 @@ from torch import Tensor
 
 from metrics.discrepancy.kl import KL, KLClipped
 from metrics.discrepancy.tv import TV
-from metrics.metric import Context, Metric, UnmetNeed
+from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.mixing.ess import ESS
 from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.suite import MetricSuite
@@ -99,18 +99,18 @@ def test_visits_are_counted_at_the_cold_level_alone() -> None:
     draws, levels = stretch(200)
     result = feed(suite_of(TV, KL, KLClipped), draws, levels).result()
     place = TARGET.space.index(draws)
-    law = TARGET.probabilities()
+    pi = TARGET.probabilities()
     for seed in range(SEEDS):
         cold = place[:, seed][levels[:, seed] == 0]
         counts = torch.bincount(cold, minlength=8).double()
-        distance = 0.5 * float((counts / counts.sum() - law).abs().sum())
+        distance = 0.5 * float((counts / counts.sum() - pi).abs().sum())
         assert result["tv"][seed].item() == pytest.approx(distance)
         smoothed = (counts + 0.5) / (counts.sum() + 4)
-        assert result["kl"][seed].item() == pytest.approx(float((law * (law / smoothed).log()).sum()))
+        assert result["kl"][seed].item() == pytest.approx(float((pi * (pi / smoothed).log()).sum()))
 
 
 def test_metrics_that_would_count_hot_states_are_refused_or_left_out() -> None:
-    with pytest.raises(UnmetNeed, match="ess would count states of all temperature levels"):
+    with pytest.raises(UnsupportedMetric, match="ess would count states of all temperature levels"):
         suite_of(ESS)
     run = Context(TARGET, SAMPLER, SEEDS, CHAINS, torch.device("cpu"))
     suite = MetricSuite(run, {"ess": ESS, "tv": TV}, optional=["ess"])
@@ -120,7 +120,7 @@ def test_metrics_that_would_count_hot_states_are_refused_or_left_out() -> None:
 
 
 def test_it_needs_a_kernel_with_levels() -> None:
-    with pytest.raises(UnmetNeed, match="level_occupancy needs a kernel whose chains move"):
+    with pytest.raises(UnsupportedMetric, match="level_occupancy needs a kernel whose chains move"):
         LevelOccupancy(context(TARGET))
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from metrics.landscape.local_entropy import LocalEntropy, energies, local_entropies
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
@@ -63,8 +63,8 @@ def test_the_metric_is_its_mean_over_draws(target) -> None:
             entropies[states.index(theta)] for theta in draws[:, seed].reshape(-1, target.space.d).tolist()
         ]
         assert result["local_entropy"][seed].item() == pytest.approx(sum(seen) / len(seen), abs=1e-6)
-    law = target.probabilities().tolist()
-    expected = sum(p * entropy for p, entropy in zip(law, entropies, strict=True))
+    pi = target.probabilities().tolist()
+    expected = sum(p * entropy for p, entropy in zip(pi, entropies, strict=True))
     assert result["local_entropy_exact"].tolist() == pytest.approx([expected] * 2, abs=1e-12)
 
 
@@ -87,5 +87,5 @@ def test_eta_must_be_positive(eta) -> None:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="local_entropy needs a target whose states can be listed"):
+    with pytest.raises(UnsupportedMetric, match="local_entropy needs a target whose states can be listed"):
         LocalEntropy(context(Bare()))

@@ -12,10 +12,15 @@ from torch import Tensor
 
 from metrics.discrepancy.log_mmd import LogMMD
 from metrics.discrepancy.log_mmd_slice import CHOICES, LogMMDSlice, TimeSlice
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.statistics.last_draws import LastDraws
 from metrics.two_sample.hamming_kernel import HammingKernel
-from metrics.two_sample.mmd_statistics import centred_second_moment, null_sd, samples_apart, separation
+from metrics.two_sample.mmd_statistics import (
+    centred_second_moment,
+    detection_constant,
+    null_sd,
+    required_sample_size,
+)
 from targets.models.rbm import RBM
 from targets.spaces import Categorical
 from tests.metrics.test_two_sample import bits, double_loops
@@ -65,17 +70,17 @@ def test_values_equal_double_loops(dtype: torch.dtype) -> None:
         assert result["log_mmd_floor"][seed].item() == close(floor)
         hit = next((step for step, value in series.items() if value <= floor + 0.3), math.nan)
         assert result["hit_step"][seed].item() == pytest.approx(hit, nan_ok=True)
-        apart = samples_apart(result["mmd_u"][seed], separation(gram)).item()
+        apart = required_sample_size(result["mmd_u"][seed], detection_constant(gram)).item()
         assert result["samples_apart"][seed].item() == pytest.approx(apart, nan_ok=True)
     assert result["hit_step"].isfinite().any(), "the chains are of the truth: some reach its floor"
 
 
 def test_values_are_right_at_the_published_size() -> None:
     """100 chains, 500 references, 784 pixels: the U- and V-statistic from whole gram matrices."""
-    law = torch.rand(784, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 0.3
+    pi = torch.rand(784, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 0.3
     rbm = RBM(784, 1).float().requires_grad_(False)
-    rbm.reference, rbm.held_out = bits(law, 600, seed=1).float(), bits(law, 100, seed=2).float()
-    theta = bits(law, 1, 1, 100, seed=3).float()
+    rbm.reference, rbm.held_out = bits(pi, 600, seed=1).float(), bits(pi, 100, seed=2).float()
+    theta = bits(pi, 1, 1, 100, seed=3).float()
     result = measure(context(rbm, 1, 100), [partial(LogMMD, every=1)], theta).result()
 
     def gram(a: Tensor, b: Tensor) -> Tensor:
@@ -290,7 +295,7 @@ def test_needs_are_named(metric: type[LogMMD | LogMMDSlice]) -> None:
         message = (
             f"{metric.name} needs a binary target with reference draws; {type(target).__name__} has none"
         )
-        with pytest.raises(UnmetNeed, match=message):
+        with pytest.raises(UnsupportedMetric, match=message):
             metric(context(target))
 
 

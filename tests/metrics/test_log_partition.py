@@ -9,8 +9,12 @@ import torch
 
 from metrics.likelihood import rbm_log_partition
 from metrics.likelihood.importance_weights import log_mean_weight
-from metrics.likelihood.rbm_annealing import log_base_partition
-from metrics.likelihood.rbm_log_partition import base_log_likelihood, exact_log_partition, mean_log_prob
+from metrics.likelihood.rbm_annealing import log_reference_partition
+from metrics.likelihood.rbm_log_partition import (
+    exact_rbm_log_partition,
+    rbm_mean_log_prob,
+    rbm_reference_log_likelihood,
+)
 from tests.metrics.test_ais import machine
 
 
@@ -27,7 +31,7 @@ def test_log_z_does_not_depend_on_the_blocks(
         hidden = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * shape[1])
         layer = torch.logaddexp(rbm.visible_logits(hidden), torch.zeros((), dtype=torch.float64)).sum(-1)
         wanted = float((layer + hidden @ rbm.hidden_bias).logsumexp(0))
-    assert exact_log_partition(rbm) == pytest.approx(wanted, abs=1e-9)
+    assert exact_rbm_log_partition(rbm) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_a_machine_without_couplings_factorises() -> None:
@@ -36,29 +40,31 @@ def test_a_machine_without_couplings_factorises() -> None:
         rbm.weight.zero_()
         rbm.hidden_bias.zero_()
         rbm.visible_bias.copy_(rbm.data_mean.logit())
-    assert exact_log_partition(rbm) == pytest.approx(log_base_partition(rbm), abs=1e-9)
+    assert exact_rbm_log_partition(rbm) == pytest.approx(log_reference_partition(rbm), abs=1e-9)
     data = (torch.rand((7, 40), generator=torch.Generator().manual_seed(0)) < 0.3).double()
-    found = mean_log_prob(rbm, data) - exact_log_partition(rbm)
-    assert found == pytest.approx(base_log_likelihood(rbm, data), abs=1e-9)
+    found = rbm_mean_log_prob(rbm, data) - exact_rbm_log_partition(rbm)
+    assert found == pytest.approx(rbm_reference_log_likelihood(rbm, data), abs=1e-9)
 
 
 def test_large_couplings_do_not_overflow() -> None:
     rbm = machine(12, 10, scale=300.0)
     wanted = float(rbm.log_prob(rbm.space.states()).max())
-    assert exact_log_partition(rbm) == pytest.approx(wanted, rel=1e-6)
+    assert exact_rbm_log_partition(rbm) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_likelihoods_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rbm = machine(9, 5)
     data = (torch.rand((50, 9), generator=torch.Generator().manual_seed(0)) < 0.3).to(torch.uint8)
-    whole = mean_log_prob(rbm, data), base_log_likelihood(rbm, data)
+    whole = rbm_mean_log_prob(rbm, data), rbm_reference_log_likelihood(rbm, data)
     monkeypatch.setattr(rbm_log_partition, "BLOCK_IMAGES", 7)
-    assert (mean_log_prob(rbm, data), base_log_likelihood(rbm, data)) == pytest.approx(whole, abs=1e-10)
+    assert (rbm_mean_log_prob(rbm, data), rbm_reference_log_likelihood(rbm, data)) == pytest.approx(
+        whole, abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 9), (5, 8), (9,)])
 def test_other_images_are_refused(shape: tuple[int, ...]) -> None:
-    for function in (mean_log_prob, base_log_likelihood):
+    for function in (rbm_mean_log_prob, rbm_reference_log_likelihood):
         with pytest.raises(ValueError, match=r"data must have the shape \(images, 9\)"):
             function(machine(9, 5), torch.zeros(shape))
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.mixing.mean_norm import MeanNorm
 from metrics.suite import MetricSuite
 from samplers.kernel import Info
@@ -188,7 +188,7 @@ def test_another_shape_is_not_loaded_and_parts_are_not_merged() -> None:
 
 
 def test_bad_settings_and_targets_are_refused() -> None:
-    with pytest.raises(UnmetNeed, match="needs a target on the reals"):
+    with pytest.raises(UnsupportedMetric, match="needs a target on the reals"):
         MeanNorm(context(corners()))
     with pytest.raises(ValueError, match=r"metric\.mean_norm\.threshold must be a positive number"):
         MeanNorm(context(TARGET), threshold=0.0)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metrics.discrepancy.mmd import MMD, FeatureMap
 from metrics.discrepancy.mmd_exact import MMDExact
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.two_sample.coordinates import bandwidth, places
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
@@ -184,5 +184,7 @@ def test_bad_options_are_refused(options, message: str) -> None:
 
 def test_needs_are_named() -> None:
     for metric in (MMD, MMDExact):
-        with pytest.raises(UnmetNeed, match=f"{metric.name} needs a target whose states can be listed"):
+        with pytest.raises(
+            UnsupportedMetric, match=f"{metric.name} needs a target whose states can be listed"
+        ):
             metric(context(Bare()))

@@ -1,4 +1,4 @@
-"""The printed v1 estimator is about 2 for anything (experiments.md A.3, section I)."""
+"""The printed v1 estimator is about 2 for anything (settings A.3, section I)."""
 
 from __future__ import annotations
 

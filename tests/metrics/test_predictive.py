@@ -14,7 +14,7 @@ from metrics.applications import prediction_errors
 from metrics.applications.prediction_errors import RMSE, PredictionErrors
 from metrics.applications.predictive_log_likelihood import PredictiveLogLikelihood
 from metrics.applications.predictive_rmse import PredictiveRMSE, ValidationRMSE
-from metrics.metric import Context, UnmetNeed
+from metrics.metric import Context, UnsupportedMetric
 from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part
 from tests.support.measuring import context, measure, random_draws, silent
@@ -167,7 +167,7 @@ def test_an_evaluation_does_not_ask_the_host_for_a_value() -> None:
 def test_other_targets_and_settings_are_refused() -> None:
     for metric in METRICS:
         with pytest.raises(
-            UnmetNeed, match="needs a target that predicts the rows of a table; Bare does not"
+            UnsupportedMetric, match="needs a target that predicts the rows of a table; Bare does not"
         ):
             metric(context(Bare()))
     with pytest.raises(ValueError, match="every must be a whole number of at least 1, 0 was given"):

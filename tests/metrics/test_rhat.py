@@ -9,7 +9,7 @@ import pytest
 import torch
 from arviz_stats.base import array_stats
 
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.mixing.rhat import RHat, RHatMode, potential_scale_reduction
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import Bare, corners
@@ -104,5 +104,5 @@ def test_metrics_measure_the_energy_and_the_worst_mode() -> None:
 
 
 def test_needs_are_named() -> None:
-    with pytest.raises(UnmetNeed, match="rhat_mode needs a target with known modes; Bare has none"):
+    with pytest.raises(UnsupportedMetric, match="rhat_mode needs a target with known modes; Bare has none"):
         RHatMode(context(Bare()))

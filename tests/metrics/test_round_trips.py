@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.mixing.round_trips import RoundTrips
-from metrics.statistics.round_trip_counts import ReplicaJourneys
+from metrics.statistics.round_trip_counts import RoundTripCounts
 from samplers.kernel import Info, SwapInfo
 from tests.support.measuring import context, measure, noisy_infos, random_draws
 from tests.support.targets import corners
@@ -110,14 +110,14 @@ def test_merge_is_associative() -> None:
         assert_same(left, fed(infos))
 
 
-def fed(infos: list[Info]) -> ReplicaJourneys:
-    journeys = ReplicaJourneys(context(corners(), 2, 3, 3))
+def fed(infos: list[Info]) -> RoundTripCounts:
+    journeys = RoundTripCounts(context(corners(), 2, 3, 3))
     for step, info in enumerate(infos):
         journeys.update(step, torch.empty(0), info)
     return journeys
 
 
-def assert_same(one: ReplicaJourneys, other: ReplicaJourneys) -> None:
+def assert_same(one: RoundTripCounts, other: RoundTripCounts) -> None:
     assert one.steps == other.steps
     for name in ("trips", "state", "hot_first"):
         assert torch.equal(getattr(one, name), getattr(other, name)), name
@@ -125,6 +125,6 @@ def assert_same(one: ReplicaJourneys, other: ReplicaJourneys) -> None:
 
 def test_needs_are_named() -> None:
     with pytest.raises(
-        UnmetNeed, match="round_trips needs a kernel with replicas that swap; Ladder has none"
+        UnsupportedMetric, match="round_trips needs a kernel with replicas that swap; Ladder has none"
     ):
         RoundTrips(context(corners()))

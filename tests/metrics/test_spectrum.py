@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metrics.enumeration.mixing_time import mixing_time, worst_distance
 from metrics.enumeration.spectrum import chain_spectrum, restricted_gap
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
 from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.random_walk import RandomWalk
@@ -50,11 +50,11 @@ def random_chain(size: int, seed: int) -> tuple[Tensor, Tensor]:
 
 def reversible_chain(size: int, seed: int) -> tuple[Tensor, Tensor]:
     """Metropolis with a uniform proposal."""
-    law = torch.rand(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + 0.05
-    law = law / law.sum()
-    matrix = torch.clamp(law / law.unsqueeze(-1), max=1.0) / size
+    pi = torch.rand(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + 0.05
+    pi = pi / pi.sum()
+    matrix = torch.clamp(pi / pi.unsqueeze(-1), max=1.0) / size
     matrix.fill_diagonal_(0.0)
-    return matrix + torch.diag(1.0 - matrix.sum(-1)), law
+    return matrix + torch.diag(1.0 - matrix.sum(-1)), pi
 
 
 def test_three_states_by_hand() -> None:
@@ -89,21 +89,21 @@ def test_a_rotation_has_the_gap_of_its_reversibilisation() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_gap_is_the_smallest_dirichlet_form_over_variance(seed: int) -> None:
-    for matrix, law in (random_chain(7, seed), reversible_chain(7, seed)):
-        found = chain_spectrum(matrix, law)
+    for matrix, pi in (random_chain(7, seed), reversible_chain(7, seed)):
+        found = chain_spectrum(matrix, pi)
 
-        def quotient(f: Tensor, matrix: Tensor = matrix, law: Tensor = law) -> float:
+        def quotient(f: Tensor, matrix: Tensor = matrix, pi: Tensor = pi) -> float:
             square = (f.unsqueeze(-1) - f).square()
-            form = 0.5 * (law.unsqueeze(-1) * matrix * square).sum()
-            return float(form / (0.5 * (torch.outer(law, law) * square).sum()))
+            form = 0.5 * (pi.unsqueeze(-1) * matrix * square).sum()
+            return float(form / (0.5 * (torch.outer(pi, pi) * square).sum()))
 
         assert quotient(found.slowest) == pytest.approx(found.gap, abs=1e-12)
         generator = torch.Generator().manual_seed(seed)
         for _ in range(200):
             other = torch.randn(7, generator=generator, dtype=torch.float64)
             assert quotient(other) >= found.gap - 1e-12
-        assert float(law @ found.slowest) == pytest.approx(0.0, abs=1e-12)
-        assert float(law @ found.slowest.square()) == pytest.approx(1.0, abs=1e-12)
+        assert float(pi @ found.slowest) == pytest.approx(0.0, abs=1e-12)
+        assert float(pi @ found.slowest.square()) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_pieces_and_periods_have_no_gap_or_no_contraction() -> None:
@@ -129,11 +129,11 @@ def test_a_law_that_is_not_stationary_is_refused() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_restricted_gap_is_stmh_definition_1(seed: int) -> None:
-    matrix, law = reversible_chain(8, seed)
+    matrix, pi = reversible_chain(8, seed)
     kept = torch.tensor([True, True, False, True, True, False, True, True])
-    found = restricted_gap(matrix, law, kept)
+    found = restricted_gap(matrix, pi, kept)
     # Over functions on the subset both forms are quadratic: the smallest generalised eigenvalue but one.
-    p, K = law[kept], matrix[kept][:, kept]
+    p, K = pi[kept], matrix[kept][:, kept]
     flow = p.unsqueeze(-1) * K
     form = torch.diag(0.5 * (flow.sum(-1) + flow.sum(0))) - 0.5 * (flow + flow.T)
     variance = p.sum() * torch.diag(p) - torch.outer(p, p)
@@ -141,20 +141,20 @@ def test_the_restricted_gap_is_stmh_definition_1(seed: int) -> None:
     values = torch.linalg.eigvals(torch.linalg.solve(basis.T @ variance @ basis, basis.T @ form @ basis))
     assert found == pytest.approx(float(values.real.min()), abs=1e-12)
     whole = torch.ones(8, dtype=torch.bool)
-    assert restricted_gap(matrix, law, whole) == pytest.approx(chain_spectrum(matrix, law).gap, abs=1e-12)
+    assert restricted_gap(matrix, pi, whole) == pytest.approx(chain_spectrum(matrix, pi).gap, abs=1e-12)
     with pytest.raises(ValueError, match="at least two states"):
-        restricted_gap(matrix, law, torch.arange(8) == 2)
+        restricted_gap(matrix, pi, torch.arange(8) == 2)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_mixing_time_is_that_of_stepping_one_by_one(seed: int) -> None:
-    for matrix, law in (random_chain(6, seed), reversible_chain(30, seed), (THREE, LAW)):
+    for matrix, pi in (random_chain(6, seed), reversible_chain(30, seed), (THREE, LAW)):
         for threshold in (0.25, 0.01):
-            power, steps = torch.eye(len(law), dtype=torch.float64), 0
-            while worst_distance(power, law) > threshold:
+            power, steps = torch.eye(len(pi), dtype=torch.float64), 0
+            while worst_distance(power, pi) > threshold:
                 power, steps = power @ matrix, steps + 1
-            assert mixing_time(matrix, law, threshold) == steps
-            bound = chain_spectrum(matrix, law).mixing_time_bound(float(law.min()), threshold)
+            assert mixing_time(matrix, pi, threshold) == steps
+            bound = chain_spectrum(matrix, pi).mixing_time_bound(float(pi.min()), threshold)
             assert steps <= math.ceil(bound)
 
 
@@ -162,9 +162,9 @@ def test_a_slow_chain_mixes_after_millions_of_steps() -> None:
     # Two states that swap with probability a: TV after t steps is (1 - 2 a)^t / 2.
     a = 1e-8
     matrix = torch.tensor([[1 - a, a], [a, 1 - a]], dtype=torch.float64)
-    law = torch.full((2,), 0.5, dtype=torch.float64)
-    assert mixing_time(matrix, law) == pytest.approx(math.log(2) / (2 * a), rel=1e-6)
-    assert chain_spectrum(matrix, law).inverse_gap == pytest.approx(1 / (2 * a), rel=1e-6)
+    pi = torch.full((2,), 0.5, dtype=torch.float64)
+    assert mixing_time(matrix, pi) == pytest.approx(math.log(2) / (2 * a), rel=1e-6)
+    assert chain_spectrum(matrix, pi).inverse_gap == pytest.approx(1 / (2 * a), rel=1e-6)
 
 
 def test_autocorrelation_of_a_simulated_chain_decays_with_the_gap() -> None:
@@ -174,10 +174,10 @@ def test_autocorrelation_of_a_simulated_chain_decays_with_the_gap() -> None:
     three lags: false alarms below 2e-6.
     """
     target, kernel, n = TwoHills(), RandomWalk(1), 200_000
-    law = tempered_probabilities(target)
-    found = chain_spectrum(transition_matrix(kernel, target), law)
+    pi = tempered_probabilities(target)
+    found = chain_spectrum(transition_matrix(kernel, target), pi)
     generator = torch.Generator().manual_seed(11)
-    start = torch.multinomial(law, n, replacement=True, generator=generator)
+    start = torch.multinomial(pi, n, replacement=True, generator=generator)
     one = torch.ones((), dtype=torch.float64)
     state = kernel.init(target, target.space.states()[start], one)
     first, second = found.slowest[start], 1.0 - found.gap
@@ -200,11 +200,11 @@ def test_a_systematic_scan_has_the_spectrum_of_its_cycle() -> None:
 
     target, kernel = Pair(), Gibbs("systematic")
     steps = [transition_matrix(kernel, target, aux={"position": torch.tensor(k)}) for k in (0, 1)]
-    law = tempered_probabilities(target)
-    found = chain_spectrum(reduce(torch.matmul, steps), law)
+    pi = tempered_probabilities(target)
+    found = chain_spectrum(reduce(torch.matmul, steps), pi)
     assert not found.reversible
     # Two conditional draws in turn: the squared correlation of the two-block Gibbs sampler.
-    table = law.reshape(3, 3)
+    table = pi.reshape(3, 3)
     rows, columns = table.sum(1), table.sum(0)
     correlation = torch.linalg.svdvals(table / torch.sqrt(torch.outer(rows, columns)))[1]
     assert found.second_modulus == pytest.approx(float(correlation) ** 2, abs=1e-12)
@@ -214,6 +214,6 @@ def test_tempering_widens_the_gap_of_a_bimodal_target() -> None:
     target = TwoHills()
     alone = chain_spectrum(transition_matrix(RandomWalk(1), target), tempered_probabilities(target))
     tempered = ParallelTempering(RandomWalk(1), [1.0, 0.1], swap=Swaps(pairing="sequential"))
-    found = chain_spectrum(tempering_matrix(tempered, target), product_law(target, [1.0, 0.1]))
+    found = chain_spectrum(tempering_matrix(tempered, target), product_distribution(target, [1.0, 0.1]))
     assert found.gap > 2 * alone.gap
     assert not found.reversible  # local moves, then swaps

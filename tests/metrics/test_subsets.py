@@ -110,14 +110,14 @@ def test_states_of_products_and_of_levels_know_where_they_stand() -> None:
     # The stationary law of the level and the state, cell by cell.
     U = target.log_prob(target.space.states().double())
     expected = torch.tensor([betas[i] for i in levels.level.tolist()]) * U[levels.place]
-    assert torch.allclose(levels.law, expected.softmax(0), atol=1e-14)
+    assert torch.allclose(levels.pi, expected.softmax(0), atol=1e-14)
 
 
 def as_chain(generator: ReversibleGenerator) -> tuple[Tensor, Tensor, float]:
     """The chain that jumps as `generator` at the ticks of a fast clock, its law and the clock's rate."""
-    Q, law = torch.from_numpy(generator.matrix().toarray()), torch.from_numpy(np.exp(generator.log_law))
+    Q, pi = torch.from_numpy(generator.matrix().toarray()), torch.from_numpy(np.exp(generator.log_pi))
     rate = 1.01 * float(-Q.diagonal().min())
-    return torch.eye(len(Q), dtype=torch.float64) + Q / rate, law, rate
+    return torch.eye(len(Q), dtype=torch.float64) + Q / rate, pi, rate
 
 
 @pytest.mark.parametrize("levels", [langevin(), reld(2.5), reld(2.5, "tempered", 0.9)])
@@ -135,15 +135,15 @@ def test_gaps_of_diffusions_are_those_of_the_whole_matrix(
     for on in (grid, coarser(grid)):
         U = log_density(target, on)
         replicas = [replica(U, level, on) for level in levels]
-        matrix, law, rate = as_chain(joined(replicas, rho))
-        others = len(law) // len(replicas[0].cells)
+        matrix, pi, rate = as_chain(joined(replicas, rho))
+        others = len(pi) // len(replicas[0].cells)
         for name, held in divide(torch.from_numpy(on.cells()[replicas[0].cells])).items():
             kept = held.repeat_interleave(others)
-            exact = rate * restricted_gap(matrix, law, kept)
+            exact = rate * restricted_gap(matrix, pi, kept)
             part = found[name]
             if on is grid:
                 assert part.gap == pytest.approx(exact, rel=1e-6)
-                assert part.mass == pytest.approx(float(law[kept].sum()), rel=1e-12)
+                assert part.mass == pytest.approx(float(pi[kept].sum()), rel=1e-12)
             else:
                 assert part.error == pytest.approx(abs(part.gap - exact), rel=1e-4, abs=1e-6)
 

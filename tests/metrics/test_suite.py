@@ -18,7 +18,7 @@ from metrics.discrepancy.mmd import MMD
 from metrics.discrepancy.mmd_exact import MMDExact
 from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures
 from metrics.discrepancy.tv import TV
-from metrics.metric import Context, Metric, UnmetNeed
+from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.mixing.acceptance import Acceptance
 from metrics.mixing.barrier import Barrier
 from metrics.mixing.ess import ESS, ESSMode
@@ -241,7 +241,7 @@ def test_optional_metrics_with_unmet_needs_are_left_out_with_a_reason() -> None:
 
 
 def test_a_metric_that_is_not_optional_must_be_served() -> None:
-    with pytest.raises(UnmetNeed, match="emc needs a target with known modes; Bare has none"):
+    with pytest.raises(UnsupportedMetric, match="emc needs a target with known modes; Bare has none"):
         MetricSuite(context(Bare()), factories(KL, EMC, ESS), optional=["kl"])
 
 
@@ -252,7 +252,7 @@ def test_a_metric_that_fails_late_leaves_no_statistic_behind() -> None:
         def __init__(self, context: Context) -> None:
             super().__init__(context)
             context.statistic(VisitHistogram)
-            raise UnmetNeed("late needs more")
+            raise UnsupportedMetric("late needs more")
 
         def result(self) -> dict[str, Tensor]:
             return {}
@@ -264,9 +264,7 @@ def test_a_metric_that_fails_late_leaves_no_statistic_behind() -> None:
 
 
 def test_a_result_before_the_first_draw_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match="the metrics have seen no draws: no step was taken after the burn-in"
-    ):
+    with pytest.raises(ValueError, match="the metrics have no draws: no step was taken after the burn-in"):
         MetricSuite(context(corners()), factories(TV)).result()
 
 

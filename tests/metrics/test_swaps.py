@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 import torch
 
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.mixing.barrier import Barrier
 from metrics.mixing.swap_rate import SwapRate
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
@@ -55,6 +55,6 @@ def test_no_meeting_is_no_nan() -> None:
 @pytest.mark.parametrize("metric", [SwapRate, Barrier])
 def test_needs_are_named(metric) -> None:
     with pytest.raises(
-        UnmetNeed, match=f"{metric.name} needs a kernel with replicas that swap; Ladder has none"
+        UnsupportedMetric, match=f"{metric.name} needs a kernel with replicas that swap; Ladder has none"
     ):
         metric(context(corners()))

@@ -12,8 +12,8 @@ from torch import Tensor
 from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.annealed_target import AnnealedTarget
 from metrics.likelihood.importance_weights import Estimate, log_mean_weight
-from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
-from metrics.likelihood.rbm_log_partition import exact_log_partition
+from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
+from metrics.likelihood.rbm_log_partition import exact_rbm_log_partition
 from metrics.likelihood.target_annealing import TargetAnnealing
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
@@ -30,7 +30,7 @@ from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.models.rbm import RBM
 from targets.randomness import Streams
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.target import Target
 from tests.metrics.test_ais import machine
@@ -82,7 +82,7 @@ def walk(
     streams = Streams(seeds, "walk")
     if start is not None:
         return TargetAnnealing(target, kernel, schedule(steps).flip(0), start, streams)
-    start = base_law(target).draws((len(seeds), chains), streams, like=target.like())
+    start = reference_distribution(target).draws((len(seeds), chains), streams, like=target.like())
     return TargetAnnealing(target, kernel, schedule(steps), start, streams)
 
 
@@ -96,8 +96,8 @@ def draws_of(target: Target, number: int, seed: int) -> Tensor:
     assert isinstance(target.space, Discrete)
     states = target.space.states()
     generator = torch.Generator().manual_seed(seed)
-    law = target.log_prob(states).softmax(-1)
-    return states[torch.multinomial(law, number, replacement=True, generator=generator)].unsqueeze(0)
+    pi = target.log_prob(states).softmax(-1)
+    return states[torch.multinomial(pi, number, replacement=True, generator=generator)].unsqueeze(0)
 
 
 def ended(run: TargetAnnealing) -> Estimate:
@@ -114,7 +114,7 @@ def test_log_z_of_12_pixels_is_that_of_enumeration(name: str) -> None:
     reverse = ended(walk(target, KERNELS[name](), steps, start=draws_of(target, 400, 1))).reversed(0.0)
     for found in (forward, reverse):
         assert abs(found.value - truth) <= min(0.1, 4.0 * found.standard_error)
-    assert truth == pytest.approx(exact_log_partition(target.hidden), abs=1e-9)
+    assert truth == pytest.approx(exact_rbm_log_partition(target.hidden), abs=1e-9)
 
 
 @pytest.mark.parametrize("space", [Ordinal(3, 4), Categorical(3, 4), Binary(8)], ids=str)
@@ -159,33 +159,33 @@ def test_forward_and_reverse_bracket_the_truth() -> None:
 def test_an_rbm_as_a_black_box_has_the_log_z_of_its_own_ais() -> None:
     rbm = machine(12, 10, scale=0.7)
     streams = Streams([5], "own")
-    own = Annealing(rbm, schedule(500), base_draws(rbm, 400, streams), streams)
+    own = RBMAnnealing(rbm, schedule(500), reference_draws(rbm, 400, streams), streams)
     own.advance(500)
-    theirs = log_mean_weight(own.log_weights).shifted(log_base_partition(rbm))
+    theirs = log_mean_weight(own.log_weights).shifted(log_reference_partition(rbm))
     ours = ended(walk(BlackBox(rbm), DMALA(0.5), 500, 400))
     error = (ours.standard_error**2 + theirs.standard_error**2) ** 0.5
     assert abs(ours.value - theirs.value) <= min(0.1, 4.0 * error)
-    assert abs(ours.value - exact_log_partition(rbm)) <= min(0.1, 4.0 * ours.standard_error)
+    assert abs(ours.value - exact_rbm_log_partition(rbm)) <= min(0.1, 4.0 * ours.standard_error)
 
 
 def test_both_walks_of_an_rbm_start_from_the_same_law() -> None:
     rbm = machine(9, 4)
-    law = base_law(rbm)
+    pi = reference_distribution(rbm)
     brute = rbm.space.states() @ rbm.data_mean.logit() + torch.log1p(-rbm.data_mean).sum()
-    assert torch.allclose(law.log_prob(rbm.space.states()), brute, atol=1e-12, rtol=0)
+    assert torch.allclose(pi.log_prob(rbm.space.states()), brute, atol=1e-12, rtol=0)
     assert float(brute.logsumexp(0)) == pytest.approx(0.0, abs=1e-12)
-    assert torch.equal(law.grad(rbm.weight), rbm.data_mean.logit())
-    mine = law.draws((2, 8), Streams([0, 1], "start"), like=rbm.like())
-    assert torch.equal(mine, base_draws(rbm, 8, Streams([0, 1], "start")))
+    assert torch.equal(pi.grad(rbm.weight), rbm.data_mean.logit())
+    mine = pi.draws((2, 8), Streams([0, 1], "start"), like=rbm.like())
+    assert torch.equal(mine, reference_draws(rbm, 8, Streams([0, 1], "start")))
 
 
 @pytest.mark.parametrize("space", [Ordinal(2, 5), Categorical(2, 3), Binary(5)], ids=str)
 def test_the_uniform_law_sums_to_one(space: Discrete) -> None:
     target = random_target(space)
-    law, states = base_law(target), space.states()
-    assert float(law.log_prob(states).logsumexp(0)) == pytest.approx(0.0, abs=1e-12)
-    assert float(law.grad(states)) == 0.0
-    assert law.log_prob(states[None, :3]).shape == (1, 3)
+    pi, states = reference_distribution(target), space.states()
+    assert float(pi.log_prob(states).logsumexp(0)) == pytest.approx(0.0, abs=1e-12)
+    assert float(pi.grad(states)) == 0.0
+    assert pi.log_prob(states[None, :3]).shape == (1, 3)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -197,15 +197,15 @@ def test_a_walk_is_that_written_out_with_an_evaluation_for_everything(name: str,
     run = walk(target, KERNELS[name](), steps, start=start if back else None)
     kernel, betas = KERNELS[name](), run.betas
     streams = Streams((0,), "walk")
-    theta = start if back else base_law(target).draws((1, 16), streams, like=target.like())
-    one, law = torch.ones((), dtype=torch.float64), base_law(target)
+    theta = start if back else reference_distribution(target).draws((1, 16), streams, like=target.like())
+    one, pi = torch.ones((), dtype=torch.float64), reference_distribution(target)
     total, aux = torch.zeros(1, 16, dtype=torch.float64), None
     for number, (before, after) in enumerate(pairwise(betas)):
-        total += (after - before) * (target.hidden.log_prob(theta) - law.log_prob(theta))
+        total += (after - before) * (target.hidden.log_prob(theta) - pi.log_prob(theta))
         run.advance(1)
         assert torch.allclose(run.log_weights, total, atol=1e-10, rtol=0)
         if number + 1 < steps:
-            path = AnnealedTarget(target, law, after)
+            path = AnnealedTarget(target, pi, after)
             state = kernel.init(path, theta, one)
             if aux is not None:
                 state = type(state)(state.theta, state.log_prob, state.grad, aux)
@@ -221,14 +221,14 @@ def test_a_walk_is_that_written_out_with_an_evaluation_for_everything(name: str,
 
 def test_the_path_is_the_mixture_of_its_ends() -> None:
     target = random_target(Binary(4))
-    path, states = AnnealedTarget(target, base_law(target), 0.3), target.space.states()
+    path, states = AnnealedTarget(target, reference_distribution(target), 0.3), target.space.states()
     wanted = 0.7 * path.base.log_prob(states) + 0.3 * target.log_prob(states)
     log_prob, grad = path.log_prob_and_grad(states)
     assert torch.allclose(path.log_prob(states), wanted, atol=1e-12, rtol=0)
     assert torch.allclose(log_prob, wanted, atol=1e-12, rtol=0)
     assert torch.allclose(grad, 0.3 * target.log_prob_and_grad(states)[1], atol=1e-12, rtol=0)
     tilted = BlackBox(machine(4, 3))
-    path = AnnealedTarget(tilted, base_law(tilted), 0.3)
+    path = AnnealedTarget(tilted, reference_distribution(tilted), 0.3)
     wanted = 0.7 * tilted.data_mean.logit() + 0.3 * tilted.log_prob_and_grad(states)[1]
     assert torch.allclose(path.log_prob_and_grad(states)[1], wanted, atol=1e-12, rtol=0)
 
@@ -387,8 +387,8 @@ GIVEN = "annealing needs an exact kernel on single states with given hyperparame
     ("kernel", "sentence"),
     [
         (lambda: DMALA(), f"{GIVEN}DMALA has step_size left to tuning"),
-        (lambda: DULA(0.1), f"{GIVEN}DULA has transitions that leave another law"),
-        (lambda: EDMALA(0.1), f"{GIVEN}EDMALA has an auxiliary variable of which"),
+        (lambda: DULA(0.1), f"{GIVEN}DULA has transitions that do not leave the target"),
+        (lambda: EDMALA(0.1), f"{GIVEN}EDMALA has an auxiliary variable, for which"),
         (
             lambda: ParallelTempering(DMALA(0.2), ladder=[1.0, 0.5], step_size=0.2),
             f"{GIVEN}ParallelTempering has several replicas",
@@ -409,7 +409,7 @@ def test_targets_that_cannot_be_annealed_are_refused() -> None:
     with pytest.raises(ValueError, match="annealing needs a binary, ordinal or categorical space"):
         walk(Continuous(), DMALA(0.1))
     plain = random_target(Binary(3))
-    with pytest.raises(ValueError, match="all; Holed is constrained"):
+    with pytest.raises(ValueError, match="has; Holed is constrained"):
         walk(Holed(plain.space, plain.weight, plain.bias), DMALA(0.1))
 
 
@@ -418,7 +418,7 @@ def test_targets_that_cannot_be_annealed_are_refused() -> None:
 )
 def test_other_temperatures_are_refused(betas: list[float]) -> None:
     theta = torch.zeros(1, 2, 6, dtype=torch.float64)
-    with pytest.raises(ValueError, match="betas must lead from 0 to 1 or back"):
+    with pytest.raises(ValueError, match="betas must be monotone from 0 to 1 or back"):
         TargetAnnealing(
             BlackBox(machine(6, 4)),
             GWG(),

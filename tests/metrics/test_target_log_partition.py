@@ -8,10 +8,10 @@ from torch import Tensor
 
 from metrics.likelihood import rbm_log_partition
 from metrics.likelihood.target_log_partition import (
-    base_log_likelihood,
     evenly,
     exact_log_partition,
     mean_log_prob,
+    reference_log_likelihood,
 )
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from tests.metrics.test_ais import machine
@@ -34,16 +34,20 @@ def test_log_z_and_means_are_sums_over_states(space: Discrete) -> None:
     by_hand = sum(float(log_prob[index]) for index in space.index(data)) / 700
     assert mean_log_prob(target, data) == pytest.approx(by_hand, abs=1e-10)
     uniform = -torch.tensor(float(space.size), dtype=torch.float64).log().item()
-    assert base_log_likelihood(target, data) == pytest.approx(uniform, abs=1e-10)
+    assert reference_log_likelihood(target, data) == pytest.approx(uniform, abs=1e-10)
 
 
 def test_an_rbm_as_a_black_box_has_the_values_of_its_closed_forms() -> None:
     rbm = machine(11, 8)
     target, data = BlackBox(rbm), rows(rbm.space, 600)
-    assert exact_log_partition(target) == pytest.approx(rbm_log_partition.exact_log_partition(rbm), abs=1e-10)
-    assert mean_log_prob(target, data) == pytest.approx(rbm_log_partition.mean_log_prob(rbm, data), abs=1e-10)
-    assert base_log_likelihood(target, data) == pytest.approx(
-        rbm_log_partition.base_log_likelihood(rbm, data), abs=1e-10
+    assert exact_log_partition(target) == pytest.approx(
+        rbm_log_partition.exact_rbm_log_partition(rbm), abs=1e-10
+    )
+    assert mean_log_prob(target, data) == pytest.approx(
+        rbm_log_partition.rbm_mean_log_prob(rbm, data), abs=1e-10
+    )
+    assert reference_log_likelihood(target, data) == pytest.approx(
+        rbm_log_partition.rbm_reference_log_likelihood(rbm, data), abs=1e-10
     )
 
 
@@ -68,6 +72,6 @@ def test_what_cannot_be_summed_is_refused() -> None:
     with pytest.raises(ValueError, match="enumeration needs a binary, ordinal or categorical space"):
         exact_log_partition(Continuous())
     for data in (torch.zeros(0, 3), torch.zeros(4, 2), torch.zeros(3)):
-        for measure in (mean_log_prob, base_log_likelihood):
+        for measure in (mean_log_prob, reference_log_likelihood):
             with pytest.raises(ValueError, match=r"data must have the shape \(states, 3\)"):
                 measure(Bare(3), data)

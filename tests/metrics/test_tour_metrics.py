@@ -12,7 +12,7 @@ from torch import Tensor
 from metrics.applications.tour_cost import TourCost
 from metrics.applications.tour_mismatch import TourMismatch, best_of, nearest_rotation
 from metrics.applications.tour_visits import TourVisits
-from metrics.metric import UnmetNeed
+from metrics.metric import UnsupportedMetric
 from metrics.suite import MetricSuite
 from samplers.discrete.tour_swap import TourSwap
 from samplers.kernel import Info
@@ -226,6 +226,6 @@ def test_the_table_of_visits_counts_by_rank() -> None:
 @pytest.mark.parametrize("metric", [TourCost, TourMismatch])
 def test_other_targets_are_refused_in_one_sentence(metric: type) -> None:
     with pytest.raises(
-        UnmetNeed, match=r"^tour_\w+ needs a target whose states are tours; those of Bare are"
+        UnsupportedMetric, match=r"^tour_\w+ needs a target whose states are tours; those of Bare are"
     ):
         metric(context(Bare()))

@@ -11,15 +11,15 @@ from torch import Tensor
 from metrics.two_sample.hamming_kernel import HammingKernel
 from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
+    detection_constant,
     null_sd,
     permutation_p_value,
-    samples_apart,
-    separation,
+    required_sample_size,
     u_statistic,
     v_statistic,
 )
 from metrics.two_sample.packed_draws import PackedDraws
-from metrics.two_sample.reference_sample import Truth
+from metrics.two_sample.reference_sample import ReferenceSample
 
 D = 20
 P = torch.linspace(0.1, 0.6, D, dtype=torch.float64)
@@ -134,7 +134,7 @@ def test_u_has_no_bias_and_v_the_bias_that_the_floor_formula_says() -> None:
 
 def test_the_floor_is_that_of_independent_draws() -> None:
     """2,000 groups of 10 against 500: 5 standard errors and the reference's own 2 %."""
-    truth = Truth(bits(P, 500), 500)
+    truth = ReferenceSample(bits(P, 500), 500)
     floor = torch.cat([truth.floor(bits(P, 200 * 10, seed=seed), 10) for seed in range(1, 11)])
     assert floor.shape == (2000,)
     expected = (1 - mean_kernel(P, P)) * (1 / 10 + 1 / 500)
@@ -148,14 +148,14 @@ def test_pairs_of_one_chain_count_for_nothing() -> None:
     y = bits(P, 12)
     kernel = HammingKernel(D).matrix(y, y)
     pairs = [kernel[i, j].item() for i in range(12) for j in range(12) if i % 4 != j % 4]
-    truth = Truth(y, 12, chains=4)
+    truth = ReferenceSample(y, 12, chains=4)
     assert truth.kbar.item() == pytest.approx(sum(pairs) / len(pairs), abs=1e-14)
     assert truth.second_moment.item() == centred_second_moment(kernel[:4, :4]).item()
     for chains in (1, 5):
         with pytest.raises(
             ValueError, match=f"reference_chains must be at least 2 and .*, {chains} was given"
         ):
-            Truth(y, 12, chains)
+            ReferenceSample(y, 12, chains)
 
 
 @pytest.mark.parametrize(("m", "n"), [(12, 12), (8, 20)])
@@ -182,7 +182,7 @@ def test_that_many_samples_have_a_power_of_about_80_percent(shift: str) -> None:
     mmd = mean_kernel(p, p) + mean_kernel(q, q) - 2 * mean_kernel(p, q)
     reference = bits(p, 800, seed=9)
     gram = kernel.matrix(reference, reference)
-    n = int(samples_apart(torch.tensor(mmd, dtype=torch.float64), separation(gram)))
+    n = int(required_sample_size(torch.tensor(mmd, dtype=torch.float64), detection_constant(gram)))
     assert 20 < n < 200
     _, null = statistics(bits(p, 500, n), bits(p, 500, n, seed=1))
     _, found = statistics(bits(p, 500, n, seed=2), bits(q, 500, n, seed=3))
@@ -195,10 +195,10 @@ def test_that_many_samples_have_a_power_of_about_80_percent(shift: str) -> None:
 
 
 def test_no_number_of_samples_tells_apart_what_is_not_apart() -> None:
-    found = samples_apart(torch.tensor([-0.1, 0.0, math.nan, 1e-3, 1e9], dtype=torch.float64), 0.5)
+    found = required_sample_size(torch.tensor([-0.1, 0.0, math.nan, 1e-3, 1e9], dtype=torch.float64), 0.5)
     assert found.isnan().tolist() == [True, True, True, False, False]
     assert found[3:].tolist() == [500.0, 2.0]
-    assert math.isnan(separation(torch.ones(3, 3)))
+    assert math.isnan(detection_constant(torch.ones(3, 3)))
 
 
 def test_one_draw_has_no_u_statistic() -> None:

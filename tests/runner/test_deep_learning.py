@@ -14,7 +14,13 @@ from torch import Tensor
 
 from runner.execution.checkpoint import load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
-from runner.models.training import Training, TrainingError, TrainingSettings, ValidationSettings
+from runner.models.training import (
+    Training,
+    TrainingError,
+    TrainingImages,
+    TrainingSettings,
+    ValidationSettings,
+)
 from runner.models.training.divergence_check import ENERGY_LIMIT
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
@@ -22,7 +28,7 @@ from samplers.discrete.gibbs import Gibbs
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from tests.support.no_host_sync import NoHostSync
 
 PIXELS = 12
@@ -51,8 +57,8 @@ def log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
     return float(model.log_prob(data.to(model.data_mean)).mean() - log_z)
 
 
-def base_log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
-    return float(base_law(model).log_prob(data.double()).mean())
+def reference_log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
+    return float(reference_distribution(model).log_prob(data.double()).mean())
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -80,7 +86,7 @@ def settings(**changed: Any) -> TrainingSettings:
 
 
 def training(name: str, how: TrainingSettings, **args: Any) -> Training:
-    return Training(network(), KERNELS[name](), TRAIN, how, seed=3, validation=HELD_OUT, **args)
+    return Training(network(), KERNELS[name](), TrainingImages(TRAIN, HELD_OUT), how, seed=3, **args)
 
 
 def weights(run: Training) -> list[Tensor]:
@@ -92,7 +98,7 @@ def test_the_likelihood_of_held_out_images_rises_above_the_base(name: str) -> No
     """By half a nat of the 3.7 from the base, -8.3, to the law of the images, -4.6."""
     how = settings(cd_steps=12 if name == "gibbs" else 3)
     run = training(name, how)
-    base = base_log_likelihood(network())
+    base = reference_log_likelihood(network())
     assert log_likelihood(network()) < base + 0.1
     run.advance(how.iterations)
     assert run.finished

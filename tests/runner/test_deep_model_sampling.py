@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from runner.models.model_files import load_model, save_model
-from runner.models.training import Training, TrainingSettings
+from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork
 from samplers.discrete.dmala import DMALA
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -110,7 +110,7 @@ def test_an_iteration_moves_every_parameter_as_adam_on_the_plain_gradient_does(t
     before = {name: tensor.clone() for name, tensor in target.named_parameters()}
     mean = target.data_mean.clone()
     drawn: list[torch.Tensor] = []
-    training = Training(target, kernel, data, settings, seed=2)
+    training = Training(target, kernel, TrainingImages(data), settings, seed=2)
     draws = training.chains.kernel.draws
     training.chains.kernel.draws = lambda state: drawn.append(draws(state)) or drawn[-1]  # type: ignore[func-returns-value,method-assign]
     training.advance(1)
@@ -133,7 +133,7 @@ def test_learning_stopped_and_continued_ends_with_the_same_bits(tmp_path: Path) 
 
     def fresh() -> Training:
         target = ResNetEBM(12, data.double().mean(0), seed=1, shape=(3, 4), width=3, blocks=2, halvings=1)
-        return Training(target.float(), DMALA(0.3), data, settings, seed=2)
+        return Training(target.float(), DMALA(0.3), TrainingImages(data), settings, seed=2)
 
     straight, first, second = fresh(), fresh(), fresh()
     straight.advance(6)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from runner.config import datasets
 from runner.execution import signals
 from runner.models import model_files
-from runner.models.training import Training, TrainingSettings
+from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.models.training.batches import Batches
 from samplers.discrete.rbm_gibbs import RBMGibbs
 from targets.datasets.dataset import Dataset
@@ -37,11 +37,9 @@ def training(dataset: Dataset, seed: int = 0) -> Training:
     return Training(
         target,
         RBMGibbs().to(target.like()),
-        dataset.train,
+        TrainingImages(dataset.train, grey=dataset.grey, white=dataset.white),
         SETTINGS,
         seed,
-        grey=dataset.grey,
-        white=dataset.white,
     )
 
 

@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metrics.two_sample.reference_chains import GroundTruthChains
+from metrics.two_sample.reference_chains import ReferenceChains
 from runner.__main__ import main
 from runner.config import datasets
 from runner.config.compose import compose
@@ -258,7 +258,7 @@ def test_damaged_ground_truth_is_set_aside_and_made_again(
     same_as(straight)
 
 
-@pytest.mark.parametrize(("argv", "cls"), [(RUN, Training), (LEARN, Training), (RUN, GroundTruthChains)])
+@pytest.mark.parametrize(("argv", "cls"), [(RUN, Training), (LEARN, Training), (RUN, ReferenceChains)])
 def test_stopped_in_the_middle_and_repeated(
     call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], cls: type
 ) -> None:
@@ -307,7 +307,7 @@ def test_a_process_that_is_killed_at_work(tmp_path: Path, monkeypatch: pytest.Mo
     same_as(Path("undisturbed"))
 
 
-@pytest.mark.parametrize("cls", [Training, GroundTruthChains])
+@pytest.mark.parametrize("cls", [Training, ReferenceChains])
 def test_a_checkpoint_that_is_garbage_is_set_aside(
     call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch, cls: type
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from metrics.likelihood.rbm_annealing import Annealing
+from metrics.likelihood.rbm_annealing import RBMAnnealing
 from runner.execution import signals
 from runner.execution.atomic_files import set_aside
 from runner.execution.checkpoint import load_checkpoint
@@ -156,15 +156,15 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     call: Call, model: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     """Five blocks each, forward, reverse, untempered: it is stopped in one of them."""
-    advance, seen = Annealing.advance, []
+    advance, seen = RBMAnnealing.advance, []
 
-    def interrupted(self: Annealing, steps: int) -> None:
+    def interrupted(self: RBMAnnealing, steps: int) -> None:
         advance(self, steps)
         seen.append(self.step)
         if len(seen) == calls:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(Annealing, "advance", interrupted)
+    monkeypatch.setattr(RBMAnnealing, "advance", interrupted)
     ended = call(*EVALUATE, "seed=3", f"model={model}")
     assert ended.status == 75
     checkpoint = one("runs/*/checkpoint.pt")
@@ -180,11 +180,11 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
 def test_an_annealing_that_was_saved_as_garbage_begins_anew(
     call: Call, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(self: Annealing, steps: int) -> None:
+    def stopped(self: RBMAnnealing, steps: int) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Annealing, "advance", stopped)
+        patch.setattr(RBMAnnealing, "advance", stopped)
         assert call(*EVALUATE, "seed=3", f"model={model}").status == 75
     signals.forget()
     checkpoint = one("runs/*/checkpoint.pt")

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from runner.models.training import Training, TrainingSettings
+from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.models.training import loss as loss_module
 from runner.models.training.loss import energy_penalty, gradient_penalty
 from samplers.discrete.dmala import DMALA
@@ -41,7 +41,7 @@ def training(slope: float, size: float) -> Training:
     how = TrainingSettings(
         "pcd", 2, 12, BATCH, CHAINS, learning_rate=1e-9, gradient_penalty=slope, energy_penalty=size
     )
-    return Training(machine(), DMALA(0.3), images(), how, seed=5)
+    return Training(machine(), DMALA(0.3), TrainingImages(images()), how, seed=5)
 
 
 @pytest.mark.parametrize(("slope", "size"), [(0.0, 0.0), (0.7, 0.0), (0.0, 0.3), (0.7, 0.3)])

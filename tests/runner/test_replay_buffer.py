@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
-from runner.models.training import Training, TrainingSettings
+from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
@@ -56,8 +56,8 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 def training(kernel: Kernel, **changed: Any) -> Training:
     plain = {"method": "pcd", "cd_steps": 2, "iterations": 12, "batch": 10, "learning_rate": 0.05}
-    own = {"chains": CHAINS, "buffer": SIZE}
-    return Training(machine(), kernel, images(), TrainingSettings(**{**plain, **own, **changed}), seed=5)
+    how = TrainingSettings(**{**plain, "chains": CHAINS, "buffer": SIZE, **changed})
+    return Training(machine(), kernel, TrainingImages(images()), how, seed=5)
 
 
 def held(run: Training) -> Tensor:

@@ -30,7 +30,7 @@ from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
 from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams, derive_seed
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.spaces import Ordinal
 from targets.target import Target
 from tests.runner.conftest import Call
@@ -100,7 +100,7 @@ def test_the_estimates_stand_around_the_exact_value(tmp_path: Path) -> None:
     assert found["log_likelihood"] - found["log_likelihood_exact"] == pytest.approx(drift, abs=1e-9)
     train = float(log_p[target.space.index(TRAIN)].mean())
     assert found["log_likelihood_train"] == pytest.approx(train + drift, abs=1e-9)
-    base = base_law(target).log_prob(TEST.double()).mean()
+    base = reference_distribution(target).log_prob(TEST.double()).mean()
     assert found["log_likelihood_base"] == pytest.approx(float(base), abs=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_repeats_are_walks_of_their_own_and_their_interval_is_student_s(tmp_path
     weights = []
     for repeat in range(REPEATS):
         streams = Streams([derive_seed(3, f"repeat/{repeat}")], "ais/forward")
-        start = base_law(target).draws((1, CHAINS), streams, like=target.like())
+        start = reference_distribution(target).draws((1, CHAINS), streams, like=target.like())
         run = TargetAnnealing(target, DMALA(0.5), given.betas, start, streams)
         run.advance(STEPS)
         weights.append(run.log_weights)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
-from runner.models.training import Training, TrainingError, TrainingSettings
+from runner.models.training import Training, TrainingError, TrainingImages, TrainingSettings
 from runner.models.training.loss import contrastive_loss
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
@@ -88,10 +88,15 @@ def settings(**changed: Any) -> TrainingSettings:
 
 
 def training(
-    kernel: Kernel, how: TrainingSettings | None = None, dtype: torch.dtype = torch.float64, **args: Any
+    kernel: Kernel,
+    how: TrainingSettings | None = None,
+    dtype: torch.dtype = torch.float64,
+    validation: Tensor | None = None,
+    **args: Any,
 ) -> Training:
     data = toy_data()
-    return Training(machine(data).to(dtype), kernel, data, how or settings(), seed=5, **args)
+    images = TrainingImages(data, validation)
+    return Training(machine(data).to(dtype), kernel, images, how or settings(), seed=5, **args)
 
 
 def parameters(run: Training) -> Tensor:
@@ -129,13 +134,13 @@ def test_settings_that_make_no_sense_are_refused(key: str, value: Any, said: str
 def test_what_does_not_fit_together_is_refused() -> None:
     data = toy_data(9)
     with pytest.raises(ValueError, match="batch must be at most the number of training images, 9, 10 was"):
-        Training(machine(data), DMALA(0.2), data, settings(), 0)
+        Training(machine(data), DMALA(0.2), TrainingImages(data), settings(), 0)
     with pytest.raises(ValueError, match=r"data must have the shape \(images, 8\), \(60, 6\) was given"):
-        Training(machine(toy_data()), DMALA(0.2), toy_data(60, 6), settings(), 0)
+        Training(machine(toy_data()), DMALA(0.2), TrainingImages(toy_data(60, 6)), settings(), 0)
     with pytest.raises(ValueError, match="target must have parameters to learn, Frozen has none"):
-        Training(Frozen(), DMALA(0.2), toy_data(), settings(), 0)
+        Training(Frozen(), DMALA(0.2), TrainingImages(toy_data()), settings(), 0)
     with pytest.raises(ValueError, match="rbm_gibbs needs"):
-        Training(Couplings(), RBMGibbs(), torch.zeros(60, 3), settings(), 0)
+        Training(Couplings(), RBMGibbs(), TrainingImages(torch.zeros(60, 3)), settings(), 0)
 
 
 # --- the gradient ---------------------------------------------------------------------------------------
@@ -184,12 +189,12 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
 def test_with_exact_samples_it_is_the_gradient_of_the_likelihood() -> None:
     """All states as samples, each as often as the model says, against autograd of the exact likelihood."""
     data, model = toy_data().double(), machine(toy_data())
-    states, law = model.space.states(), model.probabilities().detach()
+    states, pi = model.space.states(), model.probabilities().detach()
     model.requires_grad_(True)
     exact = torch.autograd.grad(-log_likelihood(model, data), list(model.parameters()))
     negative, positive = statistics(model, states), statistics(model, data)
     for value, name in zip(exact, ("weight", "hidden_bias", "visible_bias"), strict=True):
-        expected = torch.tensordot(law, negative[name], dims=1) - positive[name].mean(0)
+        expected = torch.tensordot(pi, negative[name], dims=1) - positive[name].mean(0)
         assert torch.allclose(value, expected, atol=1e-12)
 
 
@@ -219,25 +224,25 @@ def test_persistent_chains_at_stationarity_give_the_likelihoods_gradient(name: s
     chains, data, kernel = 40_000, toy_data(), KERNELS[name]()
     how = settings(batch=60, chains=chains, learning_rate=1e-12, cd_steps=3)
     model = machine(data)
-    run = Training(model, kernel, data, how, seed=2)
-    states, law = model.space.states(), model.probabilities().detach()
+    run = Training(model, kernel, TrainingImages(data), how, seed=2)
+    states, pi = model.space.states(), model.probabilities().detach()
     generator = torch.Generator().manual_seed(4)
     rungs = LADDER if kernel.axes else [1.0]
-    rows = [_draws(law.pow(beta), chains, generator) for beta in rungs]
+    rows = [_draws(pi.pow(beta), chains, generator) for beta in rungs]
     theta = states[torch.stack(rows)].reshape(*kernel.axes, 1, chains, model.n_visible)
     run.chains.state = run.chains.kernel.init(model, theta, run.chains.beta)
     run.advance(1)
-    assert _largest_z(run.target, law, data) < _limit(44)
+    assert _largest_z(run.target, pi, data) < _limit(44)
     # One bit a step away from the data instead: the same band refuses it.
     biased = Training(
         machine(data),
         Gibbs(),
-        data.repeat(200, 1),
+        TrainingImages(data.repeat(200, 1)),
         settings(method="cd", batch=12_000, cd_steps=1, learning_rate=1e-12),
         seed=2,
     )
     biased.advance(1)
-    assert _largest_z(biased.target, law, data, 12_000) > 3 * _limit(44)
+    assert _largest_z(biased.target, pi, data, 12_000) > 3 * _limit(44)
 
 
 def _draws(weights: Tensor, number: int, generator: Generator) -> Tensor:
@@ -249,14 +254,14 @@ def _limit(comparisons: int) -> float:
     return NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * comparisons))
 
 
-def _largest_z(model: Target, law: Tensor, data: Tensor, chains: int = 40_000) -> float:
+def _largest_z(model: Target, pi: Tensor, data: Tensor, chains: int = 40_000) -> float:
     """How far the gradient that the last update used is from the likelihood's, in standard errors."""
     start = machine(data)
     negative, positive = statistics(start, start.space.states()), statistics(start, data.double())
     worst = 0.0
     for name, parameter in model.named_parameters():
-        mean = torch.tensordot(law, negative[name], dims=1)
-        variance = torch.tensordot(law, negative[name].square(), dims=1) - mean.square()
+        mean = torch.tensordot(pi, negative[name], dims=1)
+        variance = torch.tensordot(pi, negative[name].square(), dims=1) - mean.square()
         assert parameter.grad is not None
         z = (parameter.grad - (mean - positive[name].mean(0))) / (variance / chains).sqrt()
         worst = max(worst, float(z.abs().max()))
@@ -382,7 +387,8 @@ def test_contrastive_chains_start_from_the_batch() -> None:
 
 def test_every_epoch_uses_each_image_once_in_an_order_of_its_own() -> None:
     data = torch.arange(23).unsqueeze(-1) >> torch.arange(8) & 1
-    run = Training(machine(data), DMALA(0.2), data.to(torch.uint8), settings(batch=5, iterations=12), 3)
+    images = TrainingImages(data.to(torch.uint8))
+    run = Training(machine(data), DMALA(0.2), images, settings(batch=5, iterations=12), 3)
     epochs: list[list[list[int]]] = [[], [], []]
     for iteration in range(12):
         run.iteration = iteration
@@ -513,9 +519,9 @@ def test_a_state_dict_is_a_copy() -> None:
         lambda: training(DMALA(0.3), settings(cd_steps=3)),
         lambda: training(pt()),
         lambda: training(KERNELS["acs"]()),
-        lambda: Training(RBM(8, 5), DMALA(0.3), toy_data(), settings(), 5),
-        lambda: Training(machine(toy_data()), DMALA(0.3), toy_data(), settings(), 6),
-        lambda: Training(machine(toy_data(50)), DMALA(0.3), toy_data(50), settings(), 5),
+        lambda: Training(RBM(8, 5), DMALA(0.3), TrainingImages(toy_data()), settings(), 5),
+        lambda: Training(machine(toy_data()), DMALA(0.3), TrainingImages(toy_data()), settings(), 6),
+        lambda: Training(machine(toy_data(50)), DMALA(0.3), TrainingImages(toy_data(50)), settings(), 5),
     ],
     ids=["settings", "tempered", "cyclical", "model", "seed", "data"],
 )
@@ -621,7 +627,7 @@ def test_the_likelihood_of_structured_data_rises(name: str, method: str) -> None
     model = RBM(8, 4, data.double().mean(0), seed=1).requires_grad_(False)
     before = log_likelihood(model, data)
     how = settings(method=method, iterations=300, batch=100, chains=200, cd_steps=3, learning_rate=0.02)
-    Training(model, KERNELS[name](), data, how, seed=0).advance(300)
+    Training(model, KERNELS[name](), TrainingImages(data), how, seed=0).advance(300)
     entropy = math.log(2) - 8 * (0.2 * math.log(0.2) + 0.8 * math.log(0.8))
     gain = float(log_likelihood(model, data) - before)
     assert 0.5 < gain / (-entropy - float(before)) < 1.2
@@ -656,13 +662,13 @@ def test_any_target_with_parameters_can_be_learned() -> None:
         [[0.0, 0.5, 0.0], [0.0, 0.0, -0.4], [0.0, 0.0, 0.0]], dtype=torch.float64
     )
     states = truth.space.states()
-    law = truth.log_prob(states).detach().softmax(0)
-    data = states[_draws(law, 4000, torch.Generator().manual_seed(0))].to(torch.uint8)
+    pi = truth.log_prob(states).detach().softmax(0)
+    data = states[_draws(pi, 4000, torch.Generator().manual_seed(0))].to(torch.uint8)
     how = settings(iterations=300, batch=500, chains=500, cd_steps=4, learning_rate=0.02)
-    run = Training(model, DMALA(0.5), data, how, seed=1)
+    run = Training(model, DMALA(0.5), TrainingImages(data), how, seed=1)
 
     def distance() -> float:
-        return float((law * (law.log() - model.log_prob(states).log_softmax(0))).sum())
+        return float((pi * (pi.log() - model.log_prob(states).log_softmax(0))).sum())
 
     before = distance()
     run.advance(300)

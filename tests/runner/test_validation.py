@@ -11,12 +11,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.likelihood.rbm_log_partition import exact_log_partition
+from metrics.likelihood.rbm_log_partition import exact_rbm_log_partition
 from runner.config.compose import compose
 from runner.execution.errors import UserError
 from runner.models.identity import run_ids
 from runner.models.recipe import data_of, recipe_of
-from runner.models.training import Training, TrainingError, TrainingSettings, ValidationSettings
+from runner.models.training import (
+    Training,
+    TrainingError,
+    TrainingImages,
+    TrainingSettings,
+    ValidationSettings,
+)
 from runner.models.training import validation as validation_module
 from runner.models.training.training_settings import LATER, essential
 from runner.models.training.validation import Score, Validation
@@ -50,7 +56,7 @@ def training(scoring: ValidationSettings | None = None, **changed: Any) -> Train
     more = {"learning_rate": 0.05, "averaging": 0.7, "validate_every": 4}
     how = TrainingSettings(**{**plain, **more, **changed})
     scoring = scoring or ValidationSettings(20, chains=5)
-    return Training(machine(), DMALA(0.3), images(), how, 5, HELD_OUT, scoring=scoring)
+    return Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, scoring=scoring)
 
 
 def parameters(model: torch.nn.Module) -> Tensor:
@@ -62,7 +68,7 @@ def exact(model: RBM, values: Sequence[Tensor]) -> float:
     with torch.no_grad():
         for own, value in zip(model.parameters(), values, strict=True):
             own.copy_(value)
-        return float(model.log_prob(HELD_OUT.double()).mean()) - exact_log_partition(model)
+        return float(model.log_prob(HELD_OUT.double()).mean()) - exact_rbm_log_partition(model)
 
 
 def test_the_score_is_the_exact_log_likelihood_of_the_average() -> None:
@@ -121,7 +127,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, values: dict[int, float]) -> list[
 
     def advance(self: Validation, temperatures: int) -> Score:
         seen.append(parameters(self.model).clone())
-        self.walk = None
+        self.annealing = None
         return Score(self.iteration, values[self.iteration], 0.1)
 
     monkeypatch.setattr(Validation, "advance", advance)
@@ -150,8 +156,8 @@ def test_the_best_average_is_the_model_in_the_end(
 def test_the_records_hold_what_was_found_since_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(monkeypatch, {4: -4.0, 8: -3.0, 12: -2.0})
     how = TrainingSettings("pcd", 1, 12, 10, 7, averaging=0.5, validate_every=4)
-    run = Training(machine(), DMALA(0.3), images(), how, 5, HELD_OUT, records=3)
-    few = Training(machine(), DMALA(0.3), images(), how, 5, HELD_OUT, records=1)
+    run = Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, records=3)
+    few = Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, records=1)
     run.advance(100)
     few.advance(100)
     assert [
@@ -237,7 +243,7 @@ def test_what_cannot_be_validated_is_refused() -> None:
         with pytest.raises(
             ValueError, match="validate_every needs validation images, of which there are none"
         ):
-            Training(machine(), DMALA(0.3), images(), how, 0, held_out)
+            Training(machine(), DMALA(0.3), TrainingImages(images(), held_out), how, 0)
     model = machine()
     model.space = Real(PIXELS)  # type: ignore[assignment]
     with pytest.raises(ValueError, match="annealing needs a binary, ordinal or categorical space"):

@@ -21,7 +21,7 @@ from samplers.tuning.acs_cycle import Aims
 from targets.randomness import Generator, Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from targets.target import Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
@@ -99,7 +99,7 @@ def test_length_of_a_cycle(steps: int | None, cycles: int, cycle_length: int | N
     assert ACS(steps, cycles, cycle_length).cycle_length == expected
 
 
-@pytest.mark.parametrize("target", [MixtureOfGaussians(8), MixtureOfStudents(8)], ids=["mog", "mos"])
+@pytest.mark.parametrize("target", [MixtureOfGaussians(8), MixtureOfStudentT(8)], ids=["mog", "mos"])
 def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGaussians) -> None:
     target = target.to(torch.float64)
     found = ACS(steps=200).tune(target, torch.Generator().manual_seed(0))

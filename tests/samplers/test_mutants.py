@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
@@ -35,7 +35,7 @@ def swap_failures(swaps: Swaps) -> set[str]:
     """The product-space check of `test_parallel_tempering`."""
     ladder = [1.0, 0.4]
     tempering = ParallelTempering(DMALA(1.0), ladder=ladder, step_size=1.0, swap=swaps)
-    error = invariance_error(tempering_matrix(tempering, TARGET), product_law(TARGET, ladder))
+    error = invariance_error(tempering_matrix(tempering, TARGET), product_distribution(TARGET, ladder))
     return {"product invariance"} if error > 1e-12 else set()
 
 

@@ -8,7 +8,7 @@ import torch
 from metrics.enumeration.tempered_transition import (
     ladder_of,
     local_matrices,
-    product_law,
+    product_distribution,
     round_matrix,
     tempering_matrix,
 )
@@ -45,7 +45,7 @@ def test_metropolis_swaps_leave_the_product_invariant(
 ) -> None:
     sampler = tempering(kernel, replicas, Swaps("metropolis", pairing, intensity))
     assert sampler.exact
-    law = product_law(TARGET, LADDERS[replicas])
+    law = product_distribution(TARGET, LADDERS[replicas])
     for turn in (0, 1):
         assert invariance_error(tempering_matrix(sampler, TARGET, turn), law) <= 1e-12
 
@@ -101,7 +101,7 @@ def test_shared_uniforms_break_invariance() -> None:
     target = random_target(Binary(2), seed=5, roughness=2.0)
     betas = torch.tensor([1.0, 0.5, 0.1], dtype=torch.float64)
     energies = target.log_prob(target.space.states())
-    law = product_law(target, betas.tolist())
+    law = product_distribution(target, betas.tolist())
     size = 4
     shared = torch.zeros((64, 64), dtype=torch.float64)
     for x in range(64):

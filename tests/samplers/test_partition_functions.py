@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.simulated_transition import exact_log_partition
+from metrics.enumeration.simulated_transition import level_log_partitions
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.discrete.dmala import DMALA
 from samplers.tempering.simulated.level_tuning import PARTITIONS, mixture_of
@@ -21,7 +21,7 @@ from samplers.tempering.simulated.tempered_chain import TemperedChain
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import two_modes
+from targets.synthetic.paper_mixtures import stmh_two_modes
 from tests.support.small_targets import random_target
 
 METHODS = list(PARTITIONS)
@@ -42,7 +42,7 @@ def relative(log_partition: Tensor) -> Tensor:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: str) -> None:
     """Two modes 6 apart, 6 levels; 0.05 nats are at least 5.2 standard errors: false alarm 1e-6 a test."""
-    target = two_modes(6.0)
+    target = stmh_two_modes(6.0)
     ladder = stmh_ladder(mixture_of(target))
     sampler = SimulatedTempering(
         GaussianWalk(),
@@ -75,7 +75,7 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
     betas = torch.tensor([1.0, 0.6, 0.3, 0.0], dtype=torch.float64)
     chain = TemperedChain(DMALA(1.0), betas, torch.zeros(4, dtype=torch.float64), 0.5)
     found = PARTITIONS[method](chain, target, PartitionPilot(256, 60), Streams([1], "tuning"))
-    error = torch.tensor(found.log_partition) - relative(exact_log_partition(target, betas))
+    error = torch.tensor(found.log_partition) - relative(level_log_partitions(target, betas))
     assert found.log_partition[-1] == found.standard_error[-1] == 0.0
     assert (error.abs() <= 5.3 * torch.tensor(found.standard_error) + 1e-12).all()
     assert max(found.standard_error) < 0.05
@@ -185,7 +185,7 @@ def test_the_coarse_ladder_and_step_size_are_those_of_the_experiments(
     distance: float, levels: int, eta: float
 ) -> None:
     """`experiments.md` F: L and eta = R^2 at epsilon = 0.1."""
-    mixture = mixture_of(two_modes(distance))
+    mixture = mixture_of(stmh_two_modes(distance))
     assert (mixture.distance, mixture.kappa) == (pytest.approx(distance / 2), 1.0)
     ladder = stmh_ladder(mixture)
     assert len(ladder) == levels

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import (
     invariance_error,
     stationary,
@@ -82,7 +82,7 @@ def test_ladders_leave_the_product_of_the_tempered_laws_invariant(
     sizes = [0.5, 1.5, 5.0][:replicas] if name == "dmala" else None
     sampler = ParallelTempering(EXACT[name](1.0), ladder, step_size=sizes, swap=Swaps(pairing=pairing))
     assert sampler.exact
-    law = product_law(target, ladder)
+    law = product_distribution(target, ladder)
     for turn in (0, 1):
         assert invariance_error(tempering_matrix(sampler, target, turn), law) <= 1e-12
 

@@ -21,7 +21,7 @@ from samplers.tempering.tempered_levels import TemperedLevels
 from targets.randomness import Streams
 from targets.spaces import Binary
 from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import two_modes
+from targets.synthetic.paper_mixtures import stmh_two_modes
 from targets.target import Target
 from tests.support.checks import dkw_band
 from tests.support.no_host_sync import NoHostSync
@@ -161,7 +161,7 @@ def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: fl
 
 def test_it_finds_the_far_mode_where_mala_does_not() -> None:
     """D = 10, all 400 chains start in one mode; the cold replica ends even, within 5 sd: 6e-7."""
-    target = two_modes(10.0, start=[5 / math.sqrt(2)] * 2).double()
+    target = stmh_two_modes(10.0, start=[5 / math.sqrt(2)] * 2).double()
     generator = torch.Generator().manual_seed(6)
     sampler = ReplicaExchangeLangevin(MALA(), [1.0, 0.3, 0.08], step_size=0.5, rho=1.0)
     theta = target.initial((3, 1, 400), generator)
@@ -217,7 +217,7 @@ def test_one_evaluation_for_each_replica_and_what_is_cached_is_fresh(kernel: Any
 
 
 def test_seeds_in_one_batch_give_what_each_gives_alone() -> None:
-    target = two_modes(4.0).double()
+    target = stmh_two_modes(4.0).double()
 
     def ends(seeds: list[int]) -> Tensor:
         generator = Streams(seeds, "chain")
@@ -231,7 +231,7 @@ def test_seeds_in_one_batch_give_what_each_gives_alone() -> None:
 
 @pytest.mark.parametrize("kernel", [MALA(), ULA()], ids=["mala", "ula"])
 def test_a_step_never_leaves_the_device(kernel: Any) -> None:
-    sampler, generator, target = mreld(kernel), Streams([0, 1], "chain"), two_modes(4.0).double()
+    sampler, generator, target = mreld(kernel), Streams([0, 1], "chain"), stmh_two_modes(4.0).double()
     state = sampler.init(target, target.initial((3, 2, 4), generator), ONE)
     with NoHostSync():
         for _ in range(3):
@@ -239,7 +239,7 @@ def test_a_step_never_leaves_the_device(kernel: Any) -> None:
 
 
 def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
-    target = two_modes(4.0).double()
+    target = stmh_two_modes(4.0).double()
     sampler = ReplicaExchangeLangevin(ULA(), [1.0, 0.2], tau=10.0)
     assert sampler.untuned == ("step_size",)
     with pytest.raises(ValueError, match="must be tuned"):

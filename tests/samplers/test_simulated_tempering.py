@@ -8,7 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.simulated_transition import exact_log_partition, joint_law, simulated_matrix
+from metrics.enumeration.simulated_transition import (
+    joint_distribution,
+    level_log_partitions,
+    simulated_matrix,
+)
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
 from runner.execution.checkpoint import from_plain, to_plain
 from samplers.continuous.gaussian_random_walk import GaussianWalk
@@ -41,7 +45,7 @@ MIXTURE = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
 
 
 def right(space: str) -> list[float]:
-    return exact_log_partition(TARGETS[space], torch.tensor(LADDER, dtype=torch.float64)).tolist()
+    return level_log_partitions(TARGETS[space], torch.tensor(LADDER, dtype=torch.float64)).tolist()
 
 
 def tempering(kernel: Kernel, log_partition: list[float], rate: float = 0.5) -> SimulatedTempering:
@@ -63,7 +67,7 @@ def test_the_joint_law_is_left_invariant_whatever_the_partition_functions(
 ) -> None:
     target = TARGETS[space]
     sampler = tempering(kernel, WRONG if wrong else right(space), rate)
-    chain, law = chain_of(sampler), joint_law(chain_of(sampler), target)
+    chain, law = chain_of(sampler), joint_distribution(chain_of(sampler), target)
     assert sampler.exact
     matrix = simulated_matrix(chain, target)
     torch.testing.assert_close(matrix.sum(-1), torch.ones(len(matrix), dtype=torch.float64))
@@ -81,7 +85,7 @@ def test_an_inexact_kernel_makes_the_chain_inexact() -> None:
     sampler = tempering(DULA(1.0), right("binary"))
     assert not sampler.exact
     own = stationary(simulated_matrix(chain_of(sampler), target))
-    assert total_variation(own, joint_law(chain_of(sampler), target)) > 0.01
+    assert total_variation(own, joint_distribution(chain_of(sampler), target)) > 0.01
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
 from runner.tools.exactness.small_tours import SmallTours
 from samplers.discrete.gibbs import Gibbs
@@ -132,7 +132,7 @@ def test_replicas_that_swap_leave_the_product_invariant(cities: int, ladder: lis
     tempering = ParallelTempering(TourSwap(), ladder=ladder)
     assert tempering.exact
     matrix = tempering_matrix(tempering, target, turn)
-    assert invariance_error(matrix, product_law(target, ladder)) <= 1e-12
+    assert invariance_error(matrix, product_distribution(target, ladder)) <= 1e-12
 
 
 def test_tours_as_states_are_the_same_law() -> None:

@@ -46,7 +46,7 @@ def cut_network(monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
     def refuse(root: Path) -> None:
         raise DataError(reason)
 
-    monkeypatch.setattr(fetch, "scratch", refuse)
+    monkeypatch.setattr(fetch, "temporary_folder", refuse)
 
 
 def assert_no_wrong_byte_does_worse_than_a_refusal(path: Path, read: Callable[[], object]) -> None:

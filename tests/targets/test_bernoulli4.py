@@ -57,7 +57,7 @@ def test_multilinear_gradient_holds_in_other_dimensions() -> None:
 
 
 def test_the_spectrum_of_the_hessian_has_the_published_spread() -> None:
-    """experiments.md E.1: eigenvalues weighted by pi have the standard deviation 2.646 and the IQR 3.224."""
+    """settings E.1: eigenvalues weighted by pi have the standard deviation 2.646 and the IQR 3.224."""
     target = Bernoulli4()
     log_p = target.probabilities().log()
     hessians = torch.stack(

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from targets.synthetic.centres import COMPONENTS, inside_the_box, lattice, released, ring, two_rings
+from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released, ring, two_rings
 
 RINGS = pytest.mark.parametrize("components", [10, 12, 14])
 
@@ -45,7 +45,7 @@ def test_the_lattice_has_its_coordinates_at_035_and_105() -> None:
 
 @pytest.mark.parametrize("components", COMPONENTS)
 def test_recommended_centres_are_apart_and_inside_the_square(components: int) -> None:
-    centres = inside_the_box(components)
+    centres = centres_inside(components)
     assert centres.shape == (components, 2)
     assert centres.dtype == torch.float64
     assert centres.abs().max() < 1.5

@@ -32,7 +32,7 @@ SPLIT1 = "Caltech101Silhouettes/split1.mat"
 def silhouettes(root: Path, variants: list[dict[str, Any]], sha256: str | None = None) -> Any:
     published = hashlib.sha256((root / SPLIT1).read_bytes()).hexdigest() if sha256 is None else sha256
     file = {"path": SPLIT1, "url": "unused", "sha256": published}
-    return caltech.load(str(root), "binary", file=file, shape=[H, W], variants=variants)
+    return caltech.load_caltech(str(root), binarisation="binary", file=file, shape=[H, W], variants=variants)
 
 
 def mat(root: Path, **parts: NDArray[Any]) -> Path:

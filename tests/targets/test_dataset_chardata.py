@@ -52,8 +52,9 @@ def characters(root: Path, variants: list[dict[str, Any]], **options: Any) -> Da
         "shape": [H, W],
         "variants": variants,
         "seed": 777,
+        "binarisation": "dynamic",
     }
-    return chardata.load(str(root), options.pop("binarisation", "dynamic"), **given | options)
+    return chardata.load_chardata(str(root), **given | options)
 
 
 def test_the_published_file_is_shuffled_split_and_drawn_as_the_peers_do(tmp_path: Path) -> None:

@@ -63,7 +63,9 @@ def sources(url: str) -> dict[str, dict[str, str]]:
 
 
 def static(root: Path, url: str) -> Any:
-    return mnist_static.load(str(root), "binary", files=sources(url), shape=[2, 2], variants=[VARIANT])
+    return mnist_static.load_mnist_static(
+        str(root), binarisation="binary", files=sources(url), shape=[2, 2], variants=[VARIANT]
+    )
 
 
 def files_below(root: Path) -> list[str]:
@@ -126,9 +128,9 @@ def test_a_broken_server_ends_in_one_sentence_within_seconds(
         }[broken]
         start = time.monotonic()
         with pytest.raises(DataError) as refusal:
-            caltech.load(
+            caltech.load_caltech(
                 str(root),
-                "binary",
+                binarisation="binary",
                 file={"path": "Caltech101Silhouettes/split1.mat", "url": f"{address}/a.mat", "sha256": "0"},
                 shape=[2, 2],
                 variants=[VARIANT],
@@ -172,9 +174,9 @@ def torchvision_mnist(served: tuple[Path, str], monkeypatch: pytest.MonkeyPatch)
 
 
 def mnist(root: Path) -> Any:
-    return idx_images.load(
+    return idx_images.load_idx_images(
         str(root),
-        "threshold",
+        binarisation="threshold",
         torchvision="MNIST",
         places=[{"train": "MNIST/raw/train-images-idx3-ubyte", "test": "MNIST/raw/t10k-images-idx3-ubyte"}],
         shape=[2, 2],
@@ -218,12 +220,12 @@ def test_a_folder_that_cannot_be_written_to_is_said_to_be_so(
 
 def test_of_two_downloads_at_once_the_second_is_discarded(root: Path) -> None:
     for ours in (b"first", b"second"):
-        with fetch.scratch(root) as folder:
+        with fetch.temporary_folder(root) as folder:
             (folder / "images").mkdir()
             (folder / "images/1.png").write_bytes(ours)
             (folder / "images.zip").write_bytes(ours)
-            fetch.put(folder / "images", root / "set/images")
-            fetch.put(folder / "images.zip", root / "set/images.zip")
+            fetch.move_into_place(folder / "images", root / "set/images")
+            fetch.move_into_place(folder / "images.zip", root / "set/images.zip")
     assert files_below(root) == ["set/images.zip", "set/images/1.png"]
     assert {path.read_bytes() for path in (root / "set").rglob("*.*")} == {b"first"}
     assert sorted(path.name for path in root.iterdir()) == ["set"]

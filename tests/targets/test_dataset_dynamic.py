@@ -48,9 +48,9 @@ def laid(root: Path, train: NDArray[np.uint8], test: NDArray[np.uint8]) -> None:
 
 
 def mnist(root: Path, variants: list[dict[str, Any]], **options: Any) -> Dataset:
-    return idx_images.load(
+    return idx_images.load_idx_images(
         str(root),
-        options.pop("binarisation", "dynamic"),
+        binarisation=options.pop("binarisation", "dynamic"),
         torchvision="MNIST",
         known_as="mnist_dynamic",
         places=PLACES,
@@ -127,7 +127,9 @@ def test_a_fingerprint_is_what_it_was_and_covers_grey_values_where_they_are() ->
 def test_the_digits_can_be_dynamic_too() -> None:
     spec = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / "digits.yaml").read_text())
     options = {"shape": spec["shape"], "variants": spec["variants"]}
-    static, dynamic = (digits.load(None, way, **options) for way in ("stochastic", "dynamic"))
+    static, dynamic = (
+        digits.load_digit_images(None, binarisation=way, **options) for way in ("stochastic", "dynamic")
+    )
     assert static.grey is None
     assert dynamic.grey is not None
     assert dynamic.white == 16
@@ -146,7 +148,7 @@ def test_own_grey_images_are_fractions_or_bytes(way: str, tmp_path: Path) -> Non
     ]
     path = tmp_path / "mine.npz"
     np.savez(path, train=train * scale, validation=validation * scale, test=test * scale)
-    dataset = npz.load(None, "dynamic", path=str(path), seed=777)
+    dataset = npz.load_npz(None, "dynamic", path=str(path), seed=777)
     assert dataset.grey is not None
     assert dataset.grey.tolist() == train.reshape(6, -1).tolist()
     assert (dataset.white, dataset.note, dataset.shape) == (255, None, (H, W))
@@ -154,7 +156,7 @@ def test_own_grey_images_are_fractions_or_bytes(way: str, tmp_path: Path) -> Non
         (dataset.validation, dataset.test), as_the_peers_draw(validation, test, 777), strict=True
     ):
         assert found.tolist() == wanted.tolist()
-    static = npz.load(None, "threshold", path=str(path))
+    static = npz.load_npz(None, "threshold", path=str(path))
     assert static.grey is None
     assert static.test.tolist() == [[int(x > 127.5) for x in image.flatten()] for image in test]
 
@@ -164,14 +166,14 @@ def test_what_an_own_file_is_called_changes_no_image(tmp_path: Path) -> None:
     drawn = []
     for name in ("one.npz", "two.npz"):
         np.savez(tmp_path / name, train=grey(6, 1), test=grey(5, 3))
-        drawn.append(npz.load(None, "stochastic", path=str(tmp_path / name)))
+        drawn.append(npz.load_npz(None, "stochastic", path=str(tmp_path / name)))
     assert drawn[0].fingerprint() == drawn[1].fingerprint()
 
 
 def test_own_fractions_that_are_no_bytes_are_rounded_and_say_so(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     np.savez(path, train=np.array([[0.5, 0.25, 1, 0]]), test=np.array([[0, 1, 0, 1]]))
-    dataset = npz.load(None, "dynamic", path=str(path))
+    dataset = npz.load_npz(None, "dynamic", path=str(path))
     assert dataset.note == "grey values rounded to 255ths"
     assert dataset.grey is not None
     assert dataset.grey.tolist() == [[128, 64, 255, 0]]
@@ -182,7 +184,7 @@ def test_own_zeros_and_ones_are_black_and_white_in_every_binarisation(tmp_path: 
     images = {"train": grey(6, 1, 2), "validation": grey(4, 2, 2), "test": grey(5, 3, 2)}
     np.savez(path, **images)  # type: ignore[arg-type]
     for way in ("binary", "threshold", "stochastic", "dynamic"):
-        dataset = npz.load(None, way, path=str(path))
+        dataset = npz.load_npz(None, way, path=str(path))
         for part, wanted in images.items():
             assert getattr(dataset, part).tolist() == wanted.reshape(len(wanted), -1).tolist()
 
@@ -192,7 +194,7 @@ def test_own_values_that_are_no_grey_are_refused(bad: float, tmp_path: Path) -> 
     path = tmp_path / "mine.npz"
     np.savez(path, train=grey(2, 1, 2), test=np.full((2, H, W), bad))
     with pytest.raises(DataError, match="between 0 and 1 or whole ones from 0 to 255, test holds others"):
-        npz.load(None, "dynamic", path=str(path))
+        npz.load_npz(None, "dynamic", path=str(path))
 
 
 def test_a_split_that_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ PLACES = [
 
 
 def mnist(root: Path, variants: list[dict[str, Any]], **options: Any) -> Any:
-    return idx_images.load(
+    return idx_images.load_idx_images(
         str(root),
-        options.pop("binarisation", "threshold"),
+        binarisation=options.pop("binarisation", "threshold"),
         torchvision="MNIST",
         places=PLACES,
         shape=options.pop("shape", [H, W]),
@@ -160,8 +160,13 @@ def test_counts_shape_and_mean_are_those_of_a_known_set_or_refused(tmp_path: Pat
 
 def test_only_sets_of_torchvision_that_are_idx_files_are_read(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"torchvision must be one of MNIST, KMNIST, .*, 'CIFAR10' was given"):
-        idx_images.load(
-            str(tmp_path), "threshold", torchvision="CIFAR10", places=PLACES, shape=[H, W], variants=[]
+        idx_images.load_idx_images(
+            str(tmp_path),
+            binarisation="threshold",
+            torchvision="CIFAR10",
+            places=PLACES,
+            shape=[H, W],
+            variants=[],
         )
 
 

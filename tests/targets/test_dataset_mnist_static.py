@@ -27,7 +27,8 @@ def static(root: Path, variants: list[dict[str, Any]]) -> Any:
         part: {"path": f"MNIST_static/{part}.amat", "url": "unused", "sha256": "unused"}
         for part in ("train", "validation", "test")
     }
-    return mnist_static.load(str(root), "binary", files=files, shape=[H, W], variants=variants)
+    form = {"binarisation": "binary", "shape": [H, W], "variants": variants}
+    return mnist_static.load_mnist_static(str(root), files=files, **form)
 
 
 def test_static_mnist_is_read_from_its_texts(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def test_own_images_flat_or_not_with_or_without_validation(tmp_path: Path) -> No
     train, test = grey(6, 1, 2), grey(5, 2, 2)
     path = tmp_path / "mine.npz"
     np.savez(path, train=train.astype(np.float32), test=test.astype(bool))
-    dataset = npz.load(None, "binary", path=str(path))
+    dataset = npz.load_npz(None, "binary", path=str(path))
     assert (dataset.name, dataset.shape, dataset.note) == ("mine", (H, W), None)
     assert dataset.train.tolist() == train.reshape(6, -1).tolist()
     assert dataset.test.tolist() == test.reshape(5, -1).tolist()
@@ -24,7 +24,7 @@ def test_own_images_flat_or_not_with_or_without_validation(tmp_path: Path) -> No
     for pixels, shape in [(9, (3, 3)), (12, (1, 12))]:
         flat = {part: grey(4, 3, 2).reshape(4, -1)[:, :pixels] for part in ("train", "validation", "test")}
         np.savez_compressed(path, **flat)
-        dataset = npz.load(None, "binary", path=str(path))
+        dataset = npz.load_npz(None, "binary", path=str(path))
         assert dataset.shape == shape
         assert dataset.validation.tolist() == flat["validation"].tolist()
 
@@ -37,7 +37,7 @@ def test_a_pickle_in_an_own_file_is_refused_and_never_run(tmp_path: Path) -> Non
     path = tmp_path / "mine.npz"
     np.savez(path, train=np.array([Trap()], dtype=object), test=grey(2, 1, 2))
     with pytest.raises(DataError, match=r"mine.npz' is damaged or not an .npz file of numbers"):
-        npz.load(None, "binary", path=str(path))
+        npz.load_npz(None, "binary", path=str(path))
     assert not (tmp_path / "sprung").exists()
 
 
@@ -67,7 +67,7 @@ def test_own_images_of_another_form_are_refused_by_name(
     path = tmp_path / "mine.npz"
     np.savez(path, **arrays)
     with pytest.raises(DataError) as refusal:
-        npz.load(None, "binary", path=str(path))
+        npz.load_npz(None, "binary", path=str(path))
     assert sentence in str(refusal.value)
     assert f"'{path}'" in str(refusal.value)
 
@@ -75,7 +75,7 @@ def test_own_images_of_another_form_are_refused_by_name(
 def test_an_own_file_that_is_missing_cut_or_something_else_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     with pytest.raises(DataError, match=r"mine.npz' is missing: target.dataset must name an .npz file"):
-        npz.load(None, "binary", path=str(path))
+        npz.load_npz(None, "binary", path=str(path))
     np.savez(path, train=grey(50, 0, 2), test=grey(50, 0, 2))
     whole = path.read_bytes()
     single = tmp_path / "single.npy"
@@ -90,12 +90,12 @@ def test_an_own_file_that_is_missing_cut_or_something_else_is_refused_by_name(tm
     ):
         path.write_bytes(data)
         with pytest.raises(DataError, match=r"mine.npz' is damaged or not an .npz file of numbers"):
-            npz.load(None, "binary", path=str(path))
+            npz.load_npz(None, "binary", path=str(path))
     with pytest.raises(DataError, match=r"binarisation must be one of .*, 'grey' was given"):
-        npz.load(None, "grey", path=str(path))
+        npz.load_npz(None, "grey", path=str(path))
 
 
 def test_an_own_file_with_any_wrong_byte_is_read_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     np.savez_compressed(path, train=grey(6, 1, 2), test=grey(6, 2, 2))
-    assert_no_wrong_byte_does_worse_than_a_refusal(path, lambda: npz.load(None, "binary", path=str(path)))
+    assert_no_wrong_byte_does_worse_than_a_refusal(path, lambda: npz.load_npz(None, "binary", path=str(path)))

@@ -31,8 +31,13 @@ DERIVED = "OMNIGLOT/omniglot_28x28.npz"
 
 
 def strokes(root: Path, variants: list[dict[str, Any]], shape: tuple[int, int] = (H, W)) -> Any:
-    return omniglot.load(
-        str(root), "threshold", originals=ORIGINALS, derived=DERIVED, shape=list(shape), variants=variants
+    return omniglot.load_omniglot(
+        str(root),
+        binarisation="threshold",
+        originals=ORIGINALS,
+        derived=DERIVED,
+        shape=list(shape),
+        variants=variants,
     )
 
 

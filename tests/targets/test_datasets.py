@@ -157,7 +157,7 @@ def test_a_real_set_has_its_counts_mean_and_note(name: str, monkeypatch: pytest.
 def test_the_means_alone_predict_the_test_images_as_well_as_was_measured_elsewhere(
     name: str, anchor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The anchors of experiments B.2."""
+    """The anchors of settings B.2."""
     assert log_likelihood_of_means(real(name, monkeypatch)) == pytest.approx(anchor, abs=0.05)
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from targets.spaces import Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import singular_mixture, two_modes
+from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 from targets.target import ExactlySampled, HasModeWeights, Target
 
 MEANS = [[-1.0, 0.5], [1.5, 0.0], [0.0, -2.0]]
@@ -166,12 +166,12 @@ def test_only_matrix_products_are_not_promised_to_the_bit(kind: str) -> None:
 
 @pytest.mark.parametrize("distance", [5.0, 40.0])
 def test_the_two_modes_of_stmh(distance: float) -> None:
-    target, theta = two_modes(distance).double(), points(20)
+    target, theta = stmh_two_modes(distance).double(), points(20)
     mean = distance / (2 * math.sqrt(2)) * np.ones(2)
     both = [multivariate_normal(sign * mean).logpdf(theta.numpy()) for sign in (-1, 1)]
     np.testing.assert_allclose(target.log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12)
     assert float((target.means[0] - target.means[1]).norm()) == pytest.approx(distance)
-    assert float((two_modes(distance, d=5).means[0] * 2).norm()) == pytest.approx(distance)
+    assert float((stmh_two_modes(distance, d=5).means[0] * 2).norm()) == pytest.approx(distance)
 
 
 def test_the_singular_mixture_of_reld() -> None:
@@ -185,7 +185,7 @@ def test_the_singular_mixture_of_reld() -> None:
 
 def test_every_chain_starts_where_it_is_told() -> None:
     generator = torch.Generator().manual_seed(0)
-    theta = two_modes(start=[10.0, 10.0]).double().initial((3, 1, 4), generator)
+    theta = stmh_two_modes(start=[10.0, 10.0]).double().initial((3, 1, 4), generator)
     assert theta.shape == (3, 1, 4, 2)
     assert bool((theta == 10.0).all())
     theta[0] = 0.0
@@ -194,7 +194,7 @@ def test_every_chain_starts_where_it_is_told() -> None:
 
 def test_other_starts_are_normal_around_the_origin() -> None:
     """Mean and standard deviation of 40,000 numbers at 5.5 standard errors: 8e-8."""
-    theta = two_modes(start_scale=3.0).double().initial((4, 5_000), torch.Generator().manual_seed(0))
+    theta = stmh_two_modes(start_scale=3.0).double().initial((4, 5_000), torch.Generator().manual_seed(0))
     assert theta.shape == (4, 5_000, 2)
     assert abs(float(theta.mean())) < BAND * 3.0 / 200
     assert abs(float(theta.std()) - 3.0) < BAND * 3.0 / (200 * math.sqrt(2))
@@ -247,7 +247,7 @@ def test_bad_input_is_refused_in_one_sentence(name: str) -> None:
 @pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan"), "far", True])
 def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
     with pytest.raises(ValueError, match=r"^distance must be a positive number"):
-        two_modes(value)
+        stmh_two_modes(value)
     with pytest.raises(ValueError, match=r"^distance must be a positive number"):
         singular_mixture(distance=value)
     with pytest.raises(ValueError, match=r"^epsilon must be a positive number"):
@@ -256,8 +256,8 @@ def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
 def test_the_papers_mixtures_refuse_bad_dimensions(value: Any) -> None:
-    for preset in (two_modes, singular_mixture):
+    for preset in (stmh_two_modes, singular_mixture):
         with pytest.raises(ValueError, match=r"^d must be a positive whole number"):
             preset(d=value)
     with pytest.raises(ValueError, match=r"^start must have 2 coordinates"):
-        two_modes(start=[1.0])
+        stmh_two_modes(start=[1.0])

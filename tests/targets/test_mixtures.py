@@ -8,13 +8,13 @@ import torch
 from numpy.typing import NDArray
 
 from targets.spaces import Ordinal
-from targets.synthetic.centres import COMPONENTS, inside_the_box, lattice, released, ring
+from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released, ring
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 
 Array = NDArray[np.float64]
-FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudents}
+FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudentT}
 WIDTHS = {2: 1.6, 4: 1.2, 6: 0.06, 8: 0.08, 10: 0.4, 12: 0.36, 14: 0.28, 16: 0.096}
 ALL = [(family, c, energy) for family in FAMILIES for c in COMPONENTS for energy in ENERGIES]
 every = pytest.mark.parametrize(("family", "components", "energy"), ALL)
@@ -29,7 +29,7 @@ def build(family: str, components: int, energy: str = "paper") -> GridMixture:
 
 def centres(family: str, components: int, energy: str) -> Array:
     if energy != "released":
-        return inside_the_box(components).numpy()
+        return centres_inside(components).numpy()
     if components == 16:
         return (ring(8) if family == "mog" else lattice()).numpy()
     return released(components).numpy()
@@ -42,7 +42,7 @@ def squared_distances(theta: Array, points: Array) -> Array:
 
 
 def energy_by_hand(theta: Array, family: str, components: int, energy: str) -> Array:
-    """U of grid positions ``(states, 2)``: experiments.md A.1 and A.4 written down in NumPy."""
+    """U of grid positions ``(states, 2)``: settings A.1 and A.4 written down in NumPy."""
     points = centres(family, components, energy)
     square = squared_distances(theta, points)
     if energy == "paper" and family == "mog":
@@ -202,7 +202,7 @@ def spread(log_prob: torch.Tensor) -> tuple[float, float, float, float]:
 
 
 ANCHORS = [
-    # The rows of experiments.md A.1 with what is printed of U's range, max/min and KL(pi || uniform).
+    # The rows of settings A.1 with what is printed of U's range, max/min and KL(pi || uniform).
     ("mog", 2, (".5", "1.3", "2.1", "1.4e-2")),
     ("mog", 4, (".7", "1.8", "3.0", "3.6e-2")),
     ("mog", 8, ("0.00", "0.88", "2.4", "5.0e-3")),
@@ -261,11 +261,11 @@ def test_released_students_lie_between_the_audits_bounds() -> None:
     assert abs(max(divergences) - 1.049e-3) < 1e-6
 
 
-def per_sample_entropy(target: GridMixture, law: torch.Tensor) -> float:
+def per_sample_entropy(target: GridMixture, pi: torch.Tensor) -> float:
     """E_law H(p(mode | theta)) / log M, the form that the paper prints."""
     table = target.responsibilities(target.space.states())
     entropy = torch.special.entr(table).sum(-1) / math.log(table.shape[-1])
-    return float(law @ entropy)
+    return float(pi @ entropy)
 
 
 def test_released_responsibilities_give_the_audits_per_sample_entropies() -> None:
@@ -274,18 +274,18 @@ def test_released_responsibilities_give_the_audits_per_sample_entropies() -> Non
     uniform = torch.full((101**2,), 1 / 101**2, dtype=torch.float64)
 
     def peak(target: GridMixture) -> torch.Tensor:
-        law = torch.zeros_like(uniform)
-        law[target.probabilities().argmax()] = 1
-        return law
+        pi = torch.zeros_like(uniform)
+        pi[target.probabilities().argmax()] = 1
+        return pi
 
-    for target, law, printed in [
+    for target, pi, printed in [
         (gaussians, gaussians.probabilities(), ".134"),
         (gaussians, uniform, ".138"),
         (gaussians, peak(gaussians), ".02"),
         (students, students.probabilities(), ".865"),
         (students, peak(students), "1.000"),
     ]:
-        assert agrees(per_sample_entropy(target, law), printed)
+        assert agrees(per_sample_entropy(target, pi), printed)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

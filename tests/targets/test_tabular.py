@@ -14,7 +14,7 @@ import torch
 
 from targets.datasets.dataset import DataError
 from targets.tabular import adult, blog, breast_cancer, compas, news
-from targets.tabular.preparation import Columns, from_zero_to_one, permutation, prepared, split
+from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
 from targets.tabular.tabular_data import TabularData
 from tests.support.small_tables import (
     COMPAS_HEADER,
@@ -34,23 +34,29 @@ def known(train: int, test: int, note: str | None = None) -> list[dict[str, Any]
 
 
 def read_compas(root: Path, train: int = 96, test: int = 24, seed: int = 0) -> TabularData:
-    return compas.load(
+    return compas.load_compas(
         str(root), split_seed=seed, file="c.csv", published=PUBLISHED, variants=known(train, test)
     )
 
 
 def read_news(root: Path, train: int = 96, test: int = 24) -> TabularData:
-    return news.load(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=known(train, test))
+    return news.load_news(
+        str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=known(train, test)
+    )
 
 
 def read_adult(root: Path, train: int = 120, test: int = 30) -> TabularData:
     files = {"train": "a.data", "test": "a.test"}
-    return adult.load(str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test))
+    return adult.load_adult(
+        str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test)
+    )
 
 
 def read_blog(root: Path, train: int = 120, test: int = 30) -> TabularData:
     files = {"train": "train.csv", "test": "test.csv"}
-    return blog.load(str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test))
+    return blog.load_blog(
+        str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test)
+    )
 
 
 def write_adult(root: Path, train: list[list[Any]], test: list[list[Any]]) -> None:
@@ -122,7 +128,7 @@ def test_the_split_is_that_of_the_released_loaders() -> None:
     numeric = pd.DataFrame({"one": np.arange(11.0), "other": np.arange(11.0) ** 2})
     shuffled = numeric.to_numpy().copy()
     np.random.RandomState(78712).shuffle(shuffled)
-    train, test = split(Columns(numeric, None, np.arange(11.0)), 78712)
+    train, test = split_rows(Columns(numeric, None, np.arange(11.0)), 78712)
     assert np.array_equal(np.concatenate([train.numeric, test.numeric]), shuffled)
     assert len(train) == 8
 
@@ -139,7 +145,7 @@ def test_news_predicts_the_logarithm_of_the_shares(root: Path) -> None:
     shares = np.array([float(row[-1]) for row in news_rows(120)[1:]])
     expected = (np.log(shares) - np.log(shares).min()) / np.log(shares.max() / shares.min())
     found = torch.cat([data.train.outcome, data.validation.outcome, data.test.outcome])
-    expected_here = torch.tensor(expected[permutation(120, 0)])
+    expected_here = torch.tensor(expected[numpy_permutation(120, 0)])
     torch.testing.assert_close(found, expected_here, atol=1e-14, rtol=0)
 
 
@@ -190,13 +196,13 @@ def test_fewer_rows_are_the_first_and_are_noted(root: Path) -> None:
 
 def test_a_note_of_the_set_stays_beside_that_of_the_budget(root: Path) -> None:
     variants = known(96, 24, "a subset")
-    data = news.load(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=variants)
+    data = news.load_news(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=variants)
     assert data.note == "a subset"
     assert data.first(10).note == "a subset; budget: 10 of 95 training rows and 10 of 24 test rows"
 
 
 def test_breast_cancer_needs_no_folder() -> None:
-    data = breast_cancer.load(None, split_seed=0, variants=known(455, 114))
+    data = breast_cancer.load_tumours(None, split_seed=0, variants=known(455, 114))
     assert (len(data.train), len(data.validation), len(data.test), data.features) == (450, 5, 114, 30)
 
 

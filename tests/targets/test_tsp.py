@@ -158,7 +158,7 @@ def test_ranks_count_the_permutations_in_order() -> None:
 
 
 def test_the_instance_of_the_paper_s_size() -> None:
-    """experiments.md E.2: the unit square, ways up to a fifth longer and not the same both ways, scale 10."""
+    """settings E.2: the unit square, ways up to a fifth longer and not the same both ways, scale 10."""
     target = TSP()
     assert (target.cities, target.scale, target.space.d) == (8, 10.0, 24)
     lengths = target.distances

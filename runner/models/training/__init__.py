@@ -1,8 +1,11 @@
-"""Training of a target's parameters, see `runner.models.training.contrastive_divergence`."""
+"""Training of a target's parameters by contrastive divergence: `Training` and its settings.
 
-from runner.models.training.contrastive_divergence import Training
+Imports `runner.execution`, and metrics, kernels and targets.
+"""
+
+from runner.models.training.contrastive_divergence import Training, TrainingImages
 from runner.models.training.divergence_check import TrainingError
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings
 
-__all__ = ["Training", "TrainingError", "TrainingSettings", "ValidationSettings"]
+__all__ = ["Training", "TrainingError", "TrainingImages", "TrainingSettings", "ValidationSettings"]

@@ -1,4 +1,4 @@
-"""The order in which training images are seen: known from the number of the iteration alone."""
+"""The batches of a training, determined by the seed and the number of the iteration."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from targets.randomness import Streams
 
 
 class Batches:
-    """Batches of `size` images; every epoch has an order of its own and drops what is left of it.
+    """Batches of `size` images, in a new random order every epoch, without its incomplete last batch.
 
-    Of a dynamic data set, `grey` and `white` are those of `targets.datasets.dataset.Dataset`: each batch is
-    then drawn anew as Bernoulli(grey / white), from a stream of (seed, iteration), so that a training that
-    was stopped goes on with the batches it would have had. Without `grey`, the batches are rows of `data`:
+    With dynamic binarisation, `grey` and `white` are those of `targets.datasets.dataset.Dataset`: each batch
+    is drawn as Bernoulli(grey / white) from a stream of (seed, iteration), so that a resumed training gets
+    the same batches. Without `grey`, the batches are rows of `data`:
 
         Batches(data.train, size, seed, dtype, data.grey, data.white)
 
     Args:
-        data: ``(images, *event_shape)``, on the device where the batches are wanted.
-        size: images of a batch.
+        data: ``(images, *event_shape)``, on the device of the batches.
+        size: number of images of a batch.
         seed: of the orders and of the draws.
         dtype: of the batches.
-        grey: ``(images, *event_shape)``, grey values of the same images from 0 to `white`; None for a set
-            that stays as it is.
-        white: the grey value that is always 1.
+        grey: ``(images, *event_shape)``, grey values of the same images from 0 to `white`; None for static
+            images.
+        white: the maximum grey value, which is always drawn as 1.
 
     Raises:
-        ValueError: if `grey` is of another shape than `data`, or `white` is below 1.
+        ValueError: if the shapes of `grey` and `data` differ, or `white` is below 1.
     """
 
     def __init__(
@@ -61,6 +61,6 @@ class Batches:
         if self.grey is None:
             return self.data[rows].to(self.dtype)
         grey = self.grey[rows].float() / self.white
-        # Drawn where the images are, in single precision on every device: a grey value has 8 bits, a draw 24.
+        # Drawn on the images' device in single precision, which is enough for grey values of 8 bits.
         stream = Streams([self.seed], f"dynamic binarisation {iteration}", grey.device)
         return (stream.uniform((1, self.size), grey.shape[1:], grey.dtype)[0] < grey).to(self.dtype)

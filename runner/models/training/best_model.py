@@ -1,4 +1,4 @@
-"""The scores of a training's validations, and the parameters of the best of them."""
+"""The scores of the validations of a training, and the parameters with the best score."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from runner.models.training.validation import Score
 
 
 class BestModel:
-    """Keeps the parameters with the highest score; of equals the first.
+    """Stores the parameters with the highest score, the first of equal ones.
 
     Attributes:
         scores: of all validations so far, in order.
-        best: the highest of them; None where there is none.
-        parameters: those that have it.
+        best: the highest score; None before the first validation.
+        parameters: the parameters with this score.
     """
 
     def __init__(self) -> None:
@@ -26,21 +26,21 @@ class BestModel:
         self.best: Score | None = None
         self.parameters: list[Tensor] = []
 
-    def see(self, score: Score, parameters: Sequence[Tensor]) -> None:
-        """Takes in a score, and the parameters if they are the best so far."""
+    def update(self, score: Score, parameters: Sequence[Tensor]) -> None:
+        """Adds a score, and stores the parameters if it is the best so far."""
         self.scores.append(score)
         if self.best is None or score.log_likelihood > self.best.log_likelihood:
             self.best, self.parameters = score, [parameter.detach().clone() for parameter in parameters]
 
     @torch.no_grad()
-    def settle(self, parameters: Sequence[Tensor]) -> None:
-        """Puts the best parameters in the place of `parameters`, where there are any."""
+    def load_best(self, parameters: Sequence[Tensor]) -> None:
+        """Copies the best parameters, if there are any, into `parameters`."""
         if self.best is not None:
             for parameter, value in zip(parameters, self.parameters, strict=True):
                 parameter.copy_(value)
 
     def state_dict(self) -> dict[str, Any]:
-        """A copy of all of it."""
+        """A copy of scores and parameters."""
         return {
             "scores": [asdict(score) for score in self.scores],
             "best": None if self.best is None else asdict(self.best),

@@ -1,11 +1,11 @@
-"""Contrastive divergence: the loop that learns a target's parameters, and can stop and go on."""
+"""Contrastive divergence: the resumable loop that trains a target's parameters."""
 
 from __future__ import annotations
 
 import copy
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from runner.execution.checkpoint import UnusableCheckpointError
 from runner.execution.errors import one_sentence
 from runner.models.training.batches import Batches
 from runner.models.training.best_model import BestModel
-from runner.models.training.divergence_check import TrainingError, check_sound
+from runner.models.training.divergence_check import TrainingError, check_divergence
 from runner.models.training.history import History
 from runner.models.training.loss import learning_loss
 from runner.models.training.negative_chains import NegativeChains
@@ -29,34 +29,49 @@ from targets.spaces import Discrete
 from targets.target import Target
 
 RECORDS = 100
-"""How many records a training leaves at most."""
+"""Maximum number of records of a training."""
 
 COMPARED = 1000
-"""How many images of each part the free-energy gap compares."""
+"""Number of images of each part in the free-energy gap."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingImages:
+    """The data of a training.
+
+    Attributes:
+        train: the training images, ``(images, *event_shape)``, of any dtype.
+        validation: held-out images, likewise; None or empty if there are none.
+        grey, white: grey values of the training images and the maximum grey value, for dynamic binarisation
+            (`runner.models.training.batches.Batches`); None for static images.
+    """
+
+    train: Tensor
+    validation: Tensor | None = None
+    grey: Tensor | None = None
+    white: int = 255
 
 
 class Training:
-    """A model, its optimiser and its chains, somewhere between the first iteration and the last.
+    """A model in training, with its optimiser and its chains.
 
-    An iteration takes the next batch, lets the chains make `cd_steps` steps, and moves the parameters by
-    one step of Adam down the gradient of `learning_loss`. One that was saved and loaded ends with the same
-    bits as one that never stopped, however it was cut into calls of `advance`.
+    An iteration takes the next batch, runs the chains for `cd_steps` steps, and takes one step of Adam along
+    the gradient of `learning_loss`. A training that was saved and loaded ends with the same bits as an
+    uninterrupted one, for any division into calls of `advance`.
 
-    With `validate_every` the average of the parameters is validated on the way (`Validation`), and the best
-    of those averages is the model in the end. Learning waits while a validation walks.
+    With `validate_every` the averaged parameters are validated at intervals (`Validation`), and the average
+    with the best score becomes the final model. Training pauses during a validation.
 
     Args:
         target: any target with parameters; learned in place. They ask for gradients only inside the update,
             so that the sampler pays for none.
         kernel: any kernel, tuned or not, not `prepared`.
-        data: the training images, ``(images, *event_shape)``, of any dtype.
+        data: the images. With validation images the free-energy gap mean U(train) - mean U(validation) over
+            the first 1,000 of each is recorded, which increases with overfitting (Hinton 2010, section 6).
         settings: see `TrainingSettings`.
         seed: of the order of the images, of the chains and of the tuning.
-        validation: held-out images; the free-energy gap mean U(data) - mean U(validation) over the first
-            1,000 of each is then recorded, which grows as a model overfits (Hinton 2010, section 6).
-        records: how many records the history holds at most.
-        grey, white: of a dynamic data set, as `Batches` takes them.
-        scoring: how the averages are validated; by default as `ValidationSettings` is.
+        records: maximum number of records of the history.
+        scoring: settings of the validations; by default `ValidationSettings()`.
 
     Raises:
         ValueError: if target, kernel, data and settings do not fit together.
@@ -66,25 +81,23 @@ class Training:
         self,
         target: Target,
         kernel: Kernel,
-        data: Tensor,
+        data: TrainingImages,
         settings: TrainingSettings,
         seed: int,
-        validation: Tensor | None = None,
         records: int = RECORDS,
-        grey: Tensor | None = None,
-        white: int = 255,
         scoring: ValidationSettings | None = None,
     ) -> None:
-        _check(target, data, settings)
+        _check(target, data.train, settings)
         self.target, self.settings, self.seed = target.requires_grad_(False), settings, seed
         buffer = None
         if settings.buffer is not None:
             buffer = ReplayBuffer(target, settings.buffer, settings.reinitialisation, seed)
         self.chains = NegativeChains(target, kernel, seed, buffer)
         self.device = self.chains.like.device
-        self.data = data.to(self.device)
-        self.batches = Batches(self.data, settings.batch, seed, self.chains.like.dtype, grey, white)
-        self.validation = None if validation is None or not len(validation) else validation.to(self.device)
+        self.data, held_out = data.train.to(self.device), data.validation
+        dtype = self.chains.like.dtype
+        self.batches = Batches(self.data, settings.batch, seed, dtype, data.grey, data.white)
+        self.validation = None if held_out is None or not len(held_out) else held_out.to(self.device)
         self.optimiser = Optimiser(target, settings)
         self._history = History(settings.iterations, records, self.device)
         self._scoring = self._validation(scoring or ValidationSettings()) if settings.validate_every else None
@@ -103,56 +116,56 @@ class Training:
 
     @property
     def finished(self) -> bool:
-        """Whether the last iteration is done, and validated."""
+        """Whether the last iteration is done and validated."""
         return self.iteration >= self.settings.iterations and not self.validating
 
     @property
     def scoring(self) -> Validation | None:
-        """The validation on the way; None without one."""
+        """The validation; None if there is none."""
         return self._scoring
 
     @property
     def validating(self) -> bool:
-        """Whether learning waits for a validation."""
+        """Whether a validation is running."""
         return self._scoring is not None and self._scoring.underway
 
     @property
     def scores(self) -> list[Score]:
-        """What the validations found so far, in order."""
+        """The scores of the validations so far, in order."""
         return self._best.scores
 
     @property
     def best(self) -> Score | None:
-        """The highest of the scores; None where nothing was validated."""
+        """The highest of the scores; None before the first validation."""
         return self._best.best
 
     def samples(self, n: int) -> Tensor:
-        """At most `n` states that the last iteration drew ``(rows, *event_shape)``; uint8 if discrete."""
+        """At most `n` samples of the last iteration, ``(rows, *event_shape)``; uint8 if discrete."""
         samples = self.chains.samples(n)
         return samples.to(torch.uint8) if isinstance(self.target.space, Discrete) else samples
 
     def advance(self, iterations: int, checkpoint: Path | None = None) -> None:
-        """Goes on by so many iterations, or to the end, and checks what came out.
+        """Runs at most `iterations` more iterations, and checks the result for divergence.
 
-        While a validation walks, `cd_steps` of its temperatures stand for an iteration: they cost less.
+        During a validation, `cd_steps` of its temperatures count as one iteration.
 
         Args:
-            iterations: a block of them; what may be saved is what a call returns from.
-            checkpoint: where the caller saves, for the message.
+            iterations: size of the block; the state may be saved when the call returns.
+            checkpoint: path of the caller's checkpoint, for the message.
 
         Raises:
             TrainingError: if the loss or a parameter is not finite, if the energies explode, or if a
-                validation gives what is impossible; nothing of this block may be saved.
+                validation gives an impossible value; the state must then not be saved.
             RunError: if the sampler cannot be tuned to the model.
         """
-        before, begun = self.seconds, time.perf_counter()
+        before, started = self.seconds, time.perf_counter()
         losses: list[Tensor] = []
         energies: list[Tensor] = []
         for _ in range(iterations):
             if self.finished:
                 break
             if self.validating:
-                self._check_sound(losses, energies, checkpoint)
+                self._check_divergence(losses, energies, checkpoint)
                 self._validate(checkpoint)
             else:
                 self._tune()
@@ -161,19 +174,21 @@ class Training:
                 energies.append(energy)
                 self._begin_validation()
             if not self.validating and self.iteration in self._history.due:
-                also = self._also()
-                self.seconds = before + time.perf_counter() - begun
+                also = self._extra_values()
+                self.seconds = before + time.perf_counter() - started
                 self._history.record(self.iteration, self.evaluations, self.seconds, also)
         if self.finished:
-            self.optimiser.settle()
-            self._best.settle(self.optimiser.parameters)
-        self._check_sound(losses, energies, checkpoint)
-        self.seconds = before + time.perf_counter() - begun
+            self.optimiser.load_averaged()
+            self._best.load_best(self.optimiser.parameters)
+        self._check_divergence(losses, energies, checkpoint)
+        self.seconds = before + time.perf_counter() - started
 
-    def _check_sound(self, losses: list[Tensor], energies: list[Tensor], checkpoint: Path | None) -> None:
-        """Checks the iterations since the last check, and forgets them."""
+    def _check_divergence(
+        self, losses: list[Tensor], energies: list[Tensor], checkpoint: Path | None
+    ) -> None:
+        """Checks the iterations since the last check, and clears the lists."""
         if losses:
-            check_sound(self.target, losses, energies, self.iteration, checkpoint)
+            check_divergence(self.target, losses, energies, self.iteration, checkpoint)
             losses.clear()
             energies.clear()
 
@@ -184,7 +199,7 @@ class Training:
             scoring.begin(self.iteration, self.optimiser.averaged)
 
     def _validate(self, checkpoint: Path | None) -> None:
-        begun, scoring = time.perf_counter(), self._scoring
+        started, scoring = time.perf_counter(), self._scoring
         assert scoring is not None
         try:
             score = scoring.advance(self.settings.cd_steps)
@@ -198,8 +213,8 @@ class Training:
                     "which no model of discrete data has"
                 )
                 raise TrainingError(self.iteration, None, what, checkpoint)
-            self._best.see(score, self.optimiser.averaged)
-        self.validation_seconds += time.perf_counter() - begun
+            self._best.update(score, self.optimiser.averaged)
+        self.validation_seconds += time.perf_counter() - started
 
     def _tune(self) -> None:
         every = self.settings.tune_every
@@ -208,7 +223,7 @@ class Training:
             self.chains.tune(self.iteration)
 
     def _iterate(self) -> tuple[Tensor, Tensor]:
-        """One iteration; its loss, and the mean |U| over its samples and data."""
+        """One iteration: its loss, and the mean |U| over its samples and data."""
         settings, data = self.settings, self.batches.at(self.iteration)
         if settings.method == "cd":
             draws, acceptance = self.chains.restart(data, settings.cd_steps)
@@ -216,7 +231,7 @@ class Training:
             draws, acceptance = self.chains.replay(settings.chains, settings.cd_steps, self.iteration)
         else:
             draws, acceptance = self.chains.persist(settings.chains, settings.cd_steps)
-        self.optimiser.forget_gradients()
+        self.optimiser.zero_grad()
         self.target.requires_grad_(True)
         with torch.enable_grad():
             loss = learning_loss(self.target, draws.flatten(0, 1), data, settings)
@@ -230,8 +245,8 @@ class Training:
         self.iteration += 1
         return loss.total.detach(), loss.log_prob.detach().abs().mean()
 
-    def _also(self) -> dict[str, float]:
-        """What a record holds beside the means: the last learning rate, the gap, a validation just done."""
+    def _extra_values(self) -> dict[str, float]:
+        """The values of a record besides the means: learning rate, free-energy gap, last validation."""
         values = {"learning_rate": self.optimiser.rate(self.iteration - 1)}
         if self.validation is not None:
             values["free_energy_gap"] = self._free_energy_gap(self.validation)
@@ -256,7 +271,7 @@ class Training:
         return float(seen - unseen)
 
     def state_dict(self) -> dict[str, Any]:
-        """A copy of everything that the rest of the training depends on."""
+        """A copy of everything that the remaining iterations depend on."""
         return {
             "recipe": self._recipe(),
             "target": copy.deepcopy(self.target.state_dict()),
@@ -271,7 +286,7 @@ class Training:
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Continues where `saved` was.
+        """Continues from a `state_dict`.
 
         Raises:
             UnusableCheckpointError: if it belongs to another training.

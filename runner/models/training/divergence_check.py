@@ -1,4 +1,4 @@
-"""A training that has gone wrong is stopped before anything of it is saved."""
+"""The divergence check: a training that diverges is stopped before its state is saved."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from runner.execution.errors import RunError
 from targets.target import Target
 
 ENERGY_LIMIT = 2.0**23
-"""Nats; beyond it a float32 does not tell one nat from the next, and acceptances are rounding alone."""
+"""In nats; beyond it the spacing of float32 exceeds one nat, and acceptances are dominated by rounding."""
 
 
 class TrainingError(RunError):
-    """A training that has left what is possible; its iterations since the last check are void.
+    """A training has diverged; its iterations since the last check must be discarded.
 
     Args:
-        iteration: where it stopped.
-        loss: of that iteration, where it says something.
-        what: which is not as it must be, as in "the loss is not finite".
-        checkpoint: where the last good one is, if it is there.
+        iteration: the iteration at which it stopped.
+        loss: of that iteration, or None if it is not informative.
+        what: the fault, such as "the loss is not finite".
+        checkpoint: path of the last good checkpoint, which may not exist.
     """
 
     def __init__(self, iteration: int, loss: float | None, what: str, checkpoint: Path | None) -> None:
@@ -37,18 +37,18 @@ class TrainingError(RunError):
         self.iteration, self.loss, self.what, self.checkpoint = iteration, loss, what, checkpoint
 
 
-def check_sound(
+def check_divergence(
     target: Target, losses: Sequence[Tensor], energies: Sequence[Tensor], last: int, checkpoint: Path | None
 ) -> None:
-    """Refuses losses and parameters that are not finite and energies that explode; waits for the device.
+    """Checks that losses and parameters are finite and energies bounded; waits for the device.
 
     Args:
         losses: of the iterations up to number `last`, at least one.
         energies: mean |U| over the samples and the data of each of them.
-        checkpoint: where the last good checkpoint is, if there is one.
+        checkpoint: path of the last good checkpoint, or None.
 
     Raises:
-        TrainingError: naming the first iteration that went wrong.
+        TrainingError: naming the first iteration that failed.
     """
     values, sizes = torch.stack(list(losses)), torch.stack(list(energies))
     bad = (~values.isfinite() | (sizes > ENERGY_LIMIT)).nonzero()

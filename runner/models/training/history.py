@@ -1,4 +1,4 @@
-"""What is noted while a model learns: a bounded number of records, means over the iterations between."""
+"""The history of a training: a bounded number of records of means over iterations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class History:
     """At most `points` records, evenly spaced over `iterations`, the last at the end.
 
     A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: means over the
-    iterations since the last record of what `add` was given, and what `record` was given besides.
+    iterations since the last record of the values given to `add`, and the values given to `record`.
 
     Args:
         iterations: of the whole training.
-        points: how many records there are at most.
-        device: of what is added.
+        points: maximum number of records.
+        device: of the values that are added.
     """
 
     def __init__(self, iterations: int, points: int, device: torch.device) -> None:
@@ -30,13 +30,13 @@ class History:
         self._count, self._device = 0, device
 
     def add(self, values: Mapping[str, Tensor]) -> None:
-        """Takes in one iteration's scalars, the same ones each time, without leaving the device."""
+        """Adds one iteration's scalars, always with the same names, without leaving the device."""
         for name, value in values.items():
             self._sums[name] = self._sums.get(name, 0.0) + value.double()
         self._count += 1
 
     def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
-        """Notes the means of what was gathered since the last record, and `also` what is known now."""
+        """Appends a record of the means since the last record and of the current values `also`."""
         values = {name: float(total) / self._count for name, total in self._sums.items()}
         self.records.append(
             {
@@ -49,7 +49,7 @@ class History:
         self._sums, self._count = {}, 0
 
     def state_dict(self) -> dict[str, Any]:
-        """A copy of all of it."""
+        """A copy of the records and of the current sums."""
         return {
             "records": copy.deepcopy(self.records),
             "sums": {name: total.clone() for name, total in self._sums.items()},

@@ -1,4 +1,4 @@
-"""What learning minimises: the contrastive loss, and penalties on the slope and the size of energies."""
+"""The training loss: the contrastive loss, and penalties on the gradient and the size of U."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from targets.target import Target
 
 
 class Loss(NamedTuple):
-    """The loss of one iteration, with the graph that leads to the parameters.
+    """The loss of one iteration, differentiable in the parameters.
 
     Attributes:
-        difference: the contrastive loss alone.
-        total: with the penalties; what is minimised.
+        difference: the contrastive loss.
+        total: the contrastive loss plus the penalties, which is minimised.
         log_prob: U of the samples and then of the data, ``(n + m)``.
     """
 
@@ -26,10 +26,10 @@ class Loss(NamedTuple):
 
 
 def learning_loss(target: Target, samples: Tensor, data: Tensor, settings: TrainingSettings) -> Loss:
-    """The loss from one evaluation of samples and data; a penalty that is off costs nothing.
+    """The loss, from one evaluation of samples and data; penalties with weight 0 are not computed.
 
     Args:
-        samples: ``(n, *event_shape)``, held fixed.
+        samples: ``(n, *event_shape)``, treated as constants.
         data: ``(m, *event_shape)``.
         settings: gradient_penalty, energy_penalty.
     """
@@ -45,9 +45,10 @@ def learning_loss(target: Target, samples: Tensor, data: Tensor, settings: Train
 
 
 def contrastive_loss(samples: Tensor, data: Tensor) -> Tensor:
-    """mean U(samples) - mean U(data); minimised, it raises the likelihood.
+    """mean U(samples) - mean U(data).
 
-    With exact samples its gradient in the parameters is that of the mean negative log-likelihood.
+    With exact samples its gradient with respect to the parameters is that of the mean negative
+    log-likelihood.
 
     Args:
         samples, data: U of each, ``(n)`` and ``(m)``.
@@ -56,13 +57,13 @@ def contrastive_loss(samples: Tensor, data: Tensor) -> Tensor:
 
 
 def gradient_penalty(log_prob: Tensor, states: Tensor) -> Tensor:
-    """Mean of |grad_x U(x)|^2 over the states; its own gradient costs a second backward pass.
+    """Mean of |grad_x U(x)|^2 over the states; its gradient needs a second backward pass.
 
-    The released code (`pcd_ebm_ema.py`, `p_control`) has half of it.
+    The released code (`pcd_ebm_ema.py`, `p_control`) has half of this value.
 
     Args:
-        log_prob: U of the states, ``(n)``, with the graph that leads back to them.
-        states: ``(n, *event_shape)``, or more rows, of which the last n count.
+        log_prob: U of the states, ``(n)``, differentiable in them.
+        states: ``(n, *event_shape)``, or more rows, of which the last n are used.
     """
     (slope,) = torch.autograd.grad(log_prob.sum(), states, create_graph=True)
     return slope[-len(log_prob) :].square().flatten(1).sum(-1).mean()

@@ -1,4 +1,4 @@
-"""The chains of the gradient's negative phase: any kernel, on a model that changes under it."""
+"""The chains of the negative phase of the gradient: any kernel, on a model whose parameters change."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from targets.target import Target
 
 
 class NegativeChains:
-    """Chains of `kernel` on `model`, evaluated anew whenever the model has changed.
+    """Chains of `kernel` on `model`, whose cached values are recomputed whenever the model has changed.
 
     Hyperparameters that the kernel leaves to tuning are tuned to the model as it is, by `tune`, and may be
     tuned again while the chains go on: learning needs no stationarity, so that adaptation is harmless here,
-    unlike in a recorded run (`experiments.md` I, row 23). The kernel must not be a `prepared` one, whose
+    unlike in a recorded run (settings I, row 23). The kernel must not be a `prepared` one, whose
     tables would know the model as it was.
 
     Args:
@@ -75,7 +75,7 @@ class NegativeChains:
 
     @torch.no_grad()
     def persist(self, chains: int, steps: int) -> tuple[Tensor, Tensor]:
-        """`steps` steps of `chains` chains from where they stand; at first, from the model's own start.
+        """`steps` steps of `chains` chains from their current states; at first from the model's `initial`.
 
         Returns:
             The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
@@ -88,9 +88,9 @@ class NegativeChains:
 
     @torch.no_grad()
     def restart(self, data: Tensor, steps: int) -> tuple[Tensor, Tensor]:
-        """`steps` steps of chains that start at `data` ``(batch, *event_shape)``, every replica of them.
+        """`steps` steps of chains that start at `data` ``(batch, *event_shape)``, in all replicas.
 
-        A kernel that goes round in a cycle goes on in it. Returns what `persist` does.
+        A cyclical kernel continues its cycle. Returns the same as `persist`.
         """
         theta = data.expand(*self.kernel.axes, 1, *data.shape).contiguous()
         if self.state is None:
@@ -101,10 +101,10 @@ class NegativeChains:
 
     @torch.no_grad()
     def replay(self, chains: int, steps: int, iteration: int) -> tuple[Tensor, Tensor]:
-        """`steps` steps of `chains` chains from the buffer, which then takes them back.
+        """`steps` steps of `chains` chains from the buffer, whose new states are put back.
 
-        What all chains share (ACS's position in its cycle, whose turn it is to swap) goes on; what belongs to
-        one chain (the labels of its replicas, an auxiliary variable) comes from the kernel's `init`.
+        Auxiliary variables that all chains share (ACS's position in its cycle, the parity of swaps) continue;
+        those of a single chain (replica labels, an auxiliary state) are initialised by the kernel's `init`.
 
         Returns:
             The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
@@ -126,13 +126,13 @@ class NegativeChains:
         return found
 
     def samples(self, n: int) -> Tensor:
-        """Where at most `n` of the last chains stand, the cold replicas: ``(rows, *event_shape)``."""
+        """Current states of at most `n` chains, of the cold replicas: ``(rows, *event_shape)``."""
         if self.state is None:
             return self.like.new_empty((0, *self.model.space.event_shape))
         return self.kernel.draws(self.state)[0, :n].clone()
 
     def _begin(self, chains: int) -> State:
-        """Chains at independent draws from the model's own start."""
+        """Chains at independent draws of the model's `initial`."""
         start = Streams([self.seed], "training start", self.like.device)
         theta = self.model.initial((*self.kernel.axes, 1, chains), start)
         return self.kernel.init(self.model, theta, self.beta)
@@ -155,7 +155,7 @@ class NegativeChains:
         self.hyperparameters = dict(hyperparameters)
         self.kernel = self.given.tuned(self.hyperparameters).to(self.like)
         if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
-            # The ladder has another length: each rung takes over the replica nearest to it by rank.
+            # The ladder has a new length: each rung gets the replica that is nearest by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]
             rank = torch.linspace(0, old - 1, new).round().long().to(self.like.device)
             if self.buffer is not None:
@@ -163,7 +163,7 @@ class NegativeChains:
             self.state = self.kernel.init(self.model, self.state.theta[rank], self.beta)
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the chains depends on, besides the model."""
+        """Everything that the remaining steps depend on, besides the model."""
         return {
             "state": copy.deepcopy(to_plain(self.state)),
             "streams": self.streams.state_dict(),
@@ -193,7 +193,7 @@ class NegativeChains:
 
 
 def check_draws(kernel: Kernel) -> None:
-    """Refuses a kernel whose chains move between temperatures: most of their states are no draws.
+    """Refuses a kernel whose chains move between temperatures, as most of their states are not draws.
 
     Raises:
         ValueError: for such a kernel.

@@ -1,4 +1,4 @@
-"""How parameters follow the gradient: Adam, its learning rate along the way, and the average it leaves."""
+"""The optimiser of a training: Adam with a learning-rate schedule and averaged parameters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from targets.target import Target
 
 
 class Optimiser:
-    """Adam on the parameters of `target`, with what `settings` say of warm-up, decay and averaging.
+    """Adam on the parameters of `target`, with warm-up, decay, weight decay and averaging as in `settings`.
 
-    The average of iteration t keeps the share min(averaging, (1 + t) / (10 + t)) of itself, so that it does
-    not hold on to where the training began.
+    The exponential moving average of iteration t has the decay min(averaging, (1 + t) / (10 + t)), so that
+    the initial parameters have little weight.
 
     Args:
-        target: its parameters are moved in place.
+        target: its parameters are updated in place.
         settings: learning_rate, warm_up, learning_rate_decay, weight_decay, averaging, iterations.
     """
 
@@ -36,8 +36,8 @@ class Optimiser:
         self.adam = torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
         self.average = [parameter.detach().clone() for parameter in self._averaged()]
 
-    def forget_gradients(self) -> None:
-        """Forgets the gradients of the last iteration."""
+    def zero_grad(self) -> None:
+        """Resets the gradients."""
         self.adam.zero_grad()
 
     def rate(self, iteration: int) -> float:
@@ -52,7 +52,7 @@ class Optimiser:
 
     @torch.no_grad()
     def step(self, iteration: int) -> None:
-        """Moves the parameters down their gradients in this iteration, counted from 0."""
+        """Updates parameters and average with the current gradients, in this iteration, counted from 0."""
         for group in self.adam.param_groups:
             group["lr"] = self.rate(iteration)
         self.adam.step()
@@ -62,12 +62,12 @@ class Optimiser:
 
     @property
     def averaged(self) -> list[torch.Tensor]:
-        """The average, or without averaging the parameters themselves."""
+        """The averaged parameters; without averaging the parameters themselves."""
         return self.average or [parameter.detach() for parameter in self.parameters]
 
     @torch.no_grad()
-    def settle(self) -> None:
-        """Puts the average in the parameters' place, where there is one; doing it twice changes nothing."""
+    def load_averaged(self) -> None:
+        """Copies the average, if there is one, into the parameters; idempotent."""
         for average, parameter in zip(self.average, self._averaged(), strict=True):
             parameter.copy_(average)
 

@@ -1,4 +1,4 @@
-"""A replay buffer: many persistent states, of which every iteration moves a few."""
+"""A replay buffer of persistent states, a few of which are used in every iteration."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from targets.spaces import Discrete
 from targets.target import Target
 
 PIECE = 1000
-"""States that are drawn at once in the beginning, so that a large buffer is never held in floating point."""
+"""Number of initial states drawn at a time, so that the whole buffer is never in floating point."""
 
 LEVELS = 256
-"""How many levels uint8 tells apart."""
+"""Number of levels that uint8 can represent."""
 
 
 class ReplayBuffer:
-    """Persistent states, for every replica of a kernel, kept as uint8.
+    """Persistent states of all replicas of a kernel, stored as uint8.
 
-    It begins with draws from the target's own start. An iteration takes some states, without replacement,
-    and puts back where they have got to. What is taken, and which of it starts anew, is drawn from streams
-    of the seed and the iteration alone, so that nothing but the states must be saved (Du and Mordatch
-    2019, section 3.2; experiments D.2).
+    It is filled with draws of the target's `initial`. An iteration takes some chains, without replacement,
+    and puts back their new states. Which chains are taken or reinitialised is drawn from streams of the seed
+    and the iteration, so that only the states must be saved (Du and Mordatch 2019, section 3.2; settings
+    D.2).
 
-    A place holds the states of all replicas of one chain. It holds nothing else: what a kernel remembers
-    of a chain besides (labels of replicas, an auxiliary variable) is drawn anew by the kernel's `init`.
+    An entry has the states of all replicas of one chain and nothing else: a kernel's auxiliary variables
+        (labels of replicas, an auxiliary state) are drawn by its `init`.
 
     Args:
-        model: says how a chain starts.
-        size: how many places there are.
-        reinitialisation: probability that a chain that is taken starts anew, in all replicas.
-        seed: of the start and of what is taken.
+        model: the target, whose `initial` draws new chains.
+        size: number of chains in the buffer.
+        reinitialisation: probability that a chain that is taken is reinitialised, in all replicas.
+        seed: of the initial states and of the choices.
 
     Attributes:
         states: ``(*axes, size, *event_shape)``, uint8, on the model's device; None before `begin`.
@@ -55,7 +55,7 @@ class ReplayBuffer:
         self._rows = torch.empty(0, dtype=torch.int64)
 
     def begin(self, axes: Sequence[int]) -> None:
-        """Fills every place with draws from the model's own start, for replicas of the shape `axes`."""
+        """Fills the buffer with draws of the model's `initial`, for replicas of the shape `axes`."""
         streams = Streams([self.seed], "replay buffer", self.like.device)
         pieces = [
             self.model.initial((*axes, 1, min(PIECE, self.size - first)), streams).to(torch.uint8)
@@ -64,25 +64,25 @@ class ReplayBuffer:
         self.states = torch.cat(pieces, len(axes) + 1).squeeze(len(axes))
 
     def take(self, chains: int, iteration: int) -> Tensor:
-        """States of `chains` places, ``(*axes, 1, chains, *event_shape)``, in the model's dtype."""
-        states, seat = self._held(), self._seat()
+        """States of `chains` random entries, ``(*axes, 1, chains, *event_shape)``, in the model's dtype."""
+        states, axis = self._filled(), self._chain_axis()
         streams = Streams([self.seed], f"replay buffer {iteration}", self.like.device)
         keys = streams.uniform((1, self.size), (), torch.float64)
         self._rows = keys[0].argsort(stable=True)[:chains]
-        theta = states.index_select(seat, self._rows).unsqueeze(seat).to(self.like.dtype)
+        theta = states.index_select(axis, self._rows).unsqueeze(axis).to(self.like.dtype)
         if self.reinitialisation > 0:
             anew = uniform(streams, (1, chains), like=keys) < self.reinitialisation
-            fresh = self.model.initial(theta.shape[: seat + 2], streams)
-            theta = torch.where(anew.reshape(1, chains, *(1,) * (theta.dim() - seat - 2)), fresh, theta)
+            fresh = self.model.initial(theta.shape[: axis + 2], streams)
+            theta = torch.where(anew.reshape(1, chains, *(1,) * (theta.dim() - axis - 2)), fresh, theta)
         return theta
 
     def put(self, theta: Tensor) -> None:
-        """Keeps `theta`, of the shape that `take` gave, in the places that it was taken from."""
-        seat = self._seat()
-        self._held().index_copy_(seat, self._rows, theta.squeeze(seat).to(torch.uint8))
+        """Stores `theta`, of the shape that `take` returned, in the entries that `take` chose."""
+        axis = self._chain_axis()
+        self._filled().index_copy_(axis, self._rows, theta.squeeze(axis).to(torch.uint8))
 
     def reindex(self, replicas: Tensor) -> None:
-        """Another ladder: rung r takes over the states of the former rung ``replicas[r]``."""
+        """For a new ladder: rung r gets the states of the former rung ``replicas[r]``."""
         if self.states is not None:
             self.states = self.states[replicas]
 
@@ -94,17 +94,17 @@ class ReplayBuffer:
         """Continues with the states of `saved`.
 
         Raises:
-            ValueError: if they have another shape.
+            ValueError: if they have a different shape.
         """
         states, shape = saved["states"], (*axes, self.size, *self.model.space.event_shape)
         if states is not None and (states.dtype != torch.uint8 or tuple(states.shape) != shape):
             raise ValueError(f"the saved buffer has the shape {tuple(states.shape)}, it must be {shape}")
         self.states = None if states is None else states.to(self.like.device, copy=True)
 
-    def _seat(self) -> int:
-        """Which axis of `states` counts the places."""
-        return self._held().dim() - 1 - len(self.model.space.event_shape)
+    def _chain_axis(self) -> int:
+        """The axis of `states` along which the chains are."""
+        return self._filled().dim() - 1 - len(self.model.space.event_shape)
 
-    def _held(self) -> Tensor:
+    def _filled(self) -> Tensor:
         assert self.states is not None, "begin() comes first"
         return self.states

@@ -1,4 +1,4 @@
-"""How a model is trained: the settings of contrastive divergence, checked."""
+"""The settings of contrastive divergence, and their checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATER = (
     "energy_penalty",
     "validate_every",
 )
-"""Settings that came after models had been named: at their defaults they are no part of a name."""
+"""Settings that were added after identities existed: at their defaults they do not enter an identity."""
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,27 @@ class TrainingSettings:
     """Contrastive divergence (Hinton 2002) or its persistent form (Tieleman 2008), with Adam.
 
     Attributes:
-        method: ``cd``, where the chains start from the batch in every iteration, or ``pcd``, where they go
-            on from the last one.
+        method: ``cd``, where the chains start from the batch in every iteration, or ``pcd``, where they
+            continue from the last iteration.
         cd_steps: steps of the sampler in every iteration.
-        iterations: updates of the parameters, whatever that is in epochs.
-        batch: images per update; what is left of an epoch is dropped.
-        chains: persistent chains; with ``cd`` there is one for each image of the batch instead.
-        learning_rate: of Adam, in the first iteration.
+        iterations: number of updates of the parameters.
+        batch: images per update; the incomplete last batch of an epoch is dropped.
+        chains: number of persistent chains; with ``cd`` there is one for each image of the batch instead.
+        learning_rate: of Adam, before decay.
         learning_rate_decay: ``none``, or ``linear`` to 0 after the last iteration, as Tieleman does.
         weight_decay: lambda of the penalty lambda |W|^2 / 2 on matrices; biases have none.
-        averaging: share of the running average of the parameters that an iteration keeps, from 0 to 1; the
-            model is the average in the end, or with 0 what the last iteration left.
-        tune_every: what the sampler leaves to tuning is tuned before the first iteration and again every so
-            many; None: before the first alone.
-        buffer: how many persistent states there are, of which every iteration takes `chains` and puts them
+        averaging: decay of the exponential moving average of the parameters, from 0 to 1; the final model is
+            the average, or with 0 the parameters of the last iteration.
+        tune_every: iterations between tunings of the sampler's ``auto`` settings, the first before the first
+            iteration; None: only that one.
+        buffer: number of states in the replay buffer, from which every iteration takes `chains` and puts them
             back (`runner.models.training.replay_buffer`); None: the chains themselves persist.
-        reinitialisation: probability that a chain taken from the buffer starts anew.
-        warm_up: iterations over which the learning rate rises linearly to the given one; 0: none.
+        reinitialisation: probability that a chain taken from the buffer is reinitialised.
+        warm_up: iterations over which the learning rate increases linearly to `learning_rate`; 0: none.
         gradient_penalty: lambda of lambda mean |grad_x U(data)|^2, added to the loss.
         energy_penalty: lambda of lambda (mean U(data)^2 + mean U(samples)^2), added to the loss.
-        validate_every: iterations between validations, of which there is also one at the end; the model is
-            then the best of those that were validated. None: no validation.
+        validate_every: iterations between validations, with one more at the end; the final model is the
+            validated average with the best score. None: no validation.
 
     Raises:
         ValueError: naming the key, the value given and what is allowed.
@@ -119,9 +119,9 @@ def _count_or_null(key: str, value: object) -> None:
 
 
 def essential(values: Mapping[str, Any]) -> dict[str, Any]:
-    """`values`, of settings by name, without what changes nothing: a later key at its default.
+    """Settings by name without those that do not enter an identity: keys of `LATER` at their defaults.
 
-    Without validations, the settings of those go, too.
+    Without validations the settings of validations are dropped too.
     """
     defaults = {each.name: each.default for each in fields(TrainingSettings) if each.name in LATER}
     kept = {key: value for key, value in values.items() if key not in LATER or value != defaults[key]}

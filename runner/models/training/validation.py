@@ -1,4 +1,4 @@
-"""Validation while a model learns: annealed importance sampling of its average, which can stop and go on."""
+"""Validation during training: resumable annealed importance sampling of the averaged model."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from samplers.discrete.dmala import DMALA
 from samplers.hyperparameters import count
 from samplers.kernel import Kernel
 from targets.randomness import Streams
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.target import Target
 
 IMAGES = 10_000
-"""How many held-out images are scored at most: the first ones."""
+"""Maximum number of held-out images that are scored, from the first."""
 
 STEP_SIZE = 0.15
-"""Of DMALA, where no sampler is given (experiments D.2)."""
+"""Step size of DMALA, the default sampler (settings D.2)."""
 
 
 @dataclass(frozen=True)
 class ValidationSettings:
-    """How log Z is estimated at each validation, by forward annealing from the base law.
+    """Settings of the estimate of log Z, by forward annealing from the reference distribution.
 
     Attributes:
-        temperatures, schedule: as `metrics.likelihood.ais_schedule.schedule` takes them.
-        chains: how many walk.
+        temperatures, schedule: arguments of `metrics.likelihood.ais_schedule.schedule`.
+        chains: number of annealed chains.
         sampler: an exact kernel on single states with given hyperparameters.
 
     Raises:
@@ -54,13 +54,13 @@ class ValidationSettings:
 
 @dataclass(frozen=True)
 class Score:
-    """What one validation found.
+    """The result of one validation.
 
     Attributes:
-        iteration: how many iterations the model had learned.
-        log_likelihood: mean over the held-out images, in nats an image; on average too high, as forward
-            annealing is.
-        standard_error: that of log Z, by the delta method.
+        iteration: number of training iterations of the model.
+        log_likelihood: mean over the held-out images, in nats per image; overestimated on average, since
+            forward annealing underestimates log Z.
+        standard_error: of log Z, by the delta method.
     """
 
     iteration: int
@@ -69,17 +69,18 @@ class Score:
 
 
 class Validation:
-    """The walk behind one validation after another, on a copy of the model.
+    """Runs one validation after another on a copy of the model.
 
-    Its random numbers come from the seed and the iteration, so that a walk is the same whenever it is made.
-    A walk costs as many evaluations as there are temperatures, which may be minutes: it goes on in pieces,
-    and a saved one continues bit for bit.
+    The random numbers depend on the seed and the iteration only. A validation costs as many evaluations as
+    there
+    are temperatures, which can take minutes: it is divided into calls of `advance`, and continues bit for bit
+    after it was saved.
 
     Args:
-        target: the model that learns; copied.
-        images: held-out ones, ``(images, *event_shape)``.
+        target: the model in training; it is copied.
+        images: held-out images, ``(images, *event_shape)``.
         settings: see `ValidationSettings`.
-        seed: of the walks.
+        seed: of the annealing.
 
     Raises:
         ValueError: for a target that cannot be annealed with the kernel.
@@ -91,49 +92,49 @@ class Validation:
         self.images, self.settings, self.seed = images[:IMAGES], settings, seed
         self.betas = schedule(settings.temperatures, settings.schedule)
         self.iteration = 0
-        self.walk: TargetAnnealing | None = None
+        self.annealing: TargetAnnealing | None = None
 
     @property
     def underway(self) -> bool:
-        """Whether a walk has begun that is not scored yet."""
-        return self.walk is not None
+        """Whether a validation has started and is not finished."""
+        return self.annealing is not None
 
     @torch.no_grad()
     def begin(self, iteration: int, parameters: Sequence[Tensor]) -> TargetAnnealing:
-        """Begins the walk of a model that has these `parameters` after so many iterations."""
+        """Starts the annealing of the model with these `parameters`, after `iteration` iterations."""
         for own, value in zip(self.model.parameters(), parameters, strict=True):
             own.copy_(value)
         like = self.model.like()
         streams = Streams([self.seed], f"validation {iteration}", like.device)
-        start = base_law(self.model).draws((1, self.settings.chains), streams, like=like)
+        start = reference_distribution(self.model).draws((1, self.settings.chains), streams, like=like)
         self.iteration = iteration
-        self.walk = TargetAnnealing(self.model, self.settings.sampler, self.betas, start, streams)
-        return self.walk
+        self.annealing = TargetAnnealing(self.model, self.settings.sampler, self.betas, start, streams)
+        return self.annealing
 
     def advance(self, temperatures: int) -> Score | None:
-        """Walks so many temperatures further; at the end, the score.
+        """Takes `temperatures` more steps of annealing; the score after the last one, else None.
 
         Raises:
-            ValueError: if the weights of the walk are not finite.
+            ValueError: if the importance weights are not finite.
         """
-        assert self.walk is not None, "begin() comes first"
-        self.walk.advance(temperatures)
-        if self.walk.step < self.walk.steps:
+        assert self.annealing is not None, "begin() comes first"
+        self.annealing.advance(temperatures)
+        if self.annealing.step < self.annealing.steps:
             return None
-        log_z = log_mean_weight(self.walk.log_weights, self.seed)
-        self.walk = None
+        log_z = log_mean_weight(self.annealing.log_weights, self.seed)
+        self.annealing = None
         mean = mean_log_prob(self.model, self.images)
         return Score(self.iteration, mean - log_z.value, log_z.standard_error)
 
     def state_dict(self) -> dict[str, Any]:
-        """A copy of where the walk stands."""
+        """A copy of the state of the annealing."""
         return {
             "iteration": self.iteration,
-            "walk": None if self.walk is None else self.walk.state_dict(),
+            "walk": None if self.annealing is None else self.annealing.state_dict(),
         }
 
     def load_state_dict(self, saved: Mapping[str, Any], parameters: Sequence[Tensor]) -> None:
-        """Continues the walk that `saved` holds, of the model with these `parameters`."""
-        self.iteration, self.walk = int(saved["iteration"]), None
+        """Continues the annealing in `saved`, of the model with these `parameters`."""
+        self.iteration, self.annealing = int(saved["iteration"]), None
         if saved["walk"] is not None:
             self.begin(self.iteration, parameters).load_state_dict(saved["walk"])

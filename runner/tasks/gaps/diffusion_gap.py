@@ -12,14 +12,14 @@ from metrics.diffusion.diffusion_mixing import langevin_mixing
 from metrics.diffusion.langevin_gap import check_grid, inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level
 from metrics.diffusion.mreld_choices import mreld_choice
-from metrics.diffusion.reld_theory import barrier, proposition_1
+from metrics.diffusion.reld_theory import proposition_1, small_epsilon_limit
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.enumeration.subsets import LEVEL, check_restriction, subsets
 from samplers.hyperparameters import positive
 from targets.target import Target
 
 DIFFUSIONS = ("ld", "reld", "mreld")
-THEORY = {"proposition1": proposition_1, "barrier": barrier}
+THEORY = {"proposition1": proposition_1, "barrier": small_epsilon_limit}
 
 
 def check_diffusion(target: Target, method: str, task: Mapping[str, Any]) -> None:

@@ -48,13 +48,11 @@ def of_kernel(problem: Problem, task: Mapping[str, Any]) -> dict[str, float]:
     """
     with torch.no_grad():
         chain = enumerated_chain(problem.kernel, problem.target, task["memory"])
-        spectrum = chain_spectrum(chain.matrix, chain.law)
+        spectrum = chain_spectrum(chain.matrix, chain.pi)
         assert isinstance(problem.target.space, Discrete)
         states = problem.target.space.states()
         energy = problem.target.log_prob(states).double()[chain.place]
-        correlated = (
-            autocorrelation_time(chain.matrix, chain.law, energy) if spectrum.gap > 0.0 else torch.inf
-        )
+        correlated = autocorrelation_time(chain.matrix, chain.pi, energy) if spectrum.gap > 0.0 else torch.inf
         restricted = _restricted(chain, states, problem, task)
     steps = chain.steps
     return {
@@ -62,12 +60,12 @@ def of_kernel(problem: Problem, task: Mapping[str, Any]) -> dict[str, float]:
         "inverse_gap": spectrum.inverse_gap * steps,
         "second_modulus": spectrum.second_modulus ** (1.0 / steps),
         "relaxation_time": spectrum.relaxation_time * steps,
-        "mixing_time": mixing_time(chain.matrix, chain.law) * steps,
-        "mixing_time_bound": spectrum.mixing_time_bound(float(chain.law.min())) * steps,
+        "mixing_time": mixing_time(chain.matrix, chain.pi) * steps,
+        "mixing_time_bound": spectrum.mixing_time_bound(float(chain.pi.min())) * steps,
         "autocorrelation_time": correlated * steps,
         "autocorrelation_time_bound": (2.0 * spectrum.inverse_gap - 1.0) * steps,
         "reversible": float(spectrum.reversible),
-        "states": float(len(chain.law)),
+        "states": float(len(chain.pi)),
         **restricted,
     }
 
@@ -93,10 +91,10 @@ def _restricted(
             raise ValueError(
                 f"restrict leaves {int(kept.sum())} states with mass in {name}, at least 2 are needed"
             )
-        gap = restricted_gap(chain.matrix, chain.law, kept)
+        gap = restricted_gap(chain.matrix, chain.pi, kept)
         values[f"restricted_gap_{name}"] = gap / chain.steps
         values[f"restricted_inverse_gap_{name}"] = chain.steps / gap if gap > 0.0 else torch.inf
-        values[f"restricted_mass_{name}"] = float(chain.law[kept].sum())
+        values[f"restricted_mass_{name}"] = float(chain.pi[kept].sum())
     return values
 
 

@@ -7,7 +7,7 @@ import time
 import torch
 from omegaconf import DictConfig
 
-from metrics.applications.class_histogram import class_shares, classes_seen, entropy
+from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from runner.execution.atomic_files import write_bytes
 from runner.store.draw_files import DRAWS, MOST, images_file
@@ -50,7 +50,7 @@ def classify(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> 
     shares, real = class_shares(found.argmax(-1), number), class_shares(labels.train, number)
     values = {
         "class_tv": total_variation(shares, real),
-        "class_entropy": entropy(shares),
+        "class_entropy": class_entropy(shares),
         "classes_seen": float(classes_seen(shares)),
         "confidence": float(found.amax(-1).mean()),
         "classifier_accuracy": network.accuracy,

@@ -41,9 +41,9 @@ def labels_of(data: Dataset, name: str, root: Any) -> Labels:
     spec = {} if name.endswith(".npz") else described(name)
     loader = str(spec.get("_target_"))
     try:
-        if loader == "targets.datasets.digits.load":
+        if loader == "targets.datasets.digits.load_digit_images":
             train, test = digit_labels()
-        elif loader == "targets.datasets.idx_images.load":
+        elif loader == "targets.datasets.idx_images.load_idx_images":
             train, test = _beside_images(name, spec["places"], root)
             train = train[: len(train) - spec.get("validation", 0)]
         else:

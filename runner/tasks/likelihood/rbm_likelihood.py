@@ -10,14 +10,14 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.likelihood.ais_untempered import UntemperedAnnealing
+from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
 from metrics.likelihood.importance_weights import log_mean_weight
-from metrics.likelihood.rbm_annealing import Annealing, base_draws, log_base_partition
+from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
 from metrics.likelihood.rbm_log_partition import (
     MAX_UNITS,
-    base_log_likelihood,
-    exact_log_partition,
-    mean_log_prob,
+    exact_rbm_log_partition,
+    rbm_mean_log_prob,
+    rbm_reference_log_likelihood,
 )
 from runner.execution.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -44,17 +44,21 @@ def rbm_likelihood(
         lambda: _annealings(rbm, data, settings, seed), save_plan(checkpoint, config.checkpoint)
     )
     estimates = {name: log_mean_weight(walk.log_weights, seed) for name, walk in annealings.walks.items()}
-    base = log_base_partition(rbm)
+    base = log_reference_partition(rbm)
     forward, reverse = estimates["forward"].shifted(base), estimates["reverse"].reversed(base)
     untempered = estimates["untempered"]
-    test = mean_log_prob(rbm, data.test)
+    test = rbm_mean_log_prob(rbm, data.test)
     values = both_ends(
-        forward, reverse, test, mean_log_prob(rbm, data.train), base_log_likelihood(rbm, data.test)
+        forward,
+        reverse,
+        test,
+        rbm_mean_log_prob(rbm, data.train),
+        rbm_reference_log_likelihood(rbm, data.test),
     )
     values["log_z_untempered"] = untempered.value
     values["log_likelihood_untempered"] = test - untempered.value
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
-        values["log_z_exact"] = exact_log_partition(rbm)
+        values["log_z_exact"] = exact_rbm_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
     return values | {"ais_seconds": annealings.seconds}
 
@@ -65,14 +69,14 @@ def _annealings(rbm: RBM, data: Dataset, settings: AISSettings, seed: int) -> An
     def streams(name: str) -> Streams:
         return Streams([seed], f"ais/{name}", rbm.weight.device)
 
-    def from_base(name: str, annealing: type[Annealing]) -> Annealing:
+    def from_base(name: str, annealing: type[RBMAnnealing]) -> RBMAnnealing:
         own = streams(name)
-        return annealing(rbm, settings.betas, base_draws(rbm, settings.chains, own), own)
+        return annealing(rbm, settings.betas, reference_draws(rbm, settings.chains, own), own)
 
     begin: dict[str, Callable[[], Walk]] = {
-        "forward": lambda: from_base("forward", Annealing),
+        "forward": lambda: from_base("forward", RBMAnnealing),
         "reverse": lambda: _Reverse(rbm, data.train, settings, streams("reverse")),
-        "untempered": lambda: from_base("untempered", UntemperedAnnealing),
+        "untempered": lambda: from_base("untempered", UntemperedRBMAnnealing),
     }
     steps = len(begin) * (len(settings.betas) - 1) + settings.draw_steps
     return Annealings(begin, steps, BLOCK)
@@ -87,7 +91,7 @@ class _Reverse:
         places = streams.uniform((1, settings.chains), (), torch.float64)
         self.state = self._at(images[(places * len(images)).long().cpu()])
         self.drawn = 0
-        self.annealing: Annealing | None = None
+        self.annealing: RBMAnnealing | None = None
 
     @property
     def steps(self) -> int:
@@ -127,10 +131,10 @@ class _Reverse:
         if saved["annealing"] is not None:
             self._annealing().load_state_dict(saved["annealing"])
 
-    def _annealing(self) -> Annealing:
+    def _annealing(self) -> RBMAnnealing:
         if self.annealing is None:
             betas = self.settings.betas.flip(0)
-            self.annealing = Annealing(self.rbm, betas, self.state.theta, self.streams)
+            self.annealing = RBMAnnealing(self.rbm, betas, self.state.theta, self.streams)
         return self.annealing
 
     def _at(self, visible: Tensor) -> State:

@@ -13,10 +13,10 @@ from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_transition
 from metrics.likelihood.target_log_partition import (
     MAX_STATES,
-    base_log_likelihood,
     evenly,
     exact_log_partition,
     mean_log_prob,
+    reference_log_likelihood,
 )
 from metrics.statistics.inference import interval
 from runner.execution.errors import RunError, UserError, one_sentence
@@ -25,7 +25,7 @@ from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams, derive_seed
-from targets.reference_distribution import base_law
+from targets.reference_distribution import reference_distribution
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -70,7 +70,7 @@ def target_likelihood(
     reverse = log_mean_weight(weights["reverse"], seed).reversed(0.0)
     test = mean_log_prob(target, data.test)
     train = mean_log_prob(target, evenly(data.train, TRAINING_IMAGES))
-    values = both_ends(forward, reverse, test, train, base_log_likelihood(target, data.test))
+    values = both_ends(forward, reverse, test, train, reference_log_likelihood(target, data.test))
     across = interval([log_mean_weight(repeat, seed).value for repeat in weights["forward"]])
     if across is not None and across.lo is not None and across.hi is not None:
         values |= {"log_z_repeats_low": across.lo, "log_z_repeats_high": across.hi}
@@ -87,7 +87,7 @@ def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int)
 
     def forward() -> TargetAnnealing:
         streams = Streams(seeds, "ais/forward", like.device)
-        start = base_law(target).draws(shape, streams, like=like)
+        start = reference_distribution(target).draws(shape, streams, like=like)
         return TargetAnnealing(target, settings.kernel, settings.betas, start, streams)
 
     def reverse() -> TargetAnnealing:

@@ -6,7 +6,7 @@ import sys
 import time
 
 from metrics.likelihood.ais_schedule import schedule
-from metrics.likelihood.rbm_annealing import Annealing, base_draws
+from metrics.likelihood.rbm_annealing import RBMAnnealing, reference_draws
 from runner.tools.bench.child_cost import Cost, cost_of, print_cost
 from targets.models.rbm import RBM
 from targets.randomness import Streams
@@ -27,7 +27,7 @@ def main() -> None:
     """Anneals along as many temperatures as the command line says and prints what it cost."""
     rbm = RBM(VISIBLE, HIDDEN).float().requires_grad_(False)
     streams = Streams([0], "bench/annealing")
-    run = Annealing(rbm, schedule(int(sys.argv[1])), base_draws(rbm, CHAINS, streams), streams)
+    run = RBMAnnealing(rbm, schedule(int(sys.argv[1])), reference_draws(rbm, CHAINS, streams), streams)
     start = time.perf_counter()
     run.advance(run.steps)
     print_cost(time.perf_counter() - start)

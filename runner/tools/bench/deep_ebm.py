@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from runner.models.training import Training, TrainingSettings
+from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
 from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.rbm_step import thread_count
@@ -57,7 +57,7 @@ def learning(sampler: str, size: tuple[int, int], where: torch.device) -> Traini
     settings = TrainingSettings(
         "pcd", cd_steps=STEPS, iterations=10_000, batch=BATCH, chains=BATCH, learning_rate=1e-4
     )
-    return Training(target, KERNELS[sampler](), data, settings, seed=0)
+    return Training(target, KERNELS[sampler](), TrainingImages(data), settings, seed=0)
 
 
 def script(sampler: str, size: tuple[int, int], where: torch.device) -> Callable[[], None]:

@@ -14,7 +14,7 @@ from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.rbm_step import seconds_in_turns, thread_count
 from runner.tools.bench.tempering_round import stepping
 from samplers.discrete.dmala import DMALA
-from targets.models.binary_bnn import BinaryBNN, room
+from targets.models.binary_bnn import BinaryBNN, matrix_in
 from targets.tabular.tabular_data import Part, TabularData
 
 NETWORKS, STEP_SIZE = 50, 0.1
@@ -62,7 +62,7 @@ def bare_products(
             units = weights.flatten(0, 1)
             gradient = inputs.new_zeros(len(inputs), len(units))
             for at in stretches:
-                hidden = torch.mm(units, inputs[:, at], out=room(work, len(units), at.stop - at.start))
+                hidden = torch.mm(units, inputs[:, at], out=matrix_in(work, len(units), at.stop - at.start))
                 activation(hidden)
                 torch.bmm(output.unsqueeze(1), hidden.view(*weights.shape[:2], -1))
                 gradient.addmm_(inputs[:, at], hidden.T)

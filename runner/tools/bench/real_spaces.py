@@ -14,7 +14,7 @@ from runner.tools.bench.rbm_step import thread_count
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.randomness import Streams
-from targets.synthetic.paper_mixtures import singular_mixture, two_modes
+from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 
 CHAINS, STEPS, DISTANCE = 20_000, 1_000, 30.0
 LADDER = [0.6**level for level in range(12)]
@@ -23,7 +23,7 @@ EPSILON, BOX, WIDE_BOX = 0.3, 2.5, 3.0
 
 def chains() -> None:
     """20,000 chains on the two modes of STMH at D = 30, where its coarse ladder has 12 levels."""
-    target = two_modes(DISTANCE).float()
+    target = stmh_two_modes(DISTANCE).float()
     kernel = SimulatedTempering(
         GaussianWalk(), LADDER, log_partition=[0.0] * len(LADDER), step_size=DISTANCE / 2
     ).to(target.like())

@@ -9,8 +9,8 @@ from functools import reduce
 import torch
 
 from metrics.enumeration.enumerated_chain import cycle
-from metrics.enumeration.simulated_transition import joint_law, simulated_matrix
-from metrics.enumeration.tempered_transition import product_law, tempering_matrix
+from metrics.enumeration.simulated_transition import joint_distribution, simulated_matrix
+from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import (
     invariance_error,
     stationary,
@@ -142,7 +142,7 @@ def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
         even, odd = (tempering_matrix(kernel, target, turn) for turn in (0, 1))
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
-    law = product_law(target, betas)
+    law = product_distribution(target, betas)
     bias = None
     if not kernel.exact:
         own = stationary(even @ odd)
@@ -166,4 +166,4 @@ def _levelled(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
     if not kernel.exact:
         cold = stationary(matrix)[:size]
         bias = total_variation(cold / cold.sum(), tempered_probabilities(target))
-    return [_Part(invariance_error(matrix, joint_law(kernel.chain, target)), bias, 1)]
+    return [_Part(invariance_error(matrix, joint_distribution(kernel.chain, target)), bias, 1)]

@@ -50,7 +50,8 @@ class SimulatedTempering(Kernel):
         rate: lambda, the probability of a move between levels.
         log_partition: log Z_i of each level, from the cold one, or ``"auto"``: estimated in a pilot. Only
             differences between them matter.
-        partition: how: ``"inductive"`` (STMH, Algorithm 2) or ``"wang_landau"`` (`samplers.wang_landau`).
+        partition: how: ``"inductive"`` (STMH, Algorithm 2) or ``"wang_landau"``
+            (`samplers.tempering.simulated.stochastic_approximation`).
         step_size: one for all levels, one per level of a given ladder, ``"auto"`` (each level tuned to
             `acceptance`), ``"stmh"`` (R of Eqs. C.23 and C.27 at every level; Gaussian mixtures), or None
             for kernels that have none or have their own.

@@ -1,4 +1,4 @@
-"""Where the files of a data set lie, how they are downloaded, and the formats they are written in.
+"""Files of data sets: location, download and formats.
 
-For `targets.datasets` and `targets.tabular`.
+Used by `targets.datasets`, `targets.tabular` and `targets.tours`.
 """

@@ -1,4 +1,4 @@
-"""Published files from the network: under a temporary name, checked, and only then at their place."""
+"""Downloads of published files: to a temporary name, checked, then renamed into place."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from targets.datasets.dataset import DataError
 from targets.datasets.files.places import one_line
 
 TIMEOUT = 8.0
-"""Seconds without a byte after which a server is given up."""
+"""Seconds without data after which a download is aborted."""
 CHUNK = 1 << 20
 FAILURES = (OSError, RuntimeError, EOFError, http.client.HTTPException, zipfile.BadZipFile, zlib.error)
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
-"""Errors of renaming a folder onto one that holds something."""
+"""Errors of renaming a folder to one that exists and is not empty."""
 
 
 def fetch(root: Path, files: Mapping[str, Mapping[str, str]]) -> None:
-    """Downloads the files that are not there.
+    """Downloads the files that are missing.
 
     Args:
         root: folder of all data sets.
@@ -36,7 +36,7 @@ def fetch(root: Path, files: Mapping[str, Mapping[str, str]]) -> None:
     Raises:
         DataError: with the reason alone; no part of a file stays behind.
     """
-    with scratch(root) as folder:
+    with temporary_folder(root) as folder:
         for number, (path, source) in enumerate(files.items()):
             target, part = root / path, folder / str(number)
             if target.is_file():
@@ -44,13 +44,13 @@ def fetch(root: Path, files: Mapping[str, Mapping[str, str]]) -> None:
             digest = _download(source["url"], part)
             if digest != source["sha256"]:
                 raise DataError(f"{source['url']} has the SHA-256 {digest}, {source['sha256']} is published")
-            put(part, target)
+            move_into_place(part, target)
 
 
 def from_torchvision(
     root: Path, dataset: str, wanted: Sequence[str], options: Sequence[Mapping[str, object]]
 ) -> None:
-    """Lets torchvision's class `dataset` download and check its files, then moves those that are wanted.
+    """Downloads and checks files with torchvision's class `dataset`, then moves the `wanted` ones into place.
 
     Args:
         root: folder of all data sets.
@@ -63,20 +63,20 @@ def from_torchvision(
     """
     import torchvision.datasets  # type: ignore[import-untyped, unused-ignore]
 
-    with scratch(root) as folder:
+    with temporary_folder(root) as folder:
         for arguments in options:
             getattr(torchvision.datasets, dataset)(folder, download=True, **arguments)
-        # An archive at its place says that all is there, so what was unpacked from it comes first.
+        # An archive marks the data set as complete, so the files unpacked from it are moved first.
         for path in sorted(wanted, key=lambda path: (folder / path).is_file()):
-            put(folder / path, root / path)
+            move_into_place(folder / path, root / path)
 
 
 @contextmanager
-def scratch(root: Path) -> Iterator[Path]:
-    """A folder below `root` that is gone afterwards, while sockets wait `TIMEOUT` seconds at most.
+def temporary_folder(root: Path) -> Iterator[Path]:
+    """A temporary folder below `root`; meanwhile sockets time out after `TIMEOUT` seconds.
 
     Raises:
-        DataError: for whatever stops a download inside.
+        DataError: if the folder cannot be made or a download inside fails.
     """
     try:
         made = tempfile.TemporaryDirectory(prefix=".download-", dir=root)
@@ -88,17 +88,17 @@ def scratch(root: Path) -> Iterator[Path]:
         with made as folder:
             yield Path(folder)
     except FAILURES as error:
-        # torchvision's message tells of every mirror; the last one's fault is enough.
+        # torchvision's message lists the errors of all mirrors; the last one is enough.
         reason = one_line(error).rpartition("got:")[2].strip(" <>")
         raise DataError(f"no network, or the download failed: {reason}") from error
     finally:
         socket.setdefaulttimeout(waited)
 
 
-def put(part: Path, target: Path) -> None:
-    """Renames what is whole to its place, within one file system, so that nobody sees half of it.
+def move_into_place(part: Path, target: Path) -> None:
+    """Renames a complete file or folder to its place, atomically, within one file system.
 
-    What stands there already stays, and ours is left where it is.
+    If `target` exists already it is kept, and `part` is not moved.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_file():
@@ -106,13 +106,13 @@ def put(part: Path, target: Path) -> None:
     try:
         os.replace(part, target)
     except OSError as error:
-        # Another process was first.
+        # Another process has put it there in the meantime.
         if error.errno not in TAKEN:
             raise
 
 
 def _download(url: str, part: Path) -> str:
-    """SHA-256 of what was written to `part`."""
+    """Writes the content of `url` to `part`, and returns its SHA-256."""
     digest = hashlib.sha256()
     with urllib.request.urlopen(url, timeout=TIMEOUT) as response, part.open("wb") as file:
         while chunk := response.read(CHUNK):

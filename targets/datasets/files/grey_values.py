@@ -12,25 +12,25 @@ from targets.datasets.dataset import DataError
 
 WHITE = 255
 CLOSE = 1e-3
-"""How far a value times `WHITE` may be from a whole number and be taken for a byte that somebody divided."""
+"""Tolerance with which a value times `WHITE` counts as an integer, that is, the value as byte / 255."""
 ROUNDED = "grey values rounded to 255ths"
-"""The note of a set whose values are none."""
+"""The note for a data set whose values are not multiples of 1/255."""
 
 
 def as_bytes(
     arrays: Mapping[str, NDArray[Any]], source: str
 ) -> tuple[dict[str, NDArray[np.uint8]], str | None]:
-    """Numbers between 0 and 1, or whole numbers from 0 to 255, as bytes from 0 (black) to 255 (white).
+    """Numbers between 0 and 1, or integers from 0 to 255, as bytes from 0 (black) to 255 (white).
 
-    All arrays are read in one way: values that are all at most 1 are fractions of white, whatever their
-    dtype, so that zeros and ones become black and white.
+    If all values of all arrays are at most 1 they are fractions of white, whatever their dtype, so that zeros
+    and ones become black and white.
 
     Args:
-        arrays: numbers of any shape, by the name of their part.
-        source: the file they are from, for messages.
+        arrays: numbers of any shape, by part.
+        source: the file, for messages.
 
     Returns:
-        The bytes, by the same names, and `ROUNDED` where fractions are not 255ths.
+        The bytes by part, and `ROUNDED` if some fractions are not multiples of 1/255, else None.
 
     Raises:
         DataError: if a value is anything else.

@@ -13,14 +13,14 @@ from targets.datasets.dataset import DataError
 from targets.datasets.files.places import content
 
 BYTES = 0x00000800
-"""Unsigned bytes (8); the last digit of a magic number is how many axes they have."""
+"""Magic number of unsigned bytes; its last digit is the number of axes."""
 
 
 def read_images(path: Path) -> NDArray[np.uint8]:
     """The images of an idx file, plain or gzipped, uint8 ``(images, height, width)``.
 
     Raises:
-        DataError: if the file is damaged, is not idx with three axes of bytes, or is not as long as it says.
+        DataError: if the file is damaged, is not idx with three axes of bytes, or has the wrong length.
     """
     return _read(path, 3, "images", "pixels")
 
@@ -29,13 +29,13 @@ def read_labels(path: Path) -> NDArray[np.uint8]:
     """The labels of an idx file, plain or gzipped, uint8 ``(images,)``.
 
     Raises:
-        DataError: if the file is damaged, is not idx with one axis of bytes, or is not as long as it says.
+        DataError: if the file is damaged, is not idx with one axis of bytes, or has the wrong length.
     """
     return _read(path, 1, "labels", "labels")
 
 
 def _read(path: Path, axes: int, what: str, items: str) -> NDArray[np.uint8]:
-    """The bytes of a file, in the shape that it says; `what` it should hold and its `items`, for messages."""
+    """The bytes of a file, in the shape of its header; `what` and `items` are for messages."""
     data, header = content(path), struct.Struct(f">{axes + 1}I")
     if len(data) < header.size:
         raise DataError(f"'{path}' is truncated: {len(data)} bytes are not even the header of an idx file")

@@ -1,4 +1,4 @@
-"""Where the files of a data set lie, and the sentence for when they do not."""
+"""Location of the files of a data set, and the message if they are missing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from targets.datasets.dataset import DataError
 GZIP = b"\x1f\x8b"
 
 Place = Mapping[str, str]
-"""The files that are needed together: what each is, and its path below the root."""
+"""The files that belong together: by role, the path below the root."""
 
 
 def data_root(name: str, root: str | None) -> Path:
     """The folder of all data sets.
 
     Raises:
-        DataError: if none was given, or it is no folder.
+        DataError: if none was given, or it is not a folder.
     """
     if root is None or not str(root).strip():
         raise DataError(f"{name} needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR")
@@ -42,14 +42,14 @@ def found(root: Path, places: Sequence[Place]) -> dict[str, Path] | None:
 def found_or_fetched(
     name: str, root: Path, places: Sequence[Place], form: str, fetch: Callable[[], None]
 ) -> dict[str, Path]:
-    """The files of the first complete place; where there is none, those that `fetch` has put into one.
+    """The files of the first complete place; if there is none, after a download by `fetch`.
 
     Args:
-        form: what the files are, for the message: ``idx files, plain or .gz``.
-        fetch: downloads them below the root, or raises `DataError` with the reason alone.
+        form: format of the files, for the message: ``idx files, plain or .gz``.
+        fetch: downloads them below the root, or raises `DataError` with the reason.
 
     Raises:
-        DataError: saying what is missing, where it is to be put, in which form, and why it was not fetched.
+        DataError: naming the missing files, their place and format, and why the download failed.
     """
     files = found(root, places)
     if files is not None:
@@ -69,10 +69,10 @@ def found_or_fetched(
 
 
 def content(path: Path) -> bytes:
-    """All bytes of a file, unzipped where it is gzipped.
+    """All bytes of a file, decompressed if it is gzipped.
 
     Raises:
-        DataError: if it cannot be read or is not a whole gzip file.
+        DataError: if it cannot be read or is a damaged gzip file.
     """
     try:
         data = path.read_bytes()
@@ -82,7 +82,7 @@ def content(path: Path) -> bytes:
 
 
 def one_line(error: BaseException) -> str:
-    """The message of `error` on one line, or its type where it has none."""
+    """The message of `error` on one line, or its type if the message is empty."""
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 import conf
 from runner.tools.audit.finding import Figure, near
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from targets.synthetic.tabulated import Tabulated
 
 COLUMNS = ("MoG c=8", "MoG c=16", "MoS c=8", "MoS c=16")
@@ -30,7 +30,7 @@ NOTES = {
 def released_target(column: str) -> Tabulated:
     """The released target of a column of Table 1."""
     family, components = column.split(" c=")
-    return {"MoG": MixtureOfGaussians, "MoS": MixtureOfStudents}[family](int(components), energy="released")
+    return {"MoG": MixtureOfGaussians, "MoS": MixtureOfStudentT}[family](int(components), energy="released")
 
 
 def divergence_from_uniform(probabilities: Tensor) -> float:

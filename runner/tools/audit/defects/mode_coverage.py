@@ -11,7 +11,7 @@ from metrics.statistics.mode_occupancy import entropy
 from runner.tools.audit.finding import Figure, near
 from targets.synthetic.grid_mixture import GridMixture
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 
 
 def per_sample(target: GridMixture, weights: Tensor) -> float:
@@ -30,7 +30,7 @@ def point_mass(target: GridMixture, place: Tensor) -> Tensor:
 def coverage() -> list[Figure]:
     """The printed value for samples that cover the target, ignore it, or stand still."""
     gaussians = MixtureOfGaussians(8, energy="released")
-    students = MixtureOfStudents(8, energy="released")
+    students = MixtureOfStudentT(8, energy="released")
     uniform = torch.full_like(gaussians.probabilities(), 1 / gaussians.space.size)
     peak = point_mass(gaussians, gaussians.space.index(gaussians.modes[0]))
     highest = point_mass(students, students.probabilities().argmax())

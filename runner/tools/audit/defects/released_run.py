@@ -12,7 +12,7 @@ from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
-from targets.synthetic.mixture_of_students import MixtureOfStudents
+from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 
 STEP, LEVELS = 0.4, 101
 LADDER = (1.0, 0.75, 0.5, 0.25, 0.0)
@@ -37,7 +37,7 @@ def run(seed: int = 0) -> dict[str, list[float]]:
         Metropolis rule; ``kl``: KL(pi || visits), both clipped at 1e-12; ``floor``: its mean for as many
         independent draws.
     """
-    target = MixtureOfStudents(8, energy="released").to(torch.float32)
+    target = MixtureOfStudentT(8, energy="released").to(torch.float32)
     alpha = torch.tensor(released_step_size(), dtype=torch.float32)
     kernel = ReleasedAcceptance(LangevinProposal(alpha))
     swaps = Swaps("released", "sequential", INTENSITY)
@@ -82,7 +82,7 @@ def step_size() -> list[Figure]:
 
 def unevenness() -> float:
     """max |10,201 q(y | x) - 1| over all states y, from the centre of the grid and two opposite corners."""
-    target = MixtureOfStudents(8, energy="released")
+    target = MixtureOfStudentT(8, energy="released")
     proposal = LangevinProposal(torch.tensor(released_step_size(), dtype=torch.float64))
     one = torch.ones((), dtype=torch.float64)
     everywhere = target.space.states()

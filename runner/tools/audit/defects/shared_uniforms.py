@@ -7,7 +7,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from metrics.enumeration.tempered_transition import Ladder, product_law, round_matrix
+from metrics.enumeration.tempered_transition import Ladder, product_distribution, round_matrix
 from metrics.enumeration.transition_matrix import (
     invariance_error,
     stationary,
@@ -60,7 +60,7 @@ def shared_sweep(energy: Tensor, betas: tuple[float, ...]) -> Tensor:
 def shared_uniforms() -> list[Figure]:
     """What one shared number breaks and independent ones do not, on 4 states with 3 rungs."""
     target = four_states()
-    law, nothing = product_law(target, list(LADDER)), torch.eye(4, dtype=torch.float64)
+    law, nothing = product_distribution(target, list(LADDER)), torch.eye(4, dtype=torch.float64)
     shared = shared_sweep(target.log_prob(target.space.states()), LADDER)
     apart = round_matrix(target, [nothing] * 3, Ladder(list(LADDER), None, []), Swaps(pairing="sequential"))
     cold, warm, hot = (transition_matrix(DMALA(STEP_SIZE), target, beta) for beta in LADDER)

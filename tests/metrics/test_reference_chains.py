@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.two_sample.reference_chains import GroundTruth, GroundTruthChains
+from metrics.two_sample.reference_chains import ReferenceChains, ReferencePair
 from targets.models.rbm import RBM
 from tests.metrics.test_two_sample import double_loops
 
@@ -24,8 +24,10 @@ def machine(weight: float = 1.0) -> RBM:
     return rbm
 
 
-def ground_truth(rbm: RBM, images: Tensor, steps: int, chains: int, keeps: int, seed: int = 0) -> GroundTruth:
-    run = GroundTruthChains(rbm, images, steps, chains, keeps, seed)
+def ground_truth(
+    rbm: RBM, images: Tensor, steps: int, chains: int, keeps: int, seed: int = 0
+) -> ReferencePair:
+    run = ReferenceChains(rbm, images, steps, chains, keeps, seed)
     run.advance(steps)
     return run.result()
 
@@ -41,7 +43,7 @@ def test_both_sets_have_the_law_of_the_machine() -> None:
     (McDiarmid).
     """
     rbm = machine()
-    run = GroundTruthChains(rbm, IMAGES, steps=30, chains=20_000, keeps=1)
+    run = ReferenceChains(rbm, IMAGES, steps=30, chains=20_000, keeps=1)
     run.advance(30)
     for draws in run.theta:
         assert (frequencies(rbm, draws) - rbm.probabilities()).abs().sum().item() < 0.057 + 0.037
@@ -50,7 +52,7 @@ def test_both_sets_have_the_law_of_the_machine() -> None:
 
 def test_the_sets_begin_at_the_data_mean_and_at_images() -> None:
     rbm = machine()
-    reference, held_out = GroundTruthChains(rbm, IMAGES, steps=4, chains=20_000, keeps=1).theta
+    reference, held_out = ReferenceChains(rbm, IMAGES, steps=4, chains=20_000, keeps=1).theta
     images = {tuple(image) for image in IMAGES.tolist()}
     assert {tuple(int(bit) for bit in state) for state in held_out.tolist()} == images
     # 6 means of 20,000 bits: 5.2 standard errors of at most 0.0036 each, false alarm 1e-6.
@@ -59,7 +61,7 @@ def test_the_sets_begin_at_the_data_mean_and_at_images() -> None:
 
 def test_the_last_draws_come_first_and_the_others_are_of_the_second_half() -> None:
     rbm = machine()
-    run = GroundTruthChains(rbm, IMAGES, steps=21, chains=7, keeps=3, seed=5)
+    run = ReferenceChains(rbm, IMAGES, steps=21, chains=7, keeps=3, seed=5)
     seen = {}
     while not run.done:
         run.advance(1)
@@ -109,7 +111,7 @@ def test_chains_that_did_not_forget_their_start_are_found_out() -> None:
     assert found.report["rhat"] > 1.5
 
 
-def same(one: GroundTruth, other: GroundTruth) -> bool:
+def same(one: ReferencePair, other: ReferencePair) -> bool:
     draws = torch.equal(one.reference, other.reference) and torch.equal(one.held_out, other.held_out)
     return draws and one.report == other.report
 
@@ -117,13 +119,13 @@ def same(one: GroundTruth, other: GroundTruth) -> bool:
 def test_a_saved_ground_truth_continues_with_the_same_bits() -> None:
     whole = ground_truth(machine(), IMAGES, steps=30, chains=8, keeps=3)
     for cut in (1, 17, 26):
-        first = GroundTruthChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
+        first = ReferenceChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
         first.advance(cut)
         stream, state = io.BytesIO(), first.state_dict()
         first.advance(2)  # what was taken down stays as it was
         torch.save(state, stream)
         stream.seek(0)
-        second = GroundTruthChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
+        second = ReferenceChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
         second.load_state_dict(torch.load(stream, weights_only=True))
         assert second.step == cut
         second.advance(1000)
@@ -133,11 +135,11 @@ def test_a_saved_ground_truth_continues_with_the_same_bits() -> None:
 
 
 def test_it_is_not_had_before_the_last_step_nor_from_another_run() -> None:
-    run = GroundTruthChains(machine(), IMAGES, steps=10, chains=3, keeps=2)
+    run = ReferenceChains(machine(), IMAGES, steps=10, chains=3, keeps=2)
     run.advance(9)
-    with pytest.raises(ValueError, match="the ground truth needs 10 steps, 9 were taken"):
+    with pytest.raises(ValueError, match="the reference sample needs 10 steps, 9 were taken"):
         run.result()
-    other = GroundTruthChains(machine(), IMAGES, steps=10, chains=4, keeps=2)
+    other = ReferenceChains(machine(), IMAGES, steps=10, chains=4, keeps=2)
     with pytest.raises(ValueError, match=r"theta must have the shape \(2, 4, 6\), \(2, 3, 6\) was saved"):
         other.load_state_dict(run.state_dict())
 
@@ -154,4 +156,4 @@ def test_it_is_not_had_before_the_last_step_nor_from_another_run() -> None:
 )
 def test_bad_options_are_refused(options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        GroundTruthChains(machine(), **{"data": IMAGES, **options})
+        ReferenceChains(machine(), **{"data": IMAGES, **options})

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.two_sample.mode_search import likely_mode
+from metrics.two_sample.mode_search import find_mode
 from targets.models.rbm import RBM
 
 
@@ -33,7 +33,7 @@ def local_maxima(rbm: RBM) -> Tensor:
 def test_no_flip_is_more_likely_and_no_image_is(seed: int) -> None:
     rbm = rugged(seed)
     images = rbm.initial((20,), torch.Generator().manual_seed(seed))
-    found = likely_mode(rbm, images.to(torch.uint8))
+    found = find_mode(rbm, images.to(torch.uint8))
     assert found.shape == (1, 9)
     assert rbm.log_prob(found).item() >= rbm.log_prob(images).max().item()
     assert rbm.space.index(found)[0] in local_maxima(rbm)
@@ -43,7 +43,7 @@ def test_with_all_states_as_images_it_is_the_most_likely_state_of_all() -> None:
     rbm = rugged(1)
     assert len(local_maxima(rbm)) > 1, "a machine with one maximum would not tell image from mode"
     states = rbm.space.states()
-    assert torch.equal(likely_mode(rbm, states)[0], states[rbm.log_prob(states).argmax()])
+    assert torch.equal(find_mode(rbm, states)[0], states[rbm.log_prob(states).argmax()])
 
 
 def test_the_climb_takes_the_steepest_flip_from_the_best_image() -> None:
@@ -57,18 +57,18 @@ def test_the_climb_takes_the_steepest_flip_from_the_best_image() -> None:
             break
         state = best[1]
     assert not torch.equal(state, images[rbm.log_prob(images).argmax()])
-    assert torch.equal(likely_mode(rbm, images)[0], state)
+    assert torch.equal(find_mode(rbm, images)[0], state)
 
 
 def test_it_has_the_type_of_the_target_and_leaves_it_alone() -> None:
     rbm = rugged(3, torch.float32)
-    found = likely_mode(rbm, torch.zeros(1, 9, dtype=torch.uint8))
+    found = find_mode(rbm, torch.zeros(1, 9, dtype=torch.uint8))
     assert found.dtype == torch.float32
     assert rbm.weight.dtype == torch.float32
-    assert torch.equal(found.double(), likely_mode(rugged(3), torch.zeros(1, 9)))
+    assert torch.equal(found.double(), find_mode(rugged(3), torch.zeros(1, 9)))
 
 
 @pytest.mark.parametrize("images", [torch.zeros(0, 9), torch.zeros(3, 8), torch.zeros(9)])
 def test_images_of_another_shape_are_refused(images: Tensor) -> None:
     with pytest.raises(ValueError, match="images must have 9 pixels, the shape"):
-        likely_mode(rugged(0), images)
+        find_mode(rugged(0), images)

@@ -1,0 +1,90 @@
+"""Run chains of any kernel on any target, in one call."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from metrics.library.chain_draws import ChainDraws
+from samplers.hyperparameters import count
+from samplers.kernel import Kernel
+from targets.randomness import Streams
+from targets.target import Target
+
+
+@torch.no_grad()
+def run_chains(
+    target: Target,
+    kernel: Kernel,
+    chains: int = 4,
+    steps: int = 1000,
+    burn_in: int | None = None,
+    thin: int = 1,
+    seed: int = 0,
+) -> ChainDraws:
+    """Draws of independent chains, with acceptance, log density and evaluations.
+
+        from metrics import run_chains
+        from samplers import DMALA
+        from targets import MixtureOfGaussians
+
+        result = run_chains(MixtureOfGaussians(8), DMALA(step_size=20.0), chains=4, steps=5000)
+        print(result.diagnostics())
+
+    With the same seed, dtype and device the draws are those of the runner's task ``sample``, bit for bit. All
+    chains take one batched step at a time; with a ladder the draws are those of the cold replicas.
+
+    Args:
+        target: on the device and with the dtype of the computation.
+        kernel: with given hyperparameters.
+        chains: number of chains, which start at independent draws of the target's `initial`.
+        steps: number of steps, including the burn-in.
+        burn_in: number of steps before the first draw; by default a fifth of the steps, as in the runner.
+        thin: steps between draws.
+        seed: of the starts and of the chains.
+
+    Raises:
+        ValueError: if a number is out of range, the kernel does not support the target, or its chains move
+            between temperatures, so that most of their states are not draws from the target.
+    """
+    count("chains", chains)
+    count("steps", steps)
+    count("thin", thin)
+    burn_in = steps // 5 if burn_in is None else count("burn_in", burn_in, 0)
+    if burn_in + thin > steps:
+        raise ValueError(f"burn_in must leave at least one draw of {steps} steps, {burn_in} was given")
+    kernel.check(target)
+    like = target.like()
+    one = like.new_ones(())
+    kernel = kernel.to(like).prepared(target, one)
+    start = target.initial((*kernel.axes, 1, chains), Streams([seed], "start", like.device))
+    state, streams = kernel.init(target, start, one), Streams([seed], "chain", like.device)
+    draws, log_prob, acceptance, evaluations = [], [], [], []
+    spent, accepted = 0, like.new_zeros(chains)
+    for step in range(1, steps + 1):
+        state, info = kernel.step(target, state, one, streams)
+        if info.level is not None:
+            raise ValueError(
+                f"the chains of {type(kernel).__name__} move between temperatures, so their states are draws "
+                "from the target at the cold level only; measure them with metrics.MetricSuite"
+            )
+        spent += info.evaluations
+        accepted += info.acceptance[0]
+        since = step - burn_in
+        if since <= 0 or since % thin:
+            if since == 0:
+                accepted.zero_()
+            continue
+        theta = kernel.draws(state)[0]
+        draws.append(theta.clone())
+        # The cold replica is the first of a ladder.
+        log_prob.append(state.log_prob[(0,) * len(kernel.axes)][0].clone())
+        acceptance.append(accepted / thin)
+        evaluations.append(spent)
+        accepted = torch.zeros_like(accepted)
+    return ChainDraws(
+        draws=torch.stack(draws, 1).cpu().numpy(),
+        log_prob=torch.stack(log_prob, 1).cpu().numpy(),
+        acceptance=torch.stack(acceptance, 1).cpu().numpy(),
+        evaluations=np.asarray(evaluations, dtype=np.int64),
+    )

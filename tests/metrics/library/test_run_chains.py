@@ -1,0 +1,136 @@
+"""Chains in one call: the draws are those of the runner, the diagnostics those of metrics and of ArviZ."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import metrics
+import targets
+from metrics import run_chains
+from runner.__main__ import main
+from samplers.discrete.dmala import DMALA
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from targets import Bernoulli4, MixtureOfGaussians, Real
+
+STEPS, BURN_IN, CHAINS, SEED = 300, 60, 4, 3
+
+
+@pytest.mark.parametrize("tempered", [False, True], ids=["dmala", "pt_dmala"])
+def test_draws_and_diagnostics_equal_those_of_the_runner(tmp_path: Path, tempered: bool) -> None:
+    sampler = ["sampler=dmala", "sampler.step_size=20.0"]
+    kernel: DMALA | ParallelTempering = DMALA(20.0)
+    if tempered:
+        sampler = ["sampler=pt_dmala", "sampler.ladder=[1.0,0.5]", "sampler.step_size=[20.0,40.0]"]
+        kernel = ParallelTempering(DMALA(20.0), ladder=[1.0, 0.5], step_size=[20.0, 40.0])
+    numbers = [f"task.steps={STEPS}", f"task.burn_in={BURN_IN}", f"task.chains={CHAINS}", f"seed={SEED}"]
+    place = [f"output_root={tmp_path}", "dtype=float64"]
+    assert main(["target=mog", *sampler, *numbers, *place]) == 0
+    (table,) = tmp_path.glob("runs/*/metrics.csv")
+    with table.open() as file:
+        rows = [row for row in csv.DictReader(file) if int(row["step"]) == STEPS]
+    measured = {row["metric"]: float(row["value"]) for row in rows}
+
+    target = MixtureOfGaussians(8)
+    found = run_chains(target, kernel, CHAINS, STEPS, BURN_IN, seed=SEED)
+    assert found.draws.shape == (CHAINS, STEPS - BURN_IN, 2)
+    states = torch.from_numpy(found.draws)
+    counts = torch.bincount(target.space.index(states).flatten(), minlength=target.space.size)
+    tv = (counts.double() / counts.sum() - target.probabilities()).abs().sum() / 2
+    assert measured["tv"] == float(tv)
+    assert np.array_equal(found.log_prob, target.log_prob(states).numpy())
+    diagnostics = found.diagnostics()
+    assert diagnostics["ess"] == measured["ess"]
+    assert diagnostics["rhat"] == measured["rhat"]
+    assert diagnostics["acceptance"] == pytest.approx(measured["acceptance"], rel=1e-12)
+    assert found.evaluations[-1] == int(rows[0]["evaluations"])
+
+
+def test_thinned_draws_are_some_of_all_draws() -> None:
+    target, kernel = Bernoulli4(), DMALA(0.5)
+    every = run_chains(target, kernel, steps=100, burn_in=10, seed=1)
+    some = run_chains(target, kernel, steps=100, burn_in=10, thin=7, seed=1)
+    assert np.array_equal(some.draws, every.draws[:, 6::7])
+    assert np.array_equal(some.log_prob, every.log_prob[:, 6::7])
+    assert np.array_equal(some.evaluations, every.evaluations[6::7])
+    blocks = every.acceptance[:, : 12 * 7].reshape(4, 12, 7).mean(-1)
+    assert some.acceptance == pytest.approx(blocks, rel=1e-12)
+    other = run_chains(target, kernel, steps=100, burn_in=10, seed=2)
+    assert not np.array_equal(other.draws, every.draws)
+
+
+def test_diagnostics_of_each_coordinate_are_those_of_arviz() -> None:
+    from arviz_stats.base import array_stats
+
+    found = run_chains(MixtureOfGaussians(4), DMALA(20.0), steps=200)
+    for place in range(2):
+        series = found.draws[..., place]
+        assert found.ess()[place] == float(array_stats.ess(series, chain_axis=0, draw_axis=1, method="bulk"))
+        assert found.rhat()[place] == float(array_stats.rhat(series, chain_axis=0, draw_axis=1))
+    groups = found.groups()
+    assert {name: set(group) for name, group in groups.items()} == {
+        "posterior": {"theta"},
+        "sample_stats": {"lp", "acceptance_rate", "evaluations"},
+    }
+    assert all(values.shape[:2] == (4, 160) for group in groups.values() for values in group.values())
+
+
+def test_a_datatree_serves_arviz() -> None:
+    pytest.importorskip("arviz_base", reason="needs the extra arviz")
+    import arviz_stats
+
+    found = run_chains(MixtureOfGaussians(4), DMALA(20.0), steps=200)
+    tree = found.to_datatree()
+    assert np.allclose(arviz_stats.ess(tree)["theta"].values, found.ess(), rtol=1e-12)
+    assert np.allclose(arviz_stats.rhat(tree)["theta"].values, found.rhat(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"chains": 0}, "chains must be a whole number of at least 1, 0 was given"),
+        ({"thin": 0}, "thin must be a whole number of at least 1, 0 was given"),
+        ({"burn_in": 10}, "burn_in must leave at least one draw of 10 steps, 10 was given"),
+        (
+            {"kernel": SimulatedTempering(DMALA(1.0), ladder=[1.0, 0.5], log_partition=[0.0, 0.0])},
+            "move betw",
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_refused(given: dict[str, object], sentence: str) -> None:
+    arguments = {"target": Bernoulli4(), "kernel": DMALA(0.5), "steps": 10, **given}
+    with pytest.raises(ValueError, match=sentence):
+        run_chains(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("package", [metrics, targets])
+def test_public_names_are_imported_on_demand(package: object) -> None:
+    name = package.__name__  # type: ignore[attr-defined]
+    for public in package.__all__:  # type: ignore[attr-defined]
+        assert getattr(package, public).__module__.startswith(f"{name}.")
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nothing'"):
+        _ = package.Nothing  # type: ignore[attr-defined]
+    code = f"import sys, {name}; assert 'torch' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_user_s_own_target_in_five_lines() -> None:
+    class Normal(targets.Target):
+        space = Real(2)
+
+        def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+            return -0.5 * theta.square().sum(-1)
+
+    from samplers.continuous.mala import MALA
+
+    found = run_chains(Normal(), MALA(0.5), chains=8, steps=2000)
+    assert found.draws.mean() == pytest.approx(0.0, abs=0.2)
+    assert found.draws.std() == pytest.approx(1.0, abs=0.2)
+    assert (found.rhat() < 1.1).all()
