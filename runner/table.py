@@ -69,6 +69,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.record import record
     from runner.report.stored_results import gather
     from runner.store.logger import mirror
+    from runner.store.old_runs import old_runs
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
@@ -89,6 +90,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_figures(shape, results, folder)
     mirror(jobs[0].config).table(experiment, scale, folder)
     show(page)
+    if said := old_runs(root):
+        print(said)
     print(f"Written to {folder}")
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")

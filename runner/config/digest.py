@@ -13,7 +13,7 @@ SCHEMA = 2
 PARTS = ("target", "sampler", "task", "metric")
 """The groups of the configuration that make a run; `seed`, device type and `dtype` join them."""
 
-BUILT_IN = ("targets", "samplers", "metrics")
+BUILT_IN = ("targets", "samplers", "metrics", "runner")
 """The packages whose classes enter an identity by their name alone: a class that moves keeps its runs."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,6 @@ from torch import Tensor
 from metrics.metric import Context, UnmetNeed
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, locate
-from runner.config.digest import digest
 from runner.config.node import node
 from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
@@ -110,16 +108,14 @@ def threads(config: DictConfig) -> int:
     return given
 
 
-def build(config: DictConfig) -> Problem:
-    """The problem that `config` describes.
+def build(config: DictConfig, target: Target | None = None) -> Problem:
+    """The problem that `config` describes, on `target` where that has been built already.
 
     Raises:
         UserError: for a class that cannot be imported or built, or a setting that is not allowed.
     """
-    device = torch.device(device_type(config.device))
-    dtype = floating_point(config.dtype)
     torch.set_num_threads(threads(config))
-    target = _target(config, device, dtype)
+    target = built_target(config) if target is None else target
     kernel = build_kernel(config)
     settings = sample_settings(config, target)
     return Problem(
@@ -127,30 +123,21 @@ def build(config: DictConfig) -> Problem:
         target,
         kernel.to(target.like()),
         settings,
-        device,
+        torch.device(device_type(config.device)),
         notes=notes(target),
         target_name=target_name(node(config, "target")),
     )
 
 
-_targets: OrderedDict[str, Target] = OrderedDict()
-TARGETS_KEPT = 4
+def built_target(config: DictConfig) -> Target:
+    """The target of `config` on its device, in its precision, its parameters fixed.
 
-
-def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
-    """The target on its device; the last few are kept, since the jobs of a sweep share them."""
-    if is_learned(config):
-        return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
-    root = OmegaConf.select(config, "data.root")
-    described = {"target": node(config, "target"), "data": str(root)}
-    key = digest({**described, "device": str(device), "dtype": str(dtype)})
-    if key not in _targets:
-        target = build_target(config).to(device=device, dtype=dtype)
-        _targets[key] = target.requires_grad_(False)
-        if len(_targets) > TARGETS_KEPT:
-            _targets.popitem(last=False)
-    _targets.move_to_end(key)
-    return _targets[key]
+    Raises:
+        UserError: if it cannot be built or is no `Target`.
+    """
+    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    torch.set_num_threads(threads(config))
+    return build_target(config).to(device=device, dtype=dtype).requires_grad_(False)
 
 
 def label(config: DictConfig, group: str) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from filelock import FileLock
@@ -70,7 +70,7 @@ def with_model(problem: Problem, store: Store) -> Problem:
         model=str(kept.path),
         target_name=f"{problem.config.target.get('name')}/{kept.metadata.get('dataset')}",
     )
-    return _with_truth(problem, kept, target, store) if isinstance(target, RBM) else problem
+    return _with_truth(problem, kept, cast(RBM, target), store) if target.block_gibbs else problem
 
 
 def _with_truth(problem: Problem, kept: KeptModel, target: RBM, store: Store) -> Problem:
@@ -92,9 +92,10 @@ def check_truth(problem: Problem) -> None:
     Raises:
         UserError: naming what is refused.
     """
-    if is_learned(problem.config) and isinstance(problem.target, RBM):
-        images = problem.target.like().new_zeros((1, problem.target.n_visible))
-        _chains(problem.target, images, node(problem.config, "target").get("ground_truth"))
+    if is_learned(problem.config) and problem.target.block_gibbs:
+        target = cast(RBM, problem.target)
+        images = target.like().new_zeros((1, target.n_visible))
+        _chains(target, images, node(problem.config, "target").get("ground_truth"))
 
 
 def _ground_truth(

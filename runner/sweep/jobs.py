@@ -16,7 +16,7 @@ from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.config.seeds import LARGEST_BATCH, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
-from runner.models.identity import run_ids
+from runner.tasks.run_identity import run_ids
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def jobs_of(request: Request) -> list[Job]:
             number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
             overrides = [*overrides, f"seed=[{','.join(map(str, range(number)))}]"]
             config.seed = list(range(number))
-        if not plan.seeds_apart:
+        if not plan.one_job_per_seed:
             batches = [(overrides, config)]
         else:
             batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]

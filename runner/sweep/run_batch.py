@@ -81,7 +81,7 @@ def next_group(
             continue
         try:
             saved = load(path)
-            names = saved.get("run_ids", [])
+            names = saved.get("run_ids", [folder.run_id])  # of a per-seed task: its own
             seeds = [by_id[name] for name in names if name in by_id]
             if len(seeds) < len(names) or not seeds or folders[seeds[0]] is not folder:
                 raise UnusableCheckpointError("belongs to other runs")

@@ -42,6 +42,7 @@ class RBM(Target):
     """
 
     batch_invariant = False
+    block_gibbs = True
     reference_chains: int | None = None
     space: Binary
     data_mean: Tensor

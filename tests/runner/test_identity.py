@@ -9,8 +9,9 @@ import pytest
 from runner.config.compose import compose
 from runner.config.digest import canonical, digest
 from runner.config.seeds import seeds_of
-from runner.models.identity import artefact_id, run_ids
+from runner.models.identity import artefact_id
 from runner.models.model_files import save_model
+from runner.tasks.run_identity import run_ids
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
 
@@ -34,7 +35,7 @@ def test_canonical_json_is_pinned() -> None:
 @pytest.mark.parametrize(
     "override",
     [
-        "output_root=elsewhere",
+        "output_root=another",
         "logger=wandb",
         "checkpoint.seconds=1",
         "checkpoint.steps=7",
@@ -88,7 +89,7 @@ def test_numbers_that_are_equal_are_the_same() -> None:
     assert canonical({"a": (1.0, 2.5, True)}) == {"a": [1, 2.5, True]}
 
 
-def test_order_and_company_of_seeds_do_not_matter() -> None:
+def test_neither_order_nor_other_seeds_matter() -> None:
     several = ids("seed=[2,0,1]")
     assert list(several) == [2, 0, 1]
     assert all(ids(f"seed={seed}")[seed] == run_id for seed, run_id in several.items())
@@ -118,7 +119,7 @@ def test_how_other_models_anneal_is_no_part_of_an_rbm_s_likelihood(override: str
     assert ids(*learn, "target=rbm", "task.ais.chains=7") != ids(*learn, "target=rbm")
 
 
-def test_the_id_of_a_learned_rbm_is_that_of_before_there_were_other_models() -> None:
-    """As commit 88c9850 had it: runs that are kept are found again."""
+def test_the_id_of_a_learned_rbm_is_pinned() -> None:
+    """Of schema 2: runs that lie on disk are found again."""
     found = ids("task=learn", "target=rbm", "target.dataset=digits", "sampler=dmala")
-    assert found == {0: "330f72a5ead8ea7e"}
+    assert found == {0: "3e83fea3647a0dd2"}

@@ -23,7 +23,6 @@ from runner.execution.devices import device_type
 from runner.execution.errors import RunError, warn
 from runner.execution.manifest import git, now
 from runner.execution.progress import current
-from runner.models.identity import identifying
 from runner.problem.build import build, label
 from runner.problem.cached_reference_sample import with_model
 from runner.problem.tuning_cache import tuned
@@ -31,6 +30,7 @@ from runner.store.draw_files import FILE, kept_draws, packed
 from runner.store.run_files import Measured, Record
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
+from runner.tasks.run_identity import identifying
 from runner.tasks.sample import Sampling, begin, measured, sample
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import torch
 from omegaconf import DictConfig
@@ -23,7 +24,7 @@ def likelihood(
 
     ``log_likelihood`` uses forward AIS, whose log Z is too low on average and whose likelihood is
     therefore too high; ``log_likelihood_reverse`` uses reverse AIS and errs the other way. They bracket the
-    truth as far as the draws that reverse AIS starts from are draws of the model.
+    true value as far as the draws that reverse AIS starts from are draws of the model.
 
     An RBM has a path of its own (`runner.tasks.likelihood.rbm_likelihood`); any other model is annealed with
     the kernel of the settings (`runner.tasks.likelihood.target_likelihood`).
@@ -34,8 +35,8 @@ def likelihood(
     """
     device = torch.device(device_type(config.device))
     there = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
-    if isinstance(there, RBM):
-        return rbm_likelihood(there, data, settings, seed, config, checkpoint)
+    if there.block_gibbs:
+        return rbm_likelihood(cast(RBM, there), data, settings, seed, config, checkpoint)
     return target_likelihood(there, data, settings, seed, config, checkpoint)
 
 
@@ -45,5 +46,5 @@ def check_likelihood(target: Target, settings: AISSettings) -> None:
     Raises:
         UserError: in one sentence.
     """
-    if not isinstance(target, RBM):
+    if not target.block_gibbs:
         check_annealing(target, settings)
