@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 
 import torch
@@ -127,10 +127,11 @@ class _Computation:
         logger = mirror(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
         manifests = begin_runs(self.config, device_type(self.config.device), wanted, logger)
-        results = {result.seed: result for result in runs.compute(batch)}
-        with signals.deferred():
-            for seed, folder in wanted.items():
-                finish_run(self.config, results[seed], folder, manifests[seed], logger, tuning=runs.tuning)
+        with closing(runs.compute(batch)) as results:
+            for result in results:
+                if (folder := wanted.get(result.seed)) is not None:
+                    manifest = manifests[result.seed]
+                    finish_run(self.config, result, folder, manifest, logger, tuning=runs.tuning)
         batch.checkpoint.unlink(missing_ok=True)
         for seed, folder in wanted.items():
             del self.left[seed]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,7 +75,7 @@ class SampledRuns:
         """Whether a seed's numbers are the same bits whatever else is in the batch."""
         return self.problem.target.batch_invariant
 
-    def compute(self, batch: Batch) -> list[Measured]:
+    def compute(self, batch: Batch) -> Generator[Measured, None, None]:
         problem, config = self.problem, self.problem.config
         run = begin(problem, batch.seeds)
         batch.restore(run)
@@ -85,12 +85,10 @@ class SampledRuns:
         try:
             with signals.deferred():
                 sample(problem, run, _Watch(config, batch))
+                for place, seed in enumerate(batch.seeds):
+                    yield replace(measured(problem, run, seed), files=files_of(run.suite, place))
         finally:
             progress.end()
-        return [
-            replace(measured(problem, run, seed), files=files_of(run.suite, place))
-            for place, seed in enumerate(batch.seeds)
-        ]
 
 
 class _Watch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,8 +66,8 @@ class Runs(Protocol):
         """What the tuning of the sampler was; None where nothing was tuned."""
         ...
 
-    def compute(self, batch: Batch) -> list[Measured]:
-        """What each run of `batch` measured.
+    def compute(self, batch: Batch) -> Generator[Measured, None, None]:
+        """What each run of `batch` measured, which the caller writes before it asks for the next.
 
         Raises:
             SeedError: if some of its seeds cannot go on.
@@ -164,10 +164,9 @@ class _SeedBySeed:
     together: bool = False
     tuning: dict[str, Any] | None = None
 
-    def compute(self, batch: Batch) -> list[Measured]:
-        return [
-            self.task.run(self.config, seed, self.store, folder) for seed, folder in batch.folders.items()
-        ]
+    def compute(self, batch: Batch) -> Generator[Measured, None, None]:
+        for seed, folder in batch.folders.items():
+            yield self.task.run(self.config, seed, self.store, folder)
 
 
 def task_of(config: DictConfig) -> Task:

@@ -22,7 +22,7 @@ import torch
 
 from runner.__main__ import main
 from runner.store.run_store import Store
-from runner.sweep.jobs import job_runner
+from runner.sweep import job_runner
 from tests.runner.conftest import Call
 
 ROOT = Path(__file__).parents[2]
