@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from runner.config.search_path import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
@@ -59,7 +60,7 @@ class Standing:
 
 
 def standing(job: Job) -> Standing:
-    """How the runs of `job` stand on disk."""
+    """The status of the runs of `job` on disk."""
     store = Store(job.config.output_root)
     folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
     summaries = [summary for folder in folders.values() if (summary := folder.summary()) is not None]
@@ -129,8 +130,10 @@ def _main(argv: Sequence[str]) -> int:
     parser = OneSentenceParser(prog="python -m runner.status", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
     parser.add_argument("overrides", nargs="*", help="as for the sweep: scale=paper output_root=DIR ...")
-    given: argparse.Namespace = parser.parse_args(argv)
-    standings = [standing(job) for job in experiment_jobs(given.experiment, given.overrides)]
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    given: argparse.Namespace = parser.parse_intermixed_args(argv)
+    overrides = with_config_dir(given.overrides, given.config_dir)
+    standings = [standing(job) for job in experiment_jobs(given.experiment, overrides)]
     Console(width=None if sys.stdout.isatty() else 160).print(table_of(given.experiment, standings))
     if said := old_runs(standings[0].job.config.output_root):
         print(said)

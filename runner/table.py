@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-import conf
+from runner.config.overrides import EXPERIMENT, Names
+from runner.config.search_path import with_config_dir
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, unknown
 from runner.report.table_shape import TableShape, table_shape
@@ -31,18 +32,19 @@ class Rendered:
     complete: bool
 
 
-def experiment_shape(name: str) -> TableShape:
+def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     """The shape of the table of experiment `name`.
+
+    Args:
+        overrides: those of the command; Hydra's own say where else experiments lie.
 
     Raises:
         UserError: if there is no such experiment, or it has no table.
     """
-    folder = Path(conf.__path__[0]) / "experiment"
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
-    if name not in known:
-        raise unknown("experiment", name, known)
-    config = OmegaConf.load(folder / f"{name}.yaml")
-    assert isinstance(config, DictConfig)
+    names = Names([line for line in overrides if line.startswith("hydra.")])
+    if name not in names.options(EXPERIMENT):
+        raise unknown(EXPERIMENT, name, names.options(EXPERIMENT))
+    config = OmegaConf.create(names.composed(f"+{EXPERIMENT}={name}"))
     if "table" not in config:
         raise UserError(f"Experiment {name} has no table block.")
     return table_shape(name, config.table)
@@ -55,7 +57,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         UserError: for an unknown experiment, an override that does not fit, or a table that does not
             match its sweep.
     """
-    shape = experiment_shape(experiment)
+    shape = experiment_shape(experiment, overrides)
 
     from runner.execution.atomic_files import write_text
     from runner.report.analysis.table_entries import summarise
@@ -113,16 +115,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = _Parser(
         prog="python -m runner.table",
-        usage="python -m runner.table EXPERIMENT [key=value ...] [--record]",
+        usage="python -m runner.table EXPERIMENT [key=value ...] [--config-dir DIR] [--record]",
         description="Renders an experiment's table and figures from the runs that are done.",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--record", action="store_true", help="also keep the table in outputs/record")
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
     given = parser.parse_intermixed_args(arguments)
     if not given.words or "=" in given.words[0]:
         raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
     experiment, *overrides = given.words
-    render(experiment, overrides, keep=given.record)
+    render(experiment, with_config_dir(overrides, given.config_dir), keep=given.record)
     return 0
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
 
 IDENTIFYING = ("name", "binarisation", "threshold", "seed", "validation", "shuffle", "sha256")
-"""What decides which images a data set holds; where they lie and what is said of them does not."""
+"""Keys that decide which images a data set holds; the paths and the notes do not."""
 
 READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
@@ -64,7 +64,7 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
 
 
 def load(name: Any, binarisation: Any, root: Any) -> Dataset:
-    """The data set `name`, checked; those that a process has loaded are kept.
+    """The data set `name`, checked; the last few that a process has loaded stay in memory.
 
     Raises:
         UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
@@ -75,7 +75,7 @@ def load(name: Any, binarisation: Any, root: Any) -> Dataset:
 
 @functools.lru_cache(maxsize=4)
 def _load(name: str, binarisation: str | None, root: str | None, content: str | None) -> Dataset:
-    """The data set; `content` tells a user's file from what it was before."""
+    """The data set; `content` is the digest of a user's file, which may change."""
     from runner.config.construct import locate
     from targets.datasets.dataset import DataError
 

@@ -1,4 +1,4 @@
-"""A content as a short hash: equal for what means the same, wherever the code lies that it names."""
+"""A short hash of a configuration: equal for equal meaning, whatever module a built-in class is in."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
       grid: {target.dataset: [mnist, caltech]}      # every combination of these
       rows: [{row: DMALA, sampler: dmala}, ...]     # with each of these
       overrides: {task.start: random}               # under these
-      scales:                                       # what is otherwise at a scale
+      scales:                                       # what differs at a scale
         smoke: {target.dataset: [digits], target.n_hidden: 32}
       seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale
       one_job_per_seed: true                        # each seed is a job of its own
@@ -96,14 +96,14 @@ def _plans_at(
     plans = []
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key != "row"})
-        kept = {
+        chosen = {
             key: [line for line in lines if key not in user or line in user[key]]
             for key, lines in own.items()
         }
-        if not all(kept.values()) or not choosing <= set(own):
+        if not all(chosen.values()) or not choosing <= set(own):
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
-        for lines in product({**fixed, **grid, **others, **kept}):
+        for lines in product({**fixed, **grid, **others, **chosen}):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))
@@ -141,7 +141,7 @@ def _as_choices(block: Mapping[Any, Any]) -> Choices:
 
 
 def _written(value: Any) -> str:
-    """A value of an experiment's YAML as it is written in an override; text stands as it is."""
+    """A value of an experiment's YAML as it is written in an override; text is unchanged."""
     if value is None:
         return "null"
     if isinstance(value, bool):

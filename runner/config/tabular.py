@@ -1,7 +1,7 @@
 """Tabular data by name, as `conf/tabular` describes it, for the targets that are made of rows.
 
 A target whose configuration has a key `tabular` is constructed with the rows in its place. `split_seed` and
-`rows`, which say which rows these are, stand beside it and are read here.
+`rows`, beside it in the configuration, say which rows these are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def with_rows(described: Mapping[str, Any], root: Any) -> dict[str, Any]:
 
 
 def load(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
-    """The set `name`, at most `rows` of its training and test rows; those that a process has read are kept.
+    """The set `name`, at most `rows` of its training and test rows; the last few stay in memory.
 
     Raises:
         UserError: if it is missing, damaged, or of the wrong form.

@@ -1,4 +1,4 @@
-"""The architectures whose models can be learned and kept, and how each is told from the weights of a file."""
+"""The architectures whose models can be learned and saved, and how the weights of a file are recognised."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Architecture:
         model: the class. Its constructor takes n_visible, mean and seed, and its `data_mean` is a buffer.
         sizes: the constructor's arguments that the shapes of its weights say, by argument; raises ValueError
             where they are the weights of something else, its sentence goes on from "The model file ...".
-        settings: of a model, the constructor's other arguments that a file keeps.
+        settings: of a model, the constructor's other arguments that its file holds.
         kept: their names.
         of_data: arguments that the data set decides, besides n_visible and mean.
     """
@@ -39,7 +39,7 @@ class Architecture:
     of_data: Callable[[Dataset], dict[str, Any]] = lambda _: {}
 
     def arguments(self, model: Target) -> dict[str, Any]:
-        """The constructor's arguments of `model` that its file keeps, fit for JSON."""
+        """The constructor's arguments of `model` that its file holds, fit for JSON."""
         return {**self.sizes(model.state_dict()), **self.settings(model)}
 
 
@@ -97,15 +97,15 @@ ARCHITECTURES = {
         of_data=lambda data: {"shape": list(data.shape)},
     ),
 }
-"""By the name that stands in a model file."""
+"""By the name in a model file."""
 
 
 def architecture_of(model: object) -> str | None:
-    """The name of the architecture of a model, or of the class of one; None where it cannot be kept."""
+    """The name of the architecture of a model, or of the class of one; None where it cannot be saved."""
     cls = model if isinstance(model, type) else type(model)
     return next((name for name, each in ARCHITECTURES.items() if each.model is cls), None)
 
 
 def likely_architecture(weights: Mapping[str, Tensor]) -> str:
-    """The name of the architecture that weights without a word beside them are tried as."""
+    """The name of the architecture that weights without metadata are tried as."""
     return "resnet_ebm" if any(name.startswith("network.") for name in weights) else "rbm"

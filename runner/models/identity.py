@@ -36,16 +36,18 @@ def learned_identity(target: dict[str, Any]) -> dict[str, Any]:
 
 
 NOT_LEARNED = ("model", "model_seed", "training", "ground_truth")
-"""Keys of a learned target that `task=learn` does not read: its own settings and seed stand for them."""
+"""Keys of a learned target that `task=learn` does not read: it has its own settings and seed."""
 
 
 def _with_data(target: dict[str, Any]) -> dict[str, Any]:
     """A learned target with what its data set is, or with the content of its file in place of everything."""
     if target.get("model") is not None:
-        kept = {key: target[key] for key in ("name", "_target_", "ground_truth") if key in target}
+        own: dict[str, Any] = {
+            key: target[key] for key in ("name", "_target_", "ground_truth") if key in target
+        }
         model = weights_of(model_file(target["model"], "target.model"))
         dataset = identifying_data(target.get("dataset"), target.get("binarisation"))
-        return {**kept, "model": model, "dataset": dataset}
+        return {**own, "model": model, "dataset": dataset}
     read = {key: value for key, value in target.items() if key != "binarisation"}
     return {**read, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
 

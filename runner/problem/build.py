@@ -33,8 +33,8 @@ class Problem:
     """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`.
 
     Attributes:
-        notes: what must be said beside the numbers, such as that a data set is a subset.
-        model: where the target's weights are kept, if they were learned.
+        notes: footnotes to the numbers, such as that a data set is a subset.
+        model: the file of the target's weights, if they were learned.
         target_name: what the target is called in results, where the configuration does not know it.
         beside: values that belong to the target and are written beside what is measured.
     """
@@ -54,7 +54,7 @@ class Problem:
         return replace(self, kernel=kernel.to(self.target.like()))
 
     def prepared(self) -> Problem:
-        """The same problem with the kernel of the same law that is fastest on its target."""
+        """The same problem with a kernel of the same transition probabilities, the fastest on its target."""
         return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
 
     def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:

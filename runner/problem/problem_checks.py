@@ -1,4 +1,4 @@
-"""What a problem must pass before any work: its target, kernel and metrics, tried on a few states."""
+"""Checks of a problem before any work: its target, kernel and metrics are tried on a few states."""
 
 from __future__ import annotations
 

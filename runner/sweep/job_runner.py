@@ -37,7 +37,7 @@ _parent: list[int] = []
 
 @contextmanager
 def stopping_here() -> Iterator[None]:
-    """Here a job that is told to stop raises `Interrupted`; in a worker it says so in its outcome."""
+    """Within it a job that has to stop raises `Interrupted`; in a worker its outcome says so."""
     _parent.append(os.getpid())
     try:
         yield
@@ -48,7 +48,7 @@ def stopping_here() -> Iterator[None]:
 def job(config: DictConfig) -> Outcome:
     """Hydra's task function: computes the runs of `config` that are not done; a failure is an outcome."""
     hydra = HydraConfig.get()
-    kept = [line for line in hydra.overrides.hydra if line.startswith(HYDRA_KEYS_KEPT)]
+    searched = [line for line in hydra.overrides.hydra if line.startswith(HYDRA_KEYS_KEPT)]
     worker = os.getpid() not in _parent
     if worker:
         if signals.wanted():
@@ -56,7 +56,7 @@ def job(config: DictConfig) -> Outcome:
         signals.listen()
     ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
-        return compute(Job(tuple(hydra.overrides.task), "", {}, config, ids), kept, Problems())
+        return compute(Job(tuple(hydra.overrides.task), "", {}, config, ids), searched, Problems())
     except signals.Interrupted:
         if worker:
             return Outcome(interrupted=True)

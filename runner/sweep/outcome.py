@@ -1,4 +1,4 @@
-"""What became of a job, and the digest of a sweep's failures."""
+"""The outcome of a job, and the summary of a sweep's failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What became of the runs of one job, or of many.
+    """The outcome of the runs of one job, or of many.
 
     Attributes:
         done: ids of the runs that were computed to their end.

@@ -41,11 +41,11 @@ class Evaluate(PerSeedTask):
         return {"task": task, "model": weights_of(path)}
 
     def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Measured:
-        begun = time.monotonic()
+        started = time.monotonic()
         target, metadata, data = subject(config)
         settings = ais_settings(config)
         values = likelihood(target, data, settings, seed, config, folder.checkpoint)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
         steps = len(settings.betas) - 1
         return Measured(
@@ -64,7 +64,7 @@ class Evaluate(PerSeedTask):
 
 
 def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
-    """The saved model, what its file says of it, and the data set that it is measured on.
+    """The saved model, the metadata in its file, and the data set that it is measured on.
 
     Raises:
         UserError: if one of them cannot be read, or they do not fit each other.

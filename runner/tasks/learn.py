@@ -102,16 +102,16 @@ class Learn(PerSeedTask):
         Raises:
             RunError: if the training fails; the last good checkpoint stays.
         """
-        begun = time.monotonic()
+        started = time.monotonic()
         recipe, settings = recipe_of(config, seed), ais_settings(config)
-        kept = trained(recipe, config, store)
-        report, data = kept.metadata, data_of(recipe, config)
-        kept.check_data(data)
+        model = trained(recipe, config, store)
+        report, data = model.metadata, data_of(recipe, config)
+        model.check_data(data)
         records = [
             Record(point["iteration"], point["evaluations"], point["seconds"], dict(point["values"]))
             for point in report["history"]
         ]
-        values = likelihood(kept.target, data, settings, seed, config, folder.checkpoint)
+        values = likelihood(model.target, data, settings, seed, config, folder.checkpoint)
         last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
         seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
         seen = last.values if last is not None else {}
@@ -125,12 +125,12 @@ class Learn(PerSeedTask):
             steps=recipe.settings.iterations,
             evaluations=evaluations,
             seconds=seconds,
-            wall_seconds=time.monotonic() - begun,
+            wall_seconds=time.monotonic() - started,
             exact=bool(kernel.exact),
             axes=kernel.axes,
-            notes=kept.notes,
-            model=str(kept.path),
-            files=_pictures(kept, data),
+            notes=model.notes,
+            model=str(model.path),
+            files=_pictures(model, data),
         )
 
 
@@ -165,12 +165,12 @@ def _number(temperatures: Any) -> int:
     return int(temperatures) if isinstance(temperatures, (int, float)) else len(temperatures)
 
 
-def _pictures(kept: KeptModel, data: Dataset) -> dict[str, bytes]:
-    """Where the chains of the training ended, and test images to be set beside them."""
+def _pictures(model: KeptModel, data: Dataset) -> dict[str, bytes]:
+    """Images of the last states of the training's chains, and test images."""
     # A set may be sorted by class.
     images = evenly(data.test, MOST).reshape(-1, *data.shape).numpy() > 0
     try:
-        samples = load_file(kept.path.parent / "samples.safetensors")["samples"][:MOST]
+        samples = load_file(model.path.parent / "samples.safetensors")["samples"][:MOST]
     except (OSError, KeyError, SafetensorError):
-        return {IMAGES: packed(images)}  # a model of before samples were kept
+        return {IMAGES: packed(images)}  # older models have no samples beside them
     return {FILE: packed(samples.reshape(-1, *data.shape).numpy() > 0), IMAGES: packed(images)}

@@ -1,4 +1,4 @@
-"""The task `spectral_gap`: how fast a kernel or a diffusion forgets, exactly and not by running it."""
+"""The task `spectral_gap`: how fast a kernel or a diffusion mixes, from its matrix and without runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SpectralGap(PerSeedTask):
         Raises:
             UserError: for a setting that is refused, or a space or grid that does not fit.
         """
-        begun = time.monotonic()
+        started = time.monotonic()
         task = node(config, "task")
         method = _method(task)
         exact = True
@@ -68,7 +68,7 @@ class SpectralGap(PerSeedTask):
                 values = of_diffusion(build_target(config).double(), method, task)
         except ValueError as error:
             raise UserError(with_key(one_sentence(error), task, "task")) from error
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         return Measured(
             target=label(config, "target"),
             sampler=label(config, "sampler") if method == KERNEL else method,
