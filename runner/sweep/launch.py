@@ -85,13 +85,12 @@ def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[O
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
     summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
-    if isinstance(launcher, BasicLauncher):
-        with stopping_here(), Progress(summaries):
-            return [compute(each, _kept(request), problems) for each in jobs]
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = type(launcher).__name__ == "JoblibLauncher"
     with stopping_here(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
+            if isinstance(launcher, BasicLauncher):
+                return [compute(each, _kept(request), problems) for each in jobs]
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
             signals.obey()
