@@ -101,5 +101,6 @@ def next_group(
 def refuse(path: Path, why: str) -> None:
     """Sets a checkpoint aside and says so."""
     warn(
-        f"the checkpoint {path} {why}; it was moved to {set_aside(path)}, the run starts from the beginning."
+        f"the checkpoint {path} cannot be used: it {why}; it was moved to {set_aside(path)}, "
+        "the run starts from the beginning."
     )
