@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
+from runner.config.search_path import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError
 from runner.execution.signals import listen
@@ -26,7 +26,10 @@ def main(argv: Sequence[str]) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
-    lines = _with_config_dir(args)
+    if args.config_name is not None or args.config_path is not None:
+        raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
+    lines = with_config_dir(args.overrides, args.config_dir)
+    args.config_dir = None
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
@@ -51,32 +54,10 @@ def _main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Hydra's parser, whose complaints are one sentence."""
+    """Hydra's parser, whose errors are one sentence."""
     parser = get_args_parser()
     parser.__class__ = OneSentenceParser
     return parser
-
-
-def _with_config_dir(args: argparse.Namespace) -> list[str]:
-    """The overrides, with --config-dir as what it is: one more place on Hydra's search path.
-
-    Raises:
-        UserError: if the folder is not there, or another primary configuration is asked for.
-    """
-    if args.config_name is not None or args.config_path is not None:
-        raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
-    lines = list(args.overrides)
-    if args.config_dir is None:
-        return lines
-    folder = Path(args.config_dir).absolute()
-    if not folder.is_dir():
-        raise UserError(f"--config-dir must be a folder, '{args.config_dir}' was given.")
-    args.config_dir = None
-    key = "hydra.searchpath="
-    given = [line for line in lines if line.startswith(key)]
-    others = [line for line in lines if not line.startswith(key)]
-    paths = [line.removeprefix(key).strip("[]") for line in given]
-    return [f"{key}[{','.join([*filter(None, paths), f'file://{folder}'])}]", *others]
 
 
 def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:

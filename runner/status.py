@@ -1,4 +1,4 @@
-"""Where the runs of an experiment stand, and how long those that are missing will take. Starts none.
+"""How many runs of an experiment are done, and how long the missing ones will take; computes none of them.
 
 ``python -m runner.status pt_table1 [scale=quick output_root=DIR ...]``
 """
@@ -6,34 +6,32 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
+from runner.config.search_path import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
 from runner.models.identity import tuning_id
+from runner.store.old_runs import old_runs
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
+from runner.tasks.task import task_of
 
 STATUSES = ("done", "running", "interrupted", "failed", "missing")
-
-TRIAL_STEPS = 20
-"""Steps that are measured of a sampler of which no run is done."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One job of an experiment: the status of each seed's run, and the summaries of those that are done."""
+    """One job of an experiment: the status of each seed's run, and the summaries of the finished ones."""
 
     job: Job
     statuses: dict[int, str]
@@ -41,7 +39,7 @@ class Standing:
 
     @property
     def left(self) -> int:
-        """Runs that are not done and that nobody is computing."""
+        """Runs that are not done and that no process is computing."""
         return sum(status not in ("done", "running") for status in self.statuses.values())
 
     @property
@@ -51,16 +49,18 @@ class Standing:
 
     @property
     def work(self) -> int:
-        """Steps times chains of a run: what its time is in proportion to."""
-        task = self.job.config.task
-        if task.name in ("evaluate", "spectral_gap"):
-            return 1
-        steps = task.iterations * task.cd_steps if task.name == "learn" else task.steps
-        return int(steps) * int(task.chains)
+        """How much a run has to do: what its time is in proportion to."""
+        return task_of(self.job.config).work(self.job.config)
+
+    @property
+    def costs(self) -> list[float]:
+        """Seconds of each finished run."""
+        task = task_of(self.job.config)
+        return [task.cost(summary) for summary in self.summaries]
 
 
 def standing(job: Job) -> Standing:
-    """How the runs of `job` stand on disk."""
+    """The status of the runs of `job` on disk."""
     store = Store(job.config.output_root)
     folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
     summaries = [summary for folder in folders.values() if (summary := folder.summary()) is not None]
@@ -70,87 +70,32 @@ def standing(job: Job) -> Standing:
 def time_left(standings: Sequence[Standing]) -> float:
     """Seconds that the runs which are left will take, one after the other, and the tuning that they wait for.
 
-    A run costs what a done run of its job costs; else what those of its row cost by steps and chains; else
-    a few steps of it are measured here. What the first minute of a process costs is not counted.
+    A run costs what a finished run of its job costs; else what those of its row cost by their work; else what
+    a short trial of it says (`runner.tasks.task.Task.trial`).
     """
     rates: dict[str, list[float]] = {}
     tuning: dict[str, list[float]] = {}
     for each in standings:
-        for summary in each.summaries:
-            rates.setdefault(each.kind, []).append(cost(summary) / each.work)
-            if summary.get("tuning"):
-                tuning.setdefault(each.kind, []).append(float(summary["tuning"]["seconds"]))
+        rates.setdefault(each.kind, []).extend(cost / each.work for cost in each.costs)
+        seconds = [float(summary["tuning"]["seconds"]) for summary in each.summaries if summary.get("tuning")]
+        tuning.setdefault(each.kind, []).extend(seconds)
     total, to_tune = 0.0, set()
     for each in standings:
         if not each.left:
             continue
-        if each.kind not in rates:
-            rate, seconds = trial(each.job)
-            rates[each.kind] = [rate]
-            tuning[each.kind] = [seconds] if seconds else []
-        own = [cost(summary) for summary in each.summaries]
-        total += each.left * (mean(own) if own else mean(rates[each.kind]) * each.work)
-        name = tuning_id(each.job.config, device_type(each.job.config.device))
-        absent = not Store(each.job.config.output_root).tuning(name).exists()
-        if absent and name not in to_tune and "auto" in each.job.config.sampler.values():
+        config = each.job.config
+        if not rates[each.kind]:
+            run_seconds, tuning_seconds = task_of(config).trial(config, list(each.job.run_ids))
+            rates[each.kind] = [run_seconds / each.work]
+            tuning[each.kind] = [tuning_seconds] if tuning_seconds else []
+        total += each.left * (mean(each.costs) if each.costs else mean(rates[each.kind]) * each.work)
+        if "auto" not in config.sampler.values():
+            continue
+        name = tuning_id(config, device_type(config.device))
+        if not Store(config.output_root).tuning(name).exists() and name not in to_tune:
             to_tune.add(name)
-            total += mean(tuning.get(each.kind) or [0.0])
+            total += mean(tuning[each.kind] or [0.0])
     return total
-
-
-def cost(summary: Mapping[str, Any]) -> float:
-    """Seconds of a done run; of a learned model those of its training, whichever run paid for it."""
-    annealing = summary["metrics"].get("ais_seconds")
-    if annealing is not None:
-        return float(summary["seconds"]) + float(annealing)
-    return float(summary["wall_seconds"])
-
-
-def trial(job: Job) -> tuple[float, float]:
-    """Seconds of one step of one chain, and of the tuning: measured without writing to the output root."""
-    from runner.problem.build import build
-    from runner.problem.tuning_cache import tune
-    from runner.tasks.sample import begin
-    from targets.randomness import Streams
-
-    if job.config.task.name == "learn":
-        from runner.tasks.learning_trial import learning_seconds
-
-        return learning_seconds(job.config, next(iter(job.run_ids))) / standing(job).work, 0.0
-    if job.config.task.name == "spectral_gap":
-        return 0.0, 0.0  # An eigenvalue has no steps that could be tried: its time is not foretold.
-    problem, seconds = build(_to_try(job.config)), 0.0
-    if problem.kernel.untuned:
-        found, seconds = tune(problem)
-        problem = problem.with_kernel(problem.kernel.tuned(found))
-    problem = problem.prepared()
-    seeds = list(job.run_ids)
-    if "training" in job.config.target:
-        draws = problem.target.initial((1, int(job.config.task.chains)), Streams([0], "trial"))
-        problem.target.held_out = draws[0]
-
-    def wall(steps: int) -> float:
-        settings = replace(problem.settings, steps=steps, burn_in=0, record=0)
-        run = begin(replace(problem, settings=settings), seeds)
-        while not run.done:
-            run.walk()
-        return run.wall_seconds
-
-    wall(TRIAL_STEPS)  # the first stretch pays for imports
-    # What a run pays once, such as its last metrics, is in both and drops out.
-    longer = max(0.0, wall(6 * TRIAL_STEPS) - wall(TRIAL_STEPS))
-    return longer / (5 * TRIAL_STEPS * problem.settings.chains * len(seeds)), seconds
-
-
-def _to_try(config: DictConfig) -> DictConfig:
-    """What a trial runs in place of `config`: a learned target is not trained yet, so nothing is measured."""
-    if "training" not in config.target:
-        return config
-    tried = copy.deepcopy(config)
-    tried.metric = {}
-    sampled = {"name": "sample", "burn_in": 0, "start": "random", "record": 0}
-    tried.task = {**sampled, "steps": 100 * TRIAL_STEPS, "chains": config.task.chains}
-    return tried
 
 
 def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
@@ -185,9 +130,13 @@ def _main(argv: Sequence[str]) -> int:
     parser = OneSentenceParser(prog="python -m runner.status", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
     parser.add_argument("overrides", nargs="*", help="as for the sweep: scale=paper output_root=DIR ...")
-    given: argparse.Namespace = parser.parse_args(argv)
-    standings = [standing(job) for job in experiment_jobs(given.experiment, given.overrides)]
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    given: argparse.Namespace = parser.parse_intermixed_args(argv)
+    overrides = with_config_dir(given.overrides, given.config_dir)
+    standings = [standing(job) for job in experiment_jobs(given.experiment, overrides)]
     Console(width=None if sys.stdout.isatty() else 160).print(table_of(given.experiment, standings))
+    if said := old_runs(standings[0].job.config.output_root):
+        print(said)
     left = sum(each.left for each in standings)
     if left:
         print(f"{left} runs are left: about {duration(time_left(standings))} in one process.")

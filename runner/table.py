@@ -10,13 +10,13 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-import conf
+from runner.config.overrides import EXPERIMENT, Names
+from runner.config.search_path import with_config_dir
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, unknown
 from runner.report.table_shape import TableShape, table_shape
@@ -32,34 +32,19 @@ class Rendered:
     complete: bool
 
 
-def experiment_folders(overrides: Sequence[str] = ()) -> list[Path]:
-    """The folders that hold experiments: conf/experiment, and those on Hydra's search path in `overrides`."""
-    key = "hydra.searchpath="
-    places = [
-        place.strip(" '\"")
-        for o in overrides
-        if o.startswith(key)
-        for place in o[len(key) :].strip("[]").split(",")
-    ]
-    roots = list(conf.__path__)
-    for place in places:
-        scheme, _, path = place.rpartition("://")
-        package = find_spec(path) if scheme == "pkg" else None
-        roots += [path] if package is None else package.submodule_search_locations or []
-    return [Path(root) / "experiment" for root in roots]
-
-
 def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
-    """The shape of the table of experiment `name`; `overrides` may add to Hydra's search path.
+    """The shape of the table of experiment `name`.
+
+    Args:
+        overrides: those of the command; Hydra's own say where else experiments lie.
 
     Raises:
         UserError: if there is no such experiment, or it has no table.
     """
-    files = {path.stem: path for folder in experiment_folders(overrides) for path in folder.glob("*.yaml")}
-    if name not in files:
-        raise unknown("experiment", name, files)
-    config = OmegaConf.load(files[name])
-    assert isinstance(config, DictConfig)
+    names = Names([line for line in overrides if line.startswith("hydra.")])
+    if name not in names.options(EXPERIMENT):
+        raise unknown(EXPERIMENT, name, names.options(EXPERIMENT))
+    config = OmegaConf.create(names.composed(f"+{EXPERIMENT}={name}"))
     if "table" not in config:
         raise UserError(f"Experiment {name} has no table block.")
     return table_shape(name, config.table)
@@ -86,6 +71,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.published import published_numbers
     from runner.report.record import record
     from runner.report.stored_results import gather
+    from runner.store.old_runs import old_runs
     from runner.store.run_store import Store
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
@@ -108,6 +94,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     write_figures(shape, results, folder)
     logger_of(jobs[0].config).table(experiment, scale, folder)
     show_page(page)
+    if said := old_runs(root):
+        print(said)
     print(f"Written to {folder}")
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
@@ -129,16 +117,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = _Parser(
         prog="python -m runner.table",
-        usage="python -m runner.table EXPERIMENT [key=value ...] [--record]",
+        usage="python -m runner.table EXPERIMENT [key=value ...] [--config-dir DIR] [--record]",
         description="Renders an experiment's table and figures from the runs that are done.",
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
     given = parser.parse_intermixed_args(arguments)
     if not given.words or "=" in given.words[0]:
         raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
     experiment, *overrides = given.words
-    render(experiment, overrides, keep=given.record)
+    render(experiment, with_config_dir(overrides, given.config_dir), keep=given.record)
     return 0
 
 

@@ -30,6 +30,10 @@ class Target(nn.Module, ABC):
     """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and
     `initial` returns states of positive density. Kernels that never reject refuse such targets."""
 
+    block_gibbs: bool = False
+    """Whether it has the units and tensors of an RBM (`targets.models.rbm`), so that block Gibbs anneals
+    it for its likelihood and makes its reference sample."""
+
     @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
         """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""

@@ -1,4 +1,4 @@
-"""Hydra's part: where configurations are found, how they are composed, and its complaints in one sentence."""
+"""Where configurations are found and how Hydra composes them, with its errors in one sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
 def share(fraction: float, whole: Any, least: int = 0) -> Any:
     """The resolver ``${share:0.2,${task.steps}}``: a fraction of a whole number, rounded, at least `least`.
 
-    What is no number passes through: the check of the settings names the key that it came from.
+    Anything but a number gives 0; the check of the settings names the key that it came from.
     """
     number = isinstance(whole, (int, float)) and not isinstance(whole, bool)
     return max(least, round(fraction * whole)) if number and abs(whole) < 2**53 else 0
@@ -40,7 +40,7 @@ def share(fraction: float, whole: Any, least: int = 0) -> Any:
 def power(base: Any, exponent: Any) -> Any:
     """The resolver ``${power:${target.epsilon},-2}``: a power of a positive number.
 
-    What is none passes through: the check of the settings names the key that it came from.
+    Anything else is returned as it is; the check of the settings names the key that it came from.
     """
     number = isinstance(base, (int, float)) and not isinstance(base, bool) and 0 < base < 2.0**53
     return float(base) ** float(exponent) if number else base
@@ -63,14 +63,14 @@ def initialise() -> None:
 
 
 def loader() -> ConfigLoader:
-    """What finds configurations."""
+    """The loader of configurations."""
     initialise()
     return GlobalHydra.instance().config_loader()
 
 
 @contextmanager
 def one_sentence_errors() -> Iterator[None]:
-    """Turns whatever Hydra and OmegaConf refuse into a `UserError`."""
+    """Turns errors of Hydra and OmegaConf into a `UserError`."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="provider=.* is not available")
@@ -86,7 +86,7 @@ def one_sentence_errors() -> Iterator[None]:
 
 
 def sentence(error: BaseException) -> str:
-    """The first line of what Hydra says, and of its cause, where it says nothing itself."""
+    """The first lines of the messages of an error and of its cause."""
     parts = [
         str(each).strip().splitlines()[0] for each in (error, error.__cause__) if each and str(each).strip()
     ]

@@ -64,7 +64,7 @@ def construct(node: Mapping[str, Any], key: str, *leading: Any) -> Any:
     """The object that `node` describes.
 
     Args:
-        key: where the node stands in the configuration, such as ``sampler`` or ``sampler.swap``.
+        key: path of the node in the configuration, such as ``sampler`` or ``sampler.swap``.
         leading: positional arguments that come before those of the node.
 
     Raises:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
 
 IDENTIFYING = ("name", "binarisation", "threshold", "seed", "validation", "shuffle", "sha256")
-"""What decides which images a data set holds; where they lie and what is said of them does not."""
+"""Keys that decide which images a data set holds; the paths and the notes do not."""
 
 READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""

@@ -1,4 +1,4 @@
-"""The names on a command line, checked against those that there are: no torch, no work, one sentence.
+"""Checks the names on a command line against those that exist, without importing torch.
 
 A key is right if it exists for the option that was chosen of its group: ``sampler.ladder`` does for
 ``sampler=pt_dmala`` and does not for ``sampler=dmala``.
@@ -17,8 +17,8 @@ from omegaconf import OmegaConf
 from runner.config.compose import compose, loader, one_sentence_errors, options
 from runner.execution.errors import UserError, listed, nearest, unknown
 
-HOUSE = ("targets.", "samplers.", "metrics.", "runner.")
-"""Where our own classes are; a class from elsewhere is the user's."""
+PROJECT = ("targets.", "samplers.", "metrics.", "runner.")
+"""The packages of this project's own classes; any other class is the user's."""
 
 EXPERIMENT = "experiment"
 
@@ -53,7 +53,7 @@ def other_sweeper(overrides: Sequence[Override]) -> bool:
 
 
 class Names:
-    """All names that there are, as far as they have been asked for.
+    """The names of all groups, options and keys, looked up when they are asked for.
 
     Args:
         hydra_overrides: the overrides of Hydra itself, among them the search path.
@@ -141,7 +141,7 @@ class Names:
         if key in known:
             return
         target = node.get("_target_") if isinstance(node, dict) else None
-        foreign = isinstance(target, str) and not target.startswith(HOUSE)
+        foreign = isinstance(target, str) and not target.startswith(PROJECT)
         if override.is_add() and root in self.groups and foreign:
             return
         if "." in key and root in self.groups:

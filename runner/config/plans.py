@@ -6,10 +6,10 @@
       grid: {target.dataset: [mnist, caltech]}      # every combination of these
       rows: [{row: DMALA, sampler: dmala}, ...]     # with each of these
       overrides: {task.start: random}               # under these
-      scales:                                       # what is otherwise at a scale
+      scales:                                       # what differs at a scale
         smoke: {target.dataset: [digits], target.n_hidden: 32}
       seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale
-      seeds_apart: true                             # each seed is a job of its own
+      one_job_per_seed: true                        # each seed is a job of its own
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from runner.execution.errors import UserError, listed
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "seeds_apart")
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed")
+
+RENAMED = {"seeds_apart": "one_job_per_seed"}
+"""Former keys of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,14 @@ class Plan:
         row: label of the experiment's row; empty outside an experiment.
         cell: the grid point, key to value.
         seeds: how many seeds it has where none are given; None for those of the scale.
-        seeds_apart: whether each seed is a job of its own, since its configuration differs.
+        one_job_per_seed: whether each seed is a job of its own, since its configuration differs.
     """
 
     overrides: list[str]
     row: str = ""
     cell: dict[str, Any] = field(default_factory=dict)
     seeds: int | None = None
-    seeds_apart: bool = False
+    one_job_per_seed: bool = False
 
 
 def product(choices: Choices) -> Iterator[tuple[str, ...]]:
@@ -93,17 +96,17 @@ def _plans_at(
     plans = []
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key != "row"})
-        kept = {
+        chosen = {
             key: [line for line in lines if key not in user or line in user[key]]
             for key, lines in own.items()
         }
-        if not all(kept.values()) or not choosing <= set(own):
+        if not all(chosen.values()) or not choosing <= set(own):
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
-        for lines in product({**fixed, **grid, **others, **kept}):
+        for lines in product({**fixed, **grid, **others, **chosen}):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
-            apart = bool(block.get("seeds_apart"))
-            plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, apart))
+            alone = bool(block.get("one_job_per_seed"))
+            plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))
     return plans
 
 
@@ -117,6 +120,8 @@ def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choic
 def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
     """Refuses a key that a sweep does not have, and numbers of seeds that are none."""
     for key in block:
+        if key in RENAMED:
+            raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
         if key not in KEYS:
             raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
     for scale, seeds in (block.get("seeds") or {}).items():
@@ -136,7 +141,7 @@ def _as_choices(block: Mapping[Any, Any]) -> Choices:
 
 
 def _written(value: Any) -> str:
-    """A value of an experiment's YAML as it is written in an override; text stands as it is."""
+    """A value of an experiment's YAML as it is written in an override; text is unchanged."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
 """Tabular data by name, as `conf/tabular` describes it, for the targets that are made of rows.
 
 A target whose configuration has a key `tabular` is constructed with the rows in its place. `split_seed` and
-`rows`, which say which rows these are, stand beside it and are read here.
+`rows`, beside it in the configuration, say which rows these are.
 """
 
 from __future__ import annotations

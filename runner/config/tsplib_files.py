@@ -1,4 +1,4 @@
-"""What the file of a travelling-salesman instance contributes to an identity: its content, not its place."""
+"""The identity of a travelling-salesman instance from a file: its content, not its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.config.datasets import file_digest
 from runner.execution.errors import UserError, one_sentence
 
 UNREAD = ("cities", "instance_seed")
-"""Keys of the random instance, which a file stands in place of."""
+"""Keys of the random instance, which a file replaces."""
 
 
 def names_a_file(target: Mapping[str, Any]) -> bool:
@@ -18,14 +18,14 @@ def names_a_file(target: Mapping[str, Any]) -> bool:
 
 
 def identifying(target: Mapping[str, Any]) -> dict[str, Any]:
-    """The node of a target with digests of its file, and of the tour beside it, in place of where they lie.
+    """The node of a target with digests of its file, and of the tour beside it, instead of their paths.
 
     Raises:
         UserError: if the file is not there.
     """
-    kept = {key: value for key, value in target.items() if key != "root"}
+    rest = {key: value for key, value in target.items() if key != "root"}
     if target["file"] is None:
-        return kept
+        return rest
     from targets.datasets.dataset import DataError
     from targets.tours.tsplib import find, tour_beside
 
@@ -35,5 +35,5 @@ def identifying(target: Mapping[str, Any]) -> dict[str, Any]:
         raise UserError(f"target.{one_sentence(error)}.") from error
     beside = tour_beside(path)
     tour = file_digest(beside) if beside.is_file() else None
-    own = {key: value for key, value in kept.items() if key not in UNREAD}
+    own = {key: value for key, value in rest.items() if key not in UNREAD}
     return {**own, "file": file_digest(path), "tour": tour}

@@ -97,7 +97,7 @@ ARCHITECTURES = {
         of_data=lambda data: {"shape": list(data.shape)},
     ),
 }
-"""By the name that stands in a model file."""
+"""By the name in a model file."""
 
 
 def architecture_of(model: object) -> str | None:

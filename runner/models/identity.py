@@ -1,80 +1,42 @@
-"""What a run is: a hash of everything in its configuration that can change its numbers."""
+"""What a target, a saved model and a tuned sampler are, wherever their files lie."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from runner.config import tsplib_files
 from runner.config.datasets import file_digest
 from runner.config.datasets import identifying as identifying_data
+from runner.config.node import node
 from runner.execution.errors import UserError
-from runner.store.digest import PARTS, SCHEMA, digest
+from runner.store.digest import SCHEMA, digest
+
+if TYPE_CHECKING:
+    from targets.target import Target
 
 
-def identifying(config: DictConfig, device: str) -> dict[str, Any]:
-    """The resolved part of `config` that can change numbers, without the seed.
-
-    What a task does not use is no part of it: `learn` measures with its own means and has its own
-    training, `evaluate` knows nothing but a file, `spectral_gap` draws no samples to measure.
-
-    Args:
-        device: type of the device that the run is computed on, ``cpu`` or ``cuda``.
+def target_identity(target: dict[str, Any]) -> dict[str, Any]:
+    """The node of a target as it enters an identity: files and data sets by their content.
 
     Raises:
-        UserError: if a saved model or a data set that it names is not there, or nothing can be learned.
+        UserError: if a saved model or a data set that it names is not there.
     """
-    parts: dict[str, Any] = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
-    task = parts["task"].get("name") if isinstance(parts["task"], dict) else None
-    if task == "spectral_gap":
-        del parts["metric"]
-        if parts["task"].get("method") != "kernel":
-            del parts["sampler"]
-    if task == "evaluate":
-        path = model_file(config.model)
-        rbm = _described(path, file_digest(path))[1]
-        parts = {"task": _as_read(parts["task"], rbm), "model": weights_of(path)}
-        if config.task.dataset is not None:
-            parts["task"]["dataset"] = identifying_data(config.task.dataset, key="task.dataset")
-    elif task == "learn":
-        if "training" not in parts["target"]:
-            raise UserError(
-                "task=learn needs a target that can be learned, such as rbm or resnet_ebm; "
-                f"target={parts['target'].get('name')} cannot."
-            )
-        del parts["metric"]
-        # Here and below torch comes with the import: a typing error must not wait for it.
-        from runner.models.training.training_settings import essential
+    if "training" in target:
+        return _with_data(target)
+    return tsplib_files.identifying(target) if tsplib_files.names_a_file(target) else target
 
-        rbm = parts["target"].get("_target_") == "targets.models.rbm.RBM"
-        parts["task"] = _as_read(essential(parts["task"]), rbm)
-        learned = {key: parts["target"][key] for key in parts["target"] if key not in NOT_LEARNED}
-        parts["target"] = _with_data(learned)
-    elif isinstance(parts["target"], dict) and "training" in parts["target"]:
-        parts["target"] = _with_data(parts["target"])
-    elif isinstance(parts["target"], dict) and tsplib_files.names_a_file(parts["target"]):
-        parts["target"] = tsplib_files.identifying(parts["target"])
-    return {"schema": SCHEMA, **parts, "device": device, "dtype": config.dtype}
+
+def learned_identity(target: dict[str, Any]) -> dict[str, Any]:
+    """The node of a learned target without what a task reads that trains a model of its own."""
+    return _with_data({key: target[key] for key in target if key not in NOT_LEARNED})
 
 
 NOT_LEARNED = ("model", "model_seed", "training", "ground_truth")
-"""Keys of a learned target that `task=learn` does not read: its own settings and seed stand for them."""
-
-
-UNREAD_BY_RBM = ("sampler", "repeats")
-"""Keys of `task.ais` that the likelihood of an RBM does not read: its annealing moves by block Gibbs."""
-
-
-def _as_read(task: dict[str, Any], rbm: bool) -> dict[str, Any]:
-    """The task `learn` or `evaluate` with what it reads where the model is an RBM, or is none."""
-    ais = task.get("ais")
-    if not rbm or not isinstance(ais, dict):
-        return task
-    return {**task, "ais": {key: value for key, value in ais.items() if key not in UNREAD_BY_RBM}}
+"""Keys of a learned target that `task=learn` does not read: it has its own settings and seed."""
 
 
 def _with_data(target: dict[str, Any]) -> dict[str, Any]:
@@ -101,15 +63,23 @@ def weights_of(path: Path) -> dict[str, str | None]:
     return _described(path, file_digest(path))[0]
 
 
+def class_of(path: Path) -> type[Target]:
+    """The class of a saved model.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    return _described(path, file_digest(path))[1]
+
+
 @functools.cache
-def _described(path: Path, content: str) -> tuple[dict[str, str | None], bool]:
-    """What the model in a file is, and whether it is an RBM."""
+def _described(path: Path, content: str) -> tuple[dict[str, str | None], type[Target]]:
+    """What the model in a file is, and its class."""
     from runner.models.model_files import load_model, model_digest
-    from targets.models.rbm import RBM
 
     model, metadata = load_model(path)
     weights = {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
-    return weights, isinstance(model, RBM)
+    return weights, type(model)
 
 
 def model_file(given: Any, key: str = "model") -> Path:
@@ -129,15 +99,9 @@ def model_file(given: Any, key: str = "model") -> Path:
     return path
 
 
-def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
-    """The id of the run of each seed."""
-    content = identifying(config, device)
-    return {seed: digest({**content, "seed": seed}) for seed in seeds}
-
-
 def tuning_id(config: DictConfig, device: str) -> str:
     """Identity of a tuned sampler: what can change its hyperparameters, and no more."""
-    content = identifying(config, device)
-    target = {key: value for key, value in content["target"].items() if key != "ground_truth"}
-    own = {key: content[key] for key in ("schema", "sampler", "device", "dtype")}
-    return digest({**own, "target": target})
+    target = {**target_identity(node(config, "target"))}
+    target.pop("ground_truth", None)
+    content = {"schema": SCHEMA, "sampler": node(config, "sampler"), "device": device, "dtype": config.dtype}
+    return digest({**content, "target": target})

@@ -41,10 +41,9 @@ def blueprint(config: DictConfig) -> Target:
     Raises:
         UserError: for a missing or damaged data set or file, or a size that is refused.
     """
-    given = config.target.get("model")
-    if given is not None and config.task.name != "learn":
+    if config.target.get("model") is not None:
         return load_named(config).target
-    recipe = recipe_of(config, 0 if config.task.name == "learn" else None)
+    recipe = recipe_of(config)
     kernel_of(recipe)
     model = load_trained(Store(config.output_root).model(recipe.model_id))
     return model.target if model is not None else untrained(recipe, data_of(recipe, config))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +22,6 @@ from runner.execution.errors import UserError, one_sentence
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
-from runner.store.digest import digest
 from samplers.kernel import Kernel
 from targets.randomness import Streams
 from targets.spaces import Space
@@ -110,16 +108,14 @@ def threads(config: DictConfig) -> int:
     return given
 
 
-def build(config: DictConfig) -> Problem:
-    """The problem that `config` describes.
+def build(config: DictConfig, target: Target | None = None) -> Problem:
+    """The problem that `config` describes, on `target` where that has been built already.
 
     Raises:
         UserError: for a class that cannot be imported or built, or a setting that is not allowed.
     """
-    device = torch.device(device_type(config.device))
-    dtype = floating_point(config.dtype)
     torch.set_num_threads(threads(config))
-    target = _target(config, device, dtype)
+    target = built_target(config) if target is None else target
     kernel = build_kernel(config)
     settings = sample_settings(config, target)
     return Problem(
@@ -127,31 +123,21 @@ def build(config: DictConfig) -> Problem:
         target,
         kernel.to(target.like()),
         settings,
-        device,
+        torch.device(device_type(config.device)),
         notes=notes(target),
         target_name=target_name(node(config, "target")),
     )
 
 
-# Module state: the jobs of a sweep that one process computes share their targets.
-_targets: OrderedDict[str, Target] = OrderedDict()
-TARGETS_IN_MEMORY = 4
+def built_target(config: DictConfig) -> Target:
+    """The target of `config` on its device, in its precision, its parameters fixed.
 
-
-def _target(config: DictConfig, device: torch.device, dtype: torch.dtype) -> Target:
-    """The target on its device; the last few stay in memory for the next jobs."""
-    if is_learned(config):
-        return blueprint(config).to(device=device, dtype=dtype).requires_grad_(False)
-    root = OmegaConf.select(config, "data.root")
-    described = {"target": node(config, "target"), "data": str(root)}
-    key = digest({**described, "device": str(device), "dtype": str(dtype)})
-    if key not in _targets:
-        target = build_target(config).to(device=device, dtype=dtype)
-        _targets[key] = target.requires_grad_(False)
-        if len(_targets) > TARGETS_IN_MEMORY:
-            _targets.popitem(last=False)
-    _targets.move_to_end(key)
-    return _targets[key]
+    Raises:
+        UserError: if it cannot be built or is no `Target`.
+    """
+    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    torch.set_num_threads(threads(config))
+    return build_target(config).to(device=device, dtype=dtype).requires_grad_(False)
 
 
 def label(config: DictConfig, group: str) -> str:

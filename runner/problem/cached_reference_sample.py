@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from omegaconf import DictConfig
@@ -69,7 +69,9 @@ def with_trained_target(problem: Problem, store: Store) -> Problem:
         model=str(model.path),
         target_name=f"{problem.config.target.get('name')}/{model.metadata.get('dataset')}",
     )
-    return _with_reference_sample(problem, model, target, store) if isinstance(target, RBM) else problem
+    if not target.block_gibbs:
+        return problem
+    return _with_reference_sample(problem, model, cast(RBM, target), store)
 
 
 def _with_reference_sample(problem: Problem, model: TrainedModel, target: RBM, store: Store) -> Problem:
@@ -91,9 +93,10 @@ def check_reference_sample(problem: Problem) -> None:
     Raises:
         UserError: naming what is refused.
     """
-    if is_learned(problem.config) and isinstance(problem.target, RBM):
-        images = problem.target.like().new_zeros((1, problem.target.n_visible))
-        _chains(problem.target, images, node(problem.config, "target").get("ground_truth"))
+    if is_learned(problem.config) and problem.target.block_gibbs:
+        target = cast(RBM, problem.target)
+        images = target.like().new_zeros((1, target.n_visible))
+        _chains(target, images, node(problem.config, "target").get("ground_truth"))
 
 
 def _reference_sample(

@@ -13,13 +13,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.errors import UserError
 from runner.report.table_shape import TableShape
+from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     from runner.store.run_store import RunFolder, Store
-
-
-WITHOUT_CHANCE = ("spectral_gap",)
-"""Tasks whose numbers no seed changes: there is one run of each, and nothing to average."""
 
 
 class JobLike(Protocol):
@@ -92,7 +89,7 @@ class Results:
     @property
     def seeds(self) -> int:
         """The most runs that a row has in a column; 0 where nothing in any run is random."""
-        if all(run.config.get("task", {}).get("name") in WITHOUT_CHANCE for run in self.runs):
+        if not any("task" not in run.config or task_of(run.config).random for run in self.runs):
             return 0
         return max(Counter((run.row, run.column) for run in self.runs).values())
 

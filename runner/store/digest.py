@@ -1,4 +1,4 @@
-"""A content as a short hash: equal for what means the same, wherever the code lies that it names."""
+"""A short hash of a configuration: equal for equal meaning, whatever module a built-in class is in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = 2
 PARTS = ("target", "sampler", "task", "metric")
 """The groups of the configuration that make a run; `seed`, device type and `dtype` join them."""
 
-BUILT_IN = ("targets", "samplers", "metrics")
+BUILT_IN = ("targets", "samplers", "metrics", "runner")
 """The packages whose classes enter an identity by their name alone: a class that moves keeps its runs."""
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
-from runner.config.compose import compose_by_groups
+from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
 from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.config.seeds import LARGEST_BATCH, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
-from runner.models.identity import run_ids
+from runner.tasks.run_identity import run_ids
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,13 @@ def jobs_of(request: Request) -> list[Job]:
             number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
             overrides = [*overrides, f"seed=[{','.join(map(str, range(number)))}]"]
             config.seed = list(range(number))
-        if not plan.seeds_apart:
+        if not plan.one_job_per_seed:
             batches = [(overrides, config)]
         else:
             batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]
         for lines, own in batches:
-            ids = run_ids(own, device_type(own.device), seeds_of(own))
+            with one_sentence_errors():
+                ids = run_ids(own, device_type(own.device), seeds_of(own))
             new = {(plan.row, run_id) for run_id in ids.values()} - known
             known |= new
             if new:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from hydra._internal.callbacks import Callbacks
+from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
@@ -17,6 +18,7 @@ from runner.config.compose import CONFIG, HYDRA_KEYS_KEPT, initialise, loader, o
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
+from runner.problem.problems import Problems
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, jobs_of
@@ -27,10 +29,9 @@ from runner.sweep.preflight import preflight
 def run_one(request: Request) -> int:
     """Computes the one job of `request` and shows what it measured; the exit status."""
     (only,) = jobs_of(request)
-    preflight([only])
-    kept = [line for line in request.hydra if line.startswith(HYDRA_KEYS_KEPT)]
+    problems = preflight([only])
     with signals.commanding(), Progress():
-        outcome = compute(only.config, [*kept, *only.overrides])
+        outcome = compute(only, _kept(request), problems)
     _show(only, outcome)
     return 1 if outcome.failures else 0
 
@@ -38,7 +39,7 @@ def run_one(request: Request) -> int:
 def run_sweep(request: Request) -> int:
     """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
     jobs = jobs_of(request)
-    preflight(jobs)
+    problems = preflight(jobs)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:
@@ -47,7 +48,7 @@ def run_sweep(request: Request) -> int:
         else:
             pending.append(each)
     if pending:
-        for returned in _launch(request, pending):
+        for returned in _launch(request, pending, problems):
             outcome.add(returned)
     if outcome.failures:
         print(digest(outcome.failures), file=sys.stderr)
@@ -68,8 +69,13 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     return 0
 
 
-def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
-    """Hands all jobs to Hydra's launcher in one call."""
+def _kept(request: Request) -> list[str]:
+    """The overrides of Hydra itself that a command needs that repeats a job."""
+    return [line for line in request.hydra if line.startswith(HYDRA_KEYS_KEPT)]
+
+
+def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[Outcome]:
+    """Computes all jobs here, or hands them to the launcher that was asked for in one call."""
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
     root = f"++output_root='{jobs[0].config.output_root}'"
@@ -78,11 +84,13 @@ def _launch(request: Request, jobs: Sequence[Job]) -> list[Outcome]:
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = type(launcher).__name__ == "JoblibLauncher"
-    summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
     with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
+            if isinstance(launcher, BasicLauncher):
+                return [compute(each, _kept(request), problems) for each in jobs]
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
             signals.obey()

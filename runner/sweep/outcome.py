@@ -1,4 +1,4 @@
-"""What became of a job, and the digest of a sweep's failures."""
+"""The outcome of a job, and the summary of a sweep's failures."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What became of the runs of one job, or of many.
+    """The outcome of the runs of one job, or of many.
 
     Attributes:
         done: ids of the runs that were computed to their end.
         skipped: ids of those that were done before.
-        elsewhere: ids of those that another process is computing.
+        locked: ids of those that another process is computing.
         failures: what failed.
         interrupted: whether the process was told to stop.
     """
 
     done: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
+    locked: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
 
@@ -74,7 +74,7 @@ class Outcome:
         """Adds another job's outcome to this one."""
         self.done += other.done
         self.skipped += other.skipped
-        self.elsewhere += other.elsewhere
+        self.locked += other.locked
         self.failures += other.failures
         self.interrupted |= other.interrupted
 
@@ -87,7 +87,7 @@ class Outcome:
         """``18 runs done, 2 skipped (done before), 1 failed.``"""
         parts = [f"{_runs(len(self.done))} done"]
         parts += [f"{len(self.skipped)} skipped (done before)"] if self.skipped else []
-        parts += [f"{len(self.elsewhere)} left to another process"] if self.elsewhere else []
+        parts += [f"{len(self.locked)} left to another process"] if self.locked else []
         parts += [f"{self.failed} failed"] if self.failures else []
         return ", ".join(parts) + "."
 

@@ -59,7 +59,7 @@ def next_batch(
         if not path.exists():
             continue
         try:
-            names = load_checkpoint(path).get("run_ids", [])
+            names = load_checkpoint(path).get("run_ids", [folder.run_id])  # of a per-seed task: its own
             seeds = [by_id[name] for name in names if name in by_id]
             if len(seeds) < len(names) or not seeds or folders[seeds[0]] is not folder:
                 raise UnusableCheckpointError("belongs to other runs")

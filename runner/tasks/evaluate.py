@@ -8,19 +8,62 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.datasets import described, load_dataset
+from runner.config.datasets import identifying as identifying_data
 from runner.execution.errors import UserError
-from runner.models.identity import model_file
+from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model
+from runner.problem.problems import Problems
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
-from runner.tasks.likelihood.ais_settings import ais_settings
+from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
+from runner.tasks.task import Parts, PerSeedTask
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 
 
+class Evaluate(PerSeedTask):
+    """Measures the likelihood of the model at `model`; the run's steps are the temperatures."""
+
+    reads_model = True
+
+    def check(self, config: DictConfig, problems: Problems) -> None:
+        target, _, _ = subject(config)
+        check_likelihood(target, ais_settings(config))
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """The task, the model's weights and its data set: no target, sampler or metric is read."""
+        path = model_file(config.model)
+        task = annealing_identity(parts["task"], class_of(path))
+        if task.get("dataset") is not None:
+            task = {**task, "dataset": identifying_data(task["dataset"], key="task.dataset")}
+        return {"task": task, "model": weights_of(path)}
+
+    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+        started = time.monotonic()
+        target, metadata, data = subject(config)
+        settings = ais_settings(config)
+        values = likelihood(target, data, settings, seed, config, folder.checkpoint)
+        seconds = time.monotonic() - started
+        sampler = (metadata.get("recipe") or {}).get("sampler", {})
+        steps = len(settings.betas) - 1
+        return RunResult(
+            target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
+            sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
+            seed=seed,
+            records=[Measurement(steps, steps, seconds, values)],
+            steps=steps,
+            evaluations=steps,
+            seconds=seconds,
+            wall_seconds=seconds,
+            exact=False,
+            notes=[data.note] if data.note else [],
+            model=str(config.model),
+        )
+
+
 def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
-    """The saved model, what its file says of it, and the data set that it is measured on.
+    """The saved model, the metadata in its file, and the data set that it is measured on.
 
     Raises:
         UserError: if one of them cannot be read, or they do not fit each other.
@@ -52,41 +95,3 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
             f"task.dataset={name} has images of {found} pixels, the model {path} expects {wanted}."
         )
     return target, metadata, data
-
-
-def check_evaluation(config: DictConfig) -> None:
-    """Refuses a model, a data set or settings that `evaluate` cannot begin with.
-
-    Raises:
-        UserError: naming what is refused.
-    """
-    target, _, _ = subject(config)
-    check_likelihood(target, ais_settings(config))
-
-
-def evaluate(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
-    """Measures the likelihood of the model at `config.model`; the run's steps are the temperatures.
-
-    Raises:
-        UserError: if the model or its data set cannot be read.
-    """
-    begun = time.monotonic()
-    target, metadata, data = subject(config)
-    settings = ais_settings(config)
-    values = likelihood(target, data, settings, seed, config, folder.checkpoint)
-    seconds = time.monotonic() - begun
-    sampler = (metadata.get("recipe") or {}).get("sampler", {})
-    steps = len(settings.betas) - 1
-    return RunResult(
-        target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
-        sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
-        seed=seed,
-        records=[Measurement(steps, steps, seconds, values)],
-        steps=steps,
-        evaluations=steps,
-        seconds=seconds,
-        wall_seconds=seconds,
-        exact=False,
-        notes=[data.note] if data.note else [],
-        model=str(config.model),
-    )

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_plain
-from runner.execution.errors import RunError, warn
+from runner.execution.errors import warn
 from runner.execution.stopwatch import Stopwatch
 from runner.problem.build import Problem, beta, label
 from runner.store.run_files import Measurement, RunResult
+from runner.tasks.task import SeedError
 from samplers.kernel import State
 from targets.randomness import Streams
 
@@ -26,15 +27,15 @@ COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 """The attributes of a `Sampling` that are plain numbers and lists."""
 
 
-class NotANumberError(RunError):
+class NotANumberError(SeedError):
     """Chains of some seeds met a log density that is NaN or infinite."""
 
     def __init__(self, target: str, step: int, seeds: list[int]) -> None:
         listed = ", ".join(map(str, seeds))
         super().__init__(
-            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed})."
+            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed}).",
+            seeds,
         )
-        self.seeds = seeds
 
 
 @dataclass

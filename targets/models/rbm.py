@@ -45,6 +45,7 @@ class RBM(Target):
     """
 
     batch_invariant = False
+    block_gibbs = True
     reference_chains: int | None = None
     space: Binary
     data_mean: Tensor

@@ -22,6 +22,7 @@ from torch import nn
 from metrics.applications.lenet5 import LeNet5
 from runner.config.datasets import load_dataset
 from runner.execution import signals
+from runner.problem.problems import Problems
 from runner.report.draw_figures import draw_figure
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
@@ -240,11 +241,11 @@ def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
 @pytest.mark.usefixtures("call")
 def test_a_worker_computes_with_the_threads_of_the_run(task: tuple[str, ...]) -> None:
     """A worker has no preflight, and another number of threads rounds a fit differently."""
-    (config,) = [job.config for job in jobs_of(requested(list(task), multirun=False))]
+    (job,) = jobs_of(requested(list(task), multirun=False))
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        assert not compute(config, []).failed
+        assert not compute(job, [], Problems()).failed
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)

@@ -8,9 +8,10 @@ import pytest
 
 from runner.config.compose import compose
 from runner.config.seeds import seeds_of
-from runner.models.identity import run_ids, tuning_id
+from runner.models.identity import tuning_id
 from runner.models.model_files import save_model
 from runner.store.digest import canonical, digest
+from runner.tasks.run_identity import run_ids
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
 
@@ -34,7 +35,7 @@ def test_canonical_json_is_pinned() -> None:
 @pytest.mark.parametrize(
     "override",
     [
-        "output_root=elsewhere",
+        "output_root=another",
         "logger=wandb",
         "checkpoint.seconds=1",
         "checkpoint.steps=7",
@@ -88,7 +89,7 @@ def test_numbers_that_are_equal_are_the_same() -> None:
     assert canonical({"a": (1.0, 2.5, True)}) == {"a": [1, 2.5, True]}
 
 
-def test_order_and_company_of_seeds_do_not_matter() -> None:
+def test_neither_order_nor_other_seeds_matter() -> None:
     several = ids("seed=[2,0,1]")
     assert list(several) == [2, 0, 1]
     assert all(ids(f"seed={seed}")[seed] == run_id for seed, run_id in several.items())

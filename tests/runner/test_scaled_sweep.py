@@ -29,14 +29,14 @@ sweep:
 
 @pytest.fixture
 def written(tmp_path: Path) -> str:
-    """The override that makes the experiments `scaled` and `apart` known."""
+    """The override that makes the experiments `scaled` and `alone` known."""
     folder = tmp_path / "conf" / "experiment"
     folder.mkdir(parents=True)
     (folder / "scaled.yaml").write_text(EXPERIMENT)
     # Each seed has a target of its own: its number of components is the seed's.
-    apart = EXPERIMENT.replace("target.components: [8, 16]", 'target.components: ["${seed}"]')
-    apart = apart.replace("target.components: [2], ", "").replace("scaled", "apart")
-    (folder / "apart.yaml").write_text(apart + "  seeds_apart: true\n")
+    alone = EXPERIMENT.replace("target.components: [8, 16]", 'target.components: ["${seed}"]')
+    alone = alone.replace("target.components: [2], ", "").replace("scaled", "alone")
+    (folder / "alone.yaml").write_text(alone + "  one_job_per_seed: true\n")
     return f"hydra.searchpath=[file://{tmp_path}/conf]"
 
 
@@ -79,15 +79,15 @@ def test_what_the_user_gives_counts_at_every_scale(written: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["seed=[3,4]", "seed=3,4", "seed=range(3,5)"])
-def test_seeds_apart_are_a_job_each(written: str, given: str) -> None:
-    jobs = experiment_jobs("apart", [written, "sampler=gibbs", given])
+def test_one_job_per_seed(written: str, given: str) -> None:
+    jobs = experiment_jobs("alone", [written, "sampler=gibbs", given])
     assert points(jobs) == [("Gibbs", 3, 3, [3]), ("Gibbs", 4, 3, [4])]
     assert [job.config.seed for job in jobs] == [3, 4]
 
 
 def test_an_interpolation_over_seeds_is_the_run_that_a_hand_would_write(written: str) -> None:
     """The overrides go to the launcher as they are: composed anew they are the same run."""
-    for job in experiment_jobs("apart", [written, "scale=smoke", "sampler=gibbs", "seed=[3,4]"]):
+    for job in experiment_jobs("alone", [written, "scale=smoke", "sampler=gibbs", "seed=[3,4]"]):
         (seed,) = job.run_ids
         base = ["target=mog", "sampler=gibbs", "metric=[jump]", "scale=smoke", "task.start=uniform"]
         base += ["task.steps=30", "task.chains=2", f"seed={seed}"]
@@ -98,8 +98,8 @@ def test_an_interpolation_over_seeds_is_the_run_that_a_hand_would_write(written:
         assert again.run_ids == job.run_ids
 
 
-def test_seeds_apart_run_and_are_skipped_when_repeated(call: Call, written: str) -> None:
-    argv = ("-m", "+experiment=apart", written, "scale=smoke", "seed=2,4")
+def test_one_job_per_seed_runs_and_is_skipped_when_repeated(call: Call, written: str) -> None:
+    argv = ("-m", "+experiment=alone", written, "scale=smoke", "seed=2,4")
     ended = call(*argv)
     assert (ended.status, ended.out) == (0, "4 runs done.\n"), ended.err
     kept = {path.parent.name: path.read_text() for path in Path("outputs/runs").glob("*/config.yaml")}
@@ -114,6 +114,7 @@ def test_seeds_apart_run_and_are_skipped_when_repeated(call: Call, written: str)
     [
         (("seeds: {smoke: 2,", "seeds: {smoke: 0,"), r"sweep\.seeds\.smoke .* must be .* 0 was given"),
         (("  scales:\n", "  scale:\n"), r"has sweep\.scale; a sweep has"),
+        (("  scales:\n", "  seeds_apart: true\n  scales:\n"), r"is now called one_job_per_seed\."),
     ],
 )
 def test_a_sweep_with_a_mistake_is_refused(

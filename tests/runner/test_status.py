@@ -1,4 +1,4 @@
-"""`python -m runner.status`: it tells and does nothing."""
+"""`python -m runner.status`: it reports and computes no run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.status import main, standing, time_left
+from runner.store.old_runs import old_runs
 from runner.sweep.jobs import experiment_jobs
 from tests.runner.conftest import Call
 from tests.runner.test_sweep import tiny
@@ -21,7 +22,7 @@ def everything(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.usefixtures("tiny")
-def test_every_status_is_told_and_nothing_is_written(
+def test_every_status_is_shown_and_nothing_is_written(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = f"hydra.searchpath=[file://{tmp_path}/conf]"
@@ -71,6 +72,26 @@ def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("experiment", ["pt_table2_sampling", "pt_table2_learning", "pt_table3"])
 def test_the_time_left_of_models_that_are_not_trained_yet(experiment: str, call: Call) -> None:
-    # Every row of the table, the draws of the truth among them, is tried on a model that nobody has trained.
+    # Every row of the table, the reference draws among them, is tried on a model that is not trained.
     assert main([experiment, "scale=smoke", "seed=0", "task.chains=4"]) == 0
     assert not list(Path("outputs/models").glob("*/model.safetensors"))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_runs_with_ids_of_an_earlier_version_are_counted_and_left_alone(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = [f"hydra.searchpath=[file://{tmp_path}/conf]", "scale=smoke", "target=bernoulli4", "sampler=gibbs"]
+    assert call("-m", "+experiment=tiny", *argv).status == 0
+    for path in tmp_path.glob("outputs/runs/*/summary.json"):
+        folder = path.parent.rename(path.parent.with_name(f"0{path.parent.name[1:]}"))
+        (folder / "summary.json").write_text('{"schema": 1, "status": "done"}')
+    before = everything(tmp_path)
+    assert main(["tiny", *argv]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "2 runs have ids of an earlier version under outputs: run ids have changed once since then, " in said
+    )
+    assert "2 runs are left: about " in said
+    assert everything(tmp_path) == before
+    assert old_runs(tmp_path) == ""

@@ -106,6 +106,7 @@ def job(row: str, components: int, seeds: int = 3) -> Job:
             "sampler": {"name": row},
             "task": {
                 "name": "sample",
+                "_target_": "runner.tasks.sample_task.Sample",
                 "steps": 50,
                 "chains": 4,
                 "burn_in": 10,
@@ -345,7 +346,8 @@ def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_pa
         "by_status": {"done": 17, "failed": 1, "missing": 12},
     }
     assert manifest["git"] == [{"commit": "abc", "dirty": False}]
-    assert manifest["budget"] == {"steps": 50, "chains": 4, "burn_in": 10, "start": "uniform"}
+    budget = {"steps": 50, "chains": 4, "burn_in": 10, "start": "uniform", "record": 0}
+    assert manifest["budget"] == budget
     assert manifest["seconds"]["sampling"] == pytest.approx(17 * 2.0)
     assert manifest["seconds"]["tuning"] == pytest.approx(6 * 1.5)
 

@@ -287,11 +287,16 @@ def test_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> N
 
 
 LEARN = {
-    "name": "learn", "method": "pcd", "cd_steps": 10, "iterations": 500, "batch": 100, "chains": 100,
+    "_target_": "runner.tasks.learn.Learn",
+    "method": "pcd", "cd_steps": 10, "iterations": 500, "batch": 100, "chains": 100,
     "ais": {"temperatures": 2000, "chains": 100, "schedule": "linear"},
 }  # fmt: skip
-SAMPLE = {"name": "sample", "steps": 2000, "chains": 100, "burn_in": 0, "start": "random"}
+SAMPLE = {
+    "_target_": "runner.tasks.sample_task.Sample",
+    "steps": 2000, "chains": 100, "burn_in": 0, "start": "random",
+}  # fmt: skip
 MODEL = {
+    "_target_": "targets.models.rbm.RBM",
     "n_hidden": 500,
     "training": {"method": "cd", "cd_steps": 10, "iterations": 1000, "batch": 100},
     "ground_truth": {"steps": 2000, "chains": 500},
@@ -310,17 +315,16 @@ def test_the_budget_of_a_task_is_said() -> None:
     )
     assert budget_sentence(with_task(SAMPLE)) == (
         "Budget (quick): 100 chains, 2,000 steps of which 0 are burn-in, start: random. Models: 500 hidden "
-        "units, 1,000 iterations of CD-10 in batches of 100; truth: 2,000 block-Gibbs steps of 500 chains."
+        "units, 1,000 iterations of CD-10 in batches of 100; reference sample: 2,000 block-Gibbs steps of "
+        "500 chains."
     )
     learned = budget(with_task(LEARN).runs[0].config)
-    assert learned == {key: value for key, value in LEARN.items() if key not in ("name", "chains")} | {
-        "chains": 100
-    }
+    assert learned == {key: value for key, value in LEARN.items() if key != "_target_"}
 
 
 def test_the_budget_of_a_deep_model_names_its_buffer_its_repeats_its_device_and_its_time() -> None:
     task = {**LEARN, "buffer": 1000, "ais": {**cast(Any, LEARN["ais"]), "repeats": 3}}
-    planned = with_task(task, {"width": 8})
+    planned = with_task(task, {"_target_": "targets.models.resnet_ebm.ResNetEBM"})
     budgeted = (
         "Budget (quick): PCD with 100 chains, 500 iterations of 10 steps in batches of 100, chains taken "
         "from a buffer of 1,000 states; AIS with 2,000 temperatures and 100 chains, 3 times."

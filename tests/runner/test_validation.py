@@ -14,7 +14,6 @@ from torch import Tensor
 from metrics.likelihood.rbm_log_partition import exact_rbm_log_partition
 from runner.config.compose import compose
 from runner.execution.errors import UserError
-from runner.models.identity import run_ids
 from runner.models.recipe import data_of, recipe_of
 from runner.models.training import (
     Training,
@@ -26,6 +25,7 @@ from runner.models.training import (
 from runner.models.training import validation as validation_module
 from runner.models.training.training_settings import LATER, essential
 from runner.models.training.validation import Score, Validation
+from runner.tasks.run_identity import run_ids
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA

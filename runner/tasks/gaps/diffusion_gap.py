@@ -1,4 +1,4 @@
-"""What `task=spectral_gap` says of a Langevin diffusion on a grid, and what theory says of one."""
+"""What `task=spectral_gap` computes for a Langevin diffusion on a grid, and the theory's values for it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def of_diffusion(target: Target, method: str, task: Mapping[str, Any]) -> dict[s
 
 
 def of_theory(target: Target, method: str, task: Mapping[str, Any]) -> dict[str, float]:
-    """What theory says of the inverse gap of Langevin diffusion in the target's dimension.
+    """The inverse gap in theory of Langevin diffusion in the target's dimension.
 
     Raises:
         ValueError: for a setting that is refused.

@@ -1,4 +1,4 @@
-"""What `task=spectral_gap` says of a kernel on a space that can be listed: its gap, and times beside it."""
+"""What `task=spectral_gap` computes for a kernel on an enumerable space: its gap and time scales."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def check_kernel(problem: Problem, task: Mapping[str, Any]) -> None:
 def of_kernel(problem: Problem, task: Mapping[str, Any]) -> dict[str, float]:
     """Gap, mixing and autocorrelation times of a tuned kernel, in steps of the kernel.
 
-    Of a kernel that is not exact they concern its own stationary law. The autocorrelation time is that of the
-    log density, where a cycle of the kernel ends.
+    For a kernel that is not exact they are those of its own stationary distribution. The autocorrelation time
+    is that of the log density at the ends of the kernel's cycles.
 
     Raises:
-        ValueError: if it cannot be listed, or a subset has fewer than two states.
+        ValueError: if it cannot be enumerated, or a subset has fewer than two states.
     """
     with torch.no_grad():
         chain = enumerated_chain(problem.kernel, problem.target, task["memory"])
@@ -86,15 +86,15 @@ def _restricted(
         found = subsets(problem.target, states, restrict, task["radius"])
         parts = {name: held[chain.place] for name, held in found.items()}
     values = {}
-    for name, kept in parts.items():
-        if int(kept.sum()) < 2:
+    for name, subset in parts.items():
+        if int(subset.sum()) < 2:
             raise ValueError(
-                f"restrict leaves {int(kept.sum())} states with mass in {name}, at least 2 are needed"
+                f"restrict leaves {int(subset.sum())} states with mass in {name}, at least 2 are needed"
             )
-        gap = restricted_gap(chain.matrix, chain.pi, kept)
+        gap = restricted_gap(chain.matrix, chain.pi, subset)
         values[f"restricted_gap_{name}"] = gap / chain.steps
         values[f"restricted_inverse_gap_{name}"] = chain.steps / gap if gap > 0.0 else torch.inf
-        values[f"restricted_mass_{name}"] = float(chain.pi[kept].sum())
+        values[f"restricted_mass_{name}"] = float(chain.pi[subset].sum())
     return values
 
 

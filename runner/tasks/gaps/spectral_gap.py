@@ -1,10 +1,10 @@
-"""The task `spectral_gap`: how fast a kernel or a diffusion forgets, exactly and not by running it."""
+"""The task `spectral_gap`: how fast a kernel or a diffusion mixes, from its matrix and without runs."""
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, open_dict
@@ -12,57 +12,79 @@ from omegaconf import DictConfig, open_dict
 from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution.errors import UserError, one_sentence
+from runner.models.identity import target_identity
 from runner.problem.build import Problem, build, build_target, label, threads
 from runner.problem.cached_reference_sample import with_trained_target
+from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel, of_kernel
+from runner.tasks.phrases import span
+from runner.tasks.task import Parts, PerSeedTask
 from samplers.hyperparameters import one_of, positive
 
 KERNEL = "kernel"
 METHODS = (KERNEL, *DIFFUSIONS, *THEORY)
 
 
-def spectral_gap(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
-    """The gap that ``task.method`` asks for; the seed changes nothing but the tuning's file.
+class SpectralGap(PerSeedTask):
+    """The gap that ``task.method`` asks for."""
 
-    Raises:
-        UserError: for a setting that is refused, or a space or grid that does not fit.
-    """
-    begun = time.monotonic()
-    task = node(config, "task")
-    method = _method(task)
-    exact = True
-    notes: tuple[str, ...] = ()
-    try:
-        if method == KERNEL:
-            problem, _ = tuned(with_trained_target(_problem(config), store), store)
-            values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
-        elif method in THEORY:
-            values = of_theory(build_target(config), method, task)
-        else:
-            values = of_diffusion(build_target(config).double(), method, task)
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), task, "task")) from error
-    seconds = time.monotonic() - begun
-    return RunResult(
-        target=label(config, "target"),
-        sampler=label(config, "sampler") if method == KERNEL else method,
-        seed=seed,
-        records=[Measurement(0, 0, seconds, values)],
-        steps=0,
-        evaluations=0,
-        seconds=seconds,
-        wall_seconds=seconds,
-        exact=exact,
-        notes=notes,
-    )
+    random = False
+
+    def check(self, config: DictConfig, problems: Problems) -> None:
+        problems.once_for(check_gap, config)
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """Without metrics, since there are no draws; without the sampler where the gap is a diffusion's."""
+        read = {"target": target_identity(parts["target"]), "task": parts["task"]}
+        return {**read, "sampler": parts["sampler"]} if parts["task"].get("method") == KERNEL else read
+
+    def budget(self, configs: Sequence[DictConfig]) -> str:
+        on_grid = [int(config.task.grid) for config in configs if config.task.method in DIFFUSIONS]
+        grids = f", on grids of {span(on_grid)} points an axis" if on_grid else ""
+        return f"one eigenvalue a run{grids}"
+
+    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+        """The seed changes nothing but the tuning's file.
+
+        Raises:
+            UserError: for a setting that is refused, or a space or grid that does not fit.
+        """
+        started = time.monotonic()
+        task = node(config, "task")
+        method = _method(task)
+        exact = True
+        notes: tuple[str, ...] = ()
+        try:
+            if method == KERNEL:
+                problem, _ = tuned(with_trained_target(_problem(config), store), store)
+                values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
+            elif method in THEORY:
+                values = of_theory(build_target(config), method, task)
+            else:
+                values = of_diffusion(build_target(config).double(), method, task)
+        except ValueError as error:
+            raise UserError(with_key(one_sentence(error), task, "task")) from error
+        seconds = time.monotonic() - started
+        return RunResult(
+            target=label(config, "target"),
+            sampler=label(config, "sampler") if method == KERNEL else method,
+            seed=seed,
+            records=[Measurement(0, 0, seconds, values)],
+            steps=0,
+            evaluations=0,
+            seconds=seconds,
+            wall_seconds=seconds,
+            exact=exact,
+            notes=notes,
+        )
 
 
 def check_gap(config: DictConfig) -> None:
-    """Refuses what `spectral_gap` would refuse, before any matrix is built.
+    """Refuses what `SpectralGap.run` would refuse, before any matrix is built.
 
     Raises:
         UserError: naming what is refused.
@@ -95,7 +117,7 @@ def _problem(config: DictConfig) -> Problem:
     """Target and kernel in float64, as a task that samples would have them."""
     made = copy.deepcopy(config)
     with open_dict(made):
-        made.task = {"name": "sample", "steps": 1, "chains": 1, "burn_in": 0, "start": "random", "record": 0}
+        made.task = {"steps": 1, "chains": 1, "burn_in": 0, "start": "random", "record": 0}
         made.metric = {}
         made.dtype = "float64"
         made.device = "cpu"

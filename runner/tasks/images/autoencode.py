@@ -21,6 +21,7 @@ from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_settings import data_of_target, image_settings
+from runner.tasks.images.image_task import ImageTask
 from runner.tasks.images.sampled_images import images_of
 from samplers.hyperparameters import count, one_of, within
 from targets.datasets.dataset import Dataset
@@ -70,40 +71,37 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
     return settings
 
 
-def check_autoencoding(config: DictConfig) -> None:
-    """Tries all settings of the task.
+class Autoencode(ImageTask):
+    """Fits autoencoders to a sampler's images and tests them on the data set's test images."""
 
-    Raises:
-        UserError: naming what is refused.
-    """
-    data, _, _ = data_of_target(config)
-    test_settings(config, data)
-    autoencoder_settings(config, data, image_settings(config).samples)
+    def check_settings(self, config: DictConfig) -> None:
+        data, _, _ = data_of_target(config)
+        test_settings(config, data)
+        autoencoder_settings(config, data, image_settings(config).samples)
 
+    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+        """Makes the images, fits the autoencoders and tests them; what is cached is read.
 
-def autoencode(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
-    """Makes the images, fits the autoencoders and tests them; what is on disk already is read.
+        The target of each reconstruction is the clean image, whatever the network is given.
 
-    The target of each reconstruction is the clean image, whatever the network is given.
-
-    Raises:
-        UserError: if the data set or the model cannot be had.
-        RunError: if the chains or a fit meet NaN.
-    """
-    started = time.monotonic()
-    data, _, _ = data_of_target(config)
-    images = images_of(config, seed, store)
-    settings = autoencoder_settings(config, data, len(images.pixels))
-    networks, fitting = autoencoders(images, settings, seed, config)
-    like = next(networks[0].parameters())
-    clean = data.test.reshape(-1, *data.shape).to(device=like.device)
-    given = degraded(clean.to(like.dtype), test_settings(config, data), seed)
-    by_network = [reconstruction(network, clean, given) for network in networks]
-    values = {name: _mean([one[name] for one in by_network]) for name in by_network[0]}
-    spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
-    made = {"sampling_seconds": float(images.report["seconds"]), "fitting_seconds": fitting}
-    made["pixel_mean"] = float(images.pixels.double().mean())
-    return images.result(seed, {**made, **values, **spread}, seconds=fitting, started=started)
+        Raises:
+            UserError: if the data set or the model cannot be had.
+            RunError: if the chains or a fit meet NaN.
+        """
+        started = time.monotonic()
+        data, _, _ = data_of_target(config)
+        images = images_of(config, seed, store)
+        settings = autoencoder_settings(config, data, len(images.pixels))
+        networks, fitting = autoencoders(images, settings, seed, config)
+        like = next(networks[0].parameters())
+        clean = data.test.reshape(-1, *data.shape).to(device=like.device)
+        given = degraded(clean.to(like.dtype), test_settings(config, data), seed)
+        by_network = [reconstruction(network, clean, given) for network in networks]
+        values = {name: _mean([one[name] for one in by_network]) for name in by_network[0]}
+        spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
+        made = {"sampling_seconds": float(images.report["seconds"]), "fitting_seconds": fitting}
+        made["pixel_mean"] = float(images.pixels.double().mean())
+        return images.result(seed, {**made, **values, **spread}, seconds=fitting, started=started)
 
 
 def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:

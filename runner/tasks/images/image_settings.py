@@ -83,6 +83,7 @@ def sampling(config: DictConfig) -> DictConfig:
     with open_dict(made):
         made.task = {
             "name": "sample",
+            "_target_": "runner.tasks.sample_task.Sample",
             "steps": settings.steps,
             "chains": settings.chains,
             "burn_in": settings.burn_in,

@@ -20,7 +20,6 @@ from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
 from runner.execution.manifest import git, now
 from runner.execution.resumable import completed, save_plan
-from runner.models.identity import identifying
 from runner.problem.build import build
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.tuning_cache import tuned
@@ -29,6 +28,7 @@ from runner.store.draw_files import DRAWS, images_file, load_images
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
+from runner.tasks.run_identity import identifying
 from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed

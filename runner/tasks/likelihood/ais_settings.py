@@ -16,6 +16,7 @@ from runner.config.node import node
 from runner.execution.errors import UserError, one_sentence
 from samplers.hyperparameters import count
 from samplers.kernel import Kernel
+from targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,18 @@ def ais_settings(config: DictConfig) -> AISSettings:
     except ValueError as error:
         raise UserError(with_key(one_sentence(error), dict(given), "task.ais")) from error
     return AISSettings(betas, chains, draw_steps, _kernel(given.get("sampler")), repeats)
+
+
+BLOCK_GIBBS_UNREAD = ("sampler", "repeats")
+"""Keys of `task.ais` that the likelihood of a model with block Gibbs does not read."""
+
+
+def annealing_identity(task: dict[str, Any], model: type[Target]) -> dict[str, Any]:
+    """The node of a task that anneals, without what it does not read for models of this class."""
+    ais = task.get("ais")
+    if not getattr(model, "block_gibbs", False) or not isinstance(ais, dict):
+        return task
+    return {**task, "ais": {key: value for key, value in ais.items() if key not in BLOCK_GIBBS_UNREAD}}
 
 
 def _kernel(described: Any) -> Kernel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import torch
 from omegaconf import DictConfig
@@ -34,8 +35,8 @@ def likelihood(
     """
     device = torch.device(device_type(config.device))
     there = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
-    if isinstance(there, RBM):
-        return rbm_likelihood(there, data, settings, seed, config, checkpoint)
+    if there.block_gibbs:
+        return rbm_likelihood(cast(RBM, there), data, settings, seed, config, checkpoint)
     return target_likelihood(there, data, settings, seed, config, checkpoint)
 
 
@@ -45,5 +46,5 @@ def check_likelihood(target: Target, settings: AISSettings) -> None:
     Raises:
         UserError: in one sentence.
     """
-    if not isinstance(target, RBM):
+    if not target.block_gibbs:
         check_annealing(target, settings)

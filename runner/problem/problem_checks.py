@@ -1,23 +1,15 @@
-"""What a problem must pass before any work: its target, kernel and metrics, tried on a few states."""
+"""Checks of a problem before any work: its target, kernel and metrics are tried on a few states."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import replace
 
-import torch
-from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
-from runner.models.recipe import data_of, recipe_of, untrained
-from runner.models.training.negative_chains import check_draws
-from runner.problem.build import Problem, beta, build_kernel
-from runner.tasks.likelihood.ais_settings import ais_settings
-from runner.tasks.likelihood.model_likelihood import check_likelihood
+from runner.problem.build import Problem, beta
 from samplers.tempering.parallel_tempering import ParallelTempering
-from targets.randomness import Streams
 
 
 def check_kernel(problem: Problem) -> None:
@@ -35,28 +27,6 @@ def check_kernel(problem: Problem) -> None:
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
-    except ValueError as error:
-        raise UserError(f"sampler: {one_sentence(error)}.") from error
-
-
-def check_learning(config: DictConfig) -> None:
-    """Tries what the task `learn` needs: its recipe, its data set, its kernel on the untrained model.
-
-    Raises:
-        UserError: naming what is refused.
-    """
-    settings = ais_settings(config)
-    recipe = recipe_of(config, 0)
-    data = data_of(recipe, config)
-    target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
-    check_likelihood(target, settings)
-    kernel = build_kernel(config).to(target.like())
-    try:
-        kernel.check(target)
-        check_draws(kernel)
-        if not kernel.untuned:
-            theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
-            kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
 

@@ -1,0 +1,184 @@
+"""What a task is to the runner, which knows every task by this protocol and none by its name.
+
+A task is a class that ``conf/task/<name>.yaml`` names at `_target_`; the other keys of that file are its
+settings, which its methods read from ``config.task``. One file and one YAML make a new task.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from omegaconf import DictConfig
+
+from runner.config.construct import locate
+from runner.execution.errors import RunError, UserError
+from runner.models.identity import target_identity
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+    from runner.store.run_files import RunResult
+    from runner.store.run_store import RunFolder, Store
+
+Parts = dict[str, Any]
+"""The groups of a configuration that make a run (`runner.store.digest.PARTS`), resolved, by name."""
+
+
+class SeedError(RunError):
+    """Some seeds of a batch cannot go on; the others are computed again without them."""
+
+    def __init__(self, sentence: str, seeds: Sequence[int]) -> None:
+        super().__init__(sentence)
+        self.seeds = list(seeds)
+
+
+class Batch(Protocol):
+    """Runs that are computed together, as a task sees them."""
+
+    folders: dict[int, RunFolder]
+    """Run folder by seed, in the order of the batch."""
+
+    @property
+    def seeds(self) -> list[int]: ...
+    @property
+    def run_ids(self) -> list[str]: ...
+    @property
+    def checkpoint(self) -> Path: ...
+
+
+class Runs(Protocol):
+    """The runs of one configuration, ready to be computed: what `Task.start` gives."""
+
+    @property
+    def together(self) -> bool:
+        """Whether several seeds may share a batch."""
+        ...
+
+    @property
+    def tuning(self) -> dict[str, Any] | None:
+        """What the tuning of the sampler was; None where nothing was tuned."""
+        ...
+
+    def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
+        """What each run of `batch` measured, which the caller writes before it asks for the next.
+
+        Raises:
+            SeedError: if some of its seeds cannot go on.
+            Interrupted: if the process was told to stop; what was reached is in the batch's checkpoint.
+        """
+        ...
+
+
+class Task(ABC):
+    """What is done with a configuration. All methods but `start` have a default."""
+
+    random: bool = True
+    """Whether a seed changes its numbers; if not, a table has one run of each cell and no interval."""
+
+    reads_model: bool = False
+    """Whether it works on the model at the key `model`; every other task refuses that key."""
+
+    uses_target: bool = False
+    """Whether it samples from `target`, whose training is then part of what a table says of its budget."""
+
+    def check(self, config: DictConfig, problems: Problems) -> None:  # noqa: B027 - not abstract on purpose
+        """Refuses, before any work, what could not be computed.
+
+        Args:
+            problems: builds and tries each distinct problem of a command once.
+
+        Raises:
+            UserError: naming the key, the value given and what is allowed.
+        """
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """The part of `parts` that can change the task's numbers."""
+        return {**parts, "target": target_identity(parts["target"])}
+
+    def work(self, config: DictConfig) -> int:
+        """How much there is to do: what the time of a run is in proportion to."""
+        return 1
+
+    def cost(self, summary: Mapping[str, Any]) -> float:
+        """Seconds that a finished run took."""
+        return float(summary["wall_seconds"])
+
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> tuple[float, float]:
+        """Seconds that a run will take, and the tuning before it, from a short trial that writes nothing.
+
+        Zeros where it cannot be estimated.
+        """
+        return 0.0, 0.0
+
+    def budget(self, configs: Sequence[DictConfig]) -> str:
+        """A phrase for the table: what runs of these configurations are given."""
+        return ""
+
+    def spent(self, summaries: Sequence[Mapping[str, Any]]) -> str:
+        """A phrase for the table: what the finished runs have taken; empty where it says nothing."""
+        return ""
+
+    @abstractmethod
+    def start(self, config: DictConfig, store: Store, problems: Problems) -> Runs:
+        """Prepares the runs of `config`; called once, before the first of them.
+
+        Raises:
+            UserError: if nothing of it can be computed.
+        """
+
+
+class PerSeedTask(Task):
+    """A task that computes each seed on its own."""
+
+    @abstractmethod
+    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+        """Computes the run of `seed`.
+
+        Args:
+            store: where models and what else several runs share are kept.
+            folder: of the run; ``folder.checkpoint`` is the task's own until the run is done.
+
+        Raises:
+            UserError: if it cannot be computed.
+            Interrupted: if the process was told to stop; what was reached is saved.
+        """
+
+    def start(self, config: DictConfig, store: Store, problems: Problems) -> Runs:
+        return _SeedBySeed(self, config, store)
+
+
+@dataclass(frozen=True)
+class _SeedBySeed:
+    """The runs of a `PerSeedTask`: every batch is one run."""
+
+    task: PerSeedTask
+    config: DictConfig
+    store: Store
+    together: bool = False
+    tuning: dict[str, Any] | None = None
+
+    def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
+        for seed, folder in batch.folders.items():
+            yield self.task.run(self.config, seed, self.store, folder)
+
+
+def task_of(config: DictConfig) -> Task:
+    """The task of a configuration.
+
+    Raises:
+        UserError: if ``task._target_`` is no `Task`.
+    """
+    return _task(config.task.get("_target_"))
+
+
+@functools.cache
+def _task(path: object) -> Task:
+    cls = locate(path, "task._target_")
+    if not isinstance(cls, type) or not issubclass(cls, Task):
+        raise UserError(f"task._target_={path} is no runner.tasks.task.Task.")
+    task: Task = cls()
+    return task
