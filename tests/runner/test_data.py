@@ -76,29 +76,29 @@ def test_an_own_file_is_its_content_and_its_binarisation(tmp_path: Path) -> None
         "seed": 0,
         "sha256": digest,
     }
-    dataset = datasets.load(str(path), "dynamic", None)
+    dataset = datasets.load_dataset(str(path), "dynamic", None)
     assert dataset.grey is not None
     assert dataset.grey.unique().tolist() == [7]
     with pytest.raises(
         UserError, match="for grey ones binarisation must be threshold, stochastic or dynamic"
     ):
-        datasets.load(str(path), None, None)
+        datasets.load_dataset(str(path), None, None)
 
 
 def test_any_grey_set_can_be_dynamic() -> None:
-    dataset = datasets.load("digits", "dynamic", None)
+    dataset = datasets.load_dataset("digits", "dynamic", None)
     assert dataset.grey is not None
-    assert torch.equal(dataset.train, datasets.load("digits", "stochastic", None).train)
-    assert dataset.fingerprint() != datasets.load("digits", "stochastic", None).fingerprint()
+    assert torch.equal(dataset.train, datasets.load_dataset("digits", "stochastic", None).train)
+    assert dataset.fingerprint() != datasets.load_dataset("digits", "stochastic", None).fingerprint()
 
 
 @pytest.mark.parametrize("name", ["mnist_dynamic", "omniglot_burda"])
 def test_a_dynamic_set_that_is_not_there_is_refused_in_one_sentence(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"{name} needs a folder of data sets, say where with DATA_ROOT"):
-        datasets.load(name, None, None)
+        datasets.load_dataset(name, None, None)
     if name == "omniglot_burda":  # never asks the network
         with pytest.raises(UserError, match=r"github\.com/yburda.*put OMNIGLOT/chardata\.mat") as refusal:
-            datasets.load(name, None, str(tmp_path))
+            datasets.load_dataset(name, None, str(tmp_path))
         assert "\n" not in str(refusal.value)
 
 

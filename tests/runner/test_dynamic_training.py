@@ -81,7 +81,7 @@ def test_task_learn_on_dynamic_digits_stopped_and_continued_is_the_same_model(
     # The commit is in every model file, and may change while tests run in a working tree.
     monkeypatch.setattr(model_files, "git", lambda: {"commit": "c0ffee", "dirty": False})
     command = (*LEARN, "target.binarisation=dynamic")
-    digits, at, seen = datasets.load("digits", "dynamic", None), Batches.at, []
+    digits, at, seen = datasets.load_dataset("digits", "dynamic", None), Batches.at, []
 
     def noted(self: Batches, iteration: int) -> torch.Tensor:
         seen.append(self.grey is not None and torch.equal(self.grey, digits.grey) and self.white == 16)

@@ -427,8 +427,8 @@ def test_of_a_data_set_only_what_decides_its_images_matters(monkeypatch: pytest.
 
 
 def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
-    digits = datasets.load("digits", None, None)
-    other = datasets.load("digits", "stochastic", None)
+    digits = datasets.load_dataset("digits", None, None)
+    other = datasets.load_dataset("digits", "stochastic", None)
     metadata = {"data_fingerprint": digits.fingerprint()}
     kept = TrainedModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
     kept.check_data(digits)
@@ -440,4 +440,4 @@ def test_a_class_whose_models_cannot_be_kept_is_refused() -> None:
     recipe = recipe_of(compose(RUN))
     other = replace(recipe, target={**recipe.target, "_target_": "torch.nn.Identity"})
     with pytest.raises(UserError, match=r"target\._target_=torch\.nn\.Identity cannot be learned"):
-        untrained(other, datasets.load("digits", None, None))
+        untrained(other, datasets.load_dataset("digits", None, None))
