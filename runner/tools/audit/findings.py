@@ -39,7 +39,7 @@ FINDINGS = (
         "PT-DLP v1 Tables 1, 4, 5; PTDLP utils.py:24-38",
         "experiments.md 0.1, A.3",
         random_features.unshared_features,
-        "tests/metrics/test_mmd_unshared_features.py::test_the_value_is_near_two_whatever_the_draws",
+        "tests/metrics/discrepancy/test_mmd_unshared_features.py::test_the_value_is_near_two_whatever_the_draws",
     ),
     Finding(
         "shared-features",
@@ -47,7 +47,7 @@ FINDINGS = (
         "PTDLP utils.py:40-66, not called",
         "experiments.md A.3",
         random_features.shared_features,
-        "tests/metrics/test_mmd_unshared_features.py::test_shared_features_of_rows_are_no_discrepancy_either",
+        "tests/metrics/discrepancy/test_mmd_unshared_features.py::test_shared_features_of_rows_are_no_discrepancy_either",
     ),
     Finding(
         "flat-target",
@@ -55,7 +55,7 @@ FINDINGS = (
         "PTDLP utils.py:93-97",
         "experiments.md 0.2, A.1",
         flat_target.flatness,
-        "tests/targets/test_mixtures.py::test_released_targets_are_as_flat_as_the_audit_found",
+        "tests/targets/synthetic/test_mixtures.py::test_released_targets_are_as_flat_as_the_audit_found",
     ),
     Finding(
         "uniform-wins",
@@ -175,7 +175,7 @@ FINDINGS = (
         "PT-DLP v2 F.1; PTDLP simulate_synthetic.py:445-466",
         "experiments.md A.3",
         mode_coverage.coverage,
-        "tests/metrics/test_emc.py::test_the_printed_formula_has_the_audits_values",
+        "tests/metrics/discrepancy/test_emc.py::test_the_printed_formula_has_the_audits_values",
     ),
     Finding(
         "round-trips",
