@@ -123,7 +123,7 @@ def test_pieces_and_periods_have_no_gap_or_no_contraction() -> None:
 def test_a_law_that_is_not_stationary_is_refused() -> None:
     with pytest.raises(ValueError, match="not stationary"):
         chain_spectrum(THREE, EVEN)
-    with pytest.raises(ValueError, match="no mass"):
+    with pytest.raises(ValueError, match="positive at every state"):
         chain_spectrum(THREE, torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64))
 
 

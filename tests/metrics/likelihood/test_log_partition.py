@@ -15,7 +15,7 @@ from metrics.likelihood.rbm_log_partition import (
     rbm_mean_log_prob,
     rbm_reference_log_likelihood,
 )
-from tests.metrics.test_ais import machine
+from tests.metrics.likelihood.test_ais import machine
 
 
 @pytest.mark.parametrize("shape", [(30, 13), (13, 30), (12, 12)])

@@ -18,8 +18,8 @@ from targets.datasets import digits, idx_images, npz
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.idx import read_images
 from tests.support.small_images import H, W, cut_network, grey, known, write
-from tests.targets.test_dataset_idx import PLACES, idx_bytes
-from tests.targets.test_datasets import ROOT, real
+from tests.targets.datasets.test_dataset_idx import PLACES, idx_bytes
+from tests.targets.datasets.test_datasets import ROOT, real
 
 Peers = tuple[NDArray[Any], NDArray[Any]]
 

@@ -14,7 +14,7 @@ from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partiti
 from metrics.likelihood.softplus_sum import softplus_sum
 from targets.models.rbm import RBM
 from targets.randomness import Streams
-from tests.metrics.test_ais import machine
+from tests.metrics.likelihood.test_ais import machine
 from tests.support.no_host_sync import NoHostSync
 
 KINDS = pytest.mark.parametrize("kind", [RBMAnnealing, UntemperedRBMAnnealing])

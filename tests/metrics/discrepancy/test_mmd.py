@@ -12,7 +12,7 @@ from torch import Tensor
 from metrics.discrepancy.mmd import MMD, FeatureMap
 from metrics.discrepancy.mmd_exact import MMDExact
 from metrics.metric import UnsupportedMetric
-from metrics.two_sample.coordinates import bandwidth, places
+from metrics.two_sample.coordinates import bandwidth, level_coordinates
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
@@ -136,7 +136,7 @@ def test_permutation_null_of_the_features_is_calibrated() -> None:
     """
     space, each, repeats = Ordinal(2, 11), 20, 6000
     generator = torch.Generator().manual_seed(3)
-    features = FeatureMap(space, places(space), 64, 0.25, generator)
+    features = FeatureMap(space, level_coordinates(space), 64, 0.25, generator)
     phi = torch.stack([features.mean(one) for one in torch.eye(space.size, dtype=torch.float64)])
     gram = phi @ phi.T
     signs = torch.cat([torch.ones(each), -torch.ones(each)]).double() / each
@@ -162,7 +162,7 @@ def test_permutation_null_of_the_features_is_calibrated() -> None:
 
 
 def test_the_grid_coordinate_is_the_mixtures() -> None:
-    u = places(Ordinal(2, 101)).squeeze(-1)
+    u = level_coordinates(Ordinal(2, 101)).squeeze(-1)
     torch.testing.assert_close(u, 3 * torch.arange(101, dtype=torch.float64) / 100 - 1.5)
     assert bandwidth(Ordinal(2, 101)) == 0.25
     assert bandwidth(Binary(4)) == pytest.approx(math.sqrt(2))

@@ -14,8 +14,8 @@ from metrics.likelihood.target_log_partition import (
     reference_log_likelihood,
 )
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from tests.metrics.test_ais import machine
-from tests.metrics.test_target_annealing import BlackBox, Continuous, Product
+from tests.metrics.likelihood.test_ais import machine
+from tests.metrics.likelihood.test_target_annealing import BlackBox, Continuous, Product
 from tests.support.small_targets import random_target
 from tests.support.targets import Bare
 

@@ -21,7 +21,7 @@ from tests.support.measuring import context, measure, random_draws, silent
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_tables import made_up
 from tests.support.targets import Bare
-from tests.targets.test_binary_bnn import predicted
+from tests.targets.models.test_binary_bnn import predicted
 
 SEEDS, CHAINS, STEPS, EVERY, HIDDEN = 2, 3, 23, 4, 3
 EVALUATED = range(1, STEPS + 1, EVERY)

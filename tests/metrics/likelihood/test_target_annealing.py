@@ -33,7 +33,7 @@ from targets.randomness import Streams
 from targets.reference_distribution import reference_distribution
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.target import Target
-from tests.metrics.test_ais import machine
+from tests.metrics.likelihood.test_ais import machine
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import Quadratic, random_target
 

@@ -14,7 +14,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities, transi
 from samplers.discrete.random_walk import RandomWalk
 from targets.spaces import Ordinal
 from targets.target import Target
-from tests.metrics.test_spectrum import random_chain, reversible_chain
+from tests.metrics.enumeration.test_spectrum import random_chain, reversible_chain
 
 
 class Valley(Target):

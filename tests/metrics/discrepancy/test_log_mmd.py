@@ -23,7 +23,7 @@ from metrics.two_sample.mmd_statistics import (
 )
 from targets.models.rbm import RBM
 from targets.spaces import Categorical
-from tests.metrics.test_two_sample import bits, double_loops
+from tests.metrics.two_sample.test_two_sample import bits, double_loops
 from tests.support.measuring import context, measure, silent
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target

@@ -19,7 +19,7 @@ from tests.support.small_images import (
     grey,
     known,
 )
-from tests.targets.test_datasets import ROOT, real
+from tests.targets.datasets.test_datasets import ROOT, real
 
 FILE = {"path": "OMNIGLOT/chardata.mat", "url": "https://example.org/chardata.mat"}
 DERIVED = {"path": "OMNIGLOT/chardata_derived.mat", "sha256": "0" * 64}
