@@ -16,6 +16,7 @@ UNMERGED = {
     "docs/extend/task.md": "runner.tasks.task",
     "docs/extend/tempering.md": "samplers.tempering.path",
     "tempering=": "samplers.tempering.path",
+    "runner.table --config-dir": "runner.tasks.task",
 }
 """Pages and words that need modules of other branches; to be removed when all are merged."""
 
@@ -100,8 +101,8 @@ def reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_runs(command: Command, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tiny(command, folder / "outputs")) == 0, capsys.readouterr().err
     said = capsys.readouterr().out
-    own = "mypackage" in str(command) and "-m" not in command.words[3:]
-    if own:
+    sampled = "mypackage" in str(command) and not {"-m", "task=count_ones"} & set(command.words[3:])
+    if sampled:
         assert "40 steps" in said
         assert re.search(r"\btv=0\.\d+", said)
 
