@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from docs.generator import data_pages, reference_pages, result_pages, room_page  # noqa: E402 - needs the root
 from docs.generator.measured_exactness import measured  # noqa: E402
-from docs.generator.sampler_page import samplers  # noqa: E402
+from docs.generator.sampler_page import samplers, temperings  # noqa: E402
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -24,6 +24,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     conf = ROOT / "conf"
     reference = {
         "samplers": samplers(conf, measured(ROOT)),
+        "tempering": temperings(conf),
         "targets": reference_pages.targets(conf),
         "metrics": reference_pages.metrics(conf),
         "tasks": reference_pages.tasks(conf),

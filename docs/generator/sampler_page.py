@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from docs.generator.docstrings import cell, docstring, located, markdown
+from docs.generator.docstrings import cell, docstring, markdown
 from docs.generator.measured_exactness import Exactness
-from docs.generator.sections import SETTINGS, described, introduction, names, page, prose, section
+from docs.generator.sections import (
+    SETTINGS,
+    described,
+    inner_kernel,
+    introduction,
+    names,
+    page,
+    prose,
+    section,
+)
 from docs.generator.yaml_files import all_keys, content, header
 
 
@@ -22,7 +30,7 @@ def samplers(conf: Path, exactness: dict[str, Exactness]) -> str:
     for name in names(conf, "sampler"):
         thing, text = described(conf, "sampler", name)
         found = exactness.get(name, Exactness())
-        kernel = _inner_kernel(conf, name)
+        kernel = inner_kernel(conf, name)
         summary = header(conf / "sampler" / f"{name}.yaml") or text.summary
         if kernel and summary == text.summary:
             summary = f"`{thing.__name__}` around `{kernel.__name__}`. {summary}"
@@ -35,15 +43,29 @@ def samplers(conf: Path, exactness: dict[str, Exactness]) -> str:
             arguments = {**inner.sections.get("Args", {}), **arguments}
         paragraphs.append(_proof(found))
         keys = all_keys(conf, "sampler", name)
+        # A tempered sampler's own key stands in place of the one of the kernel inside.
+        own = {f"kernel.{key.path}" for key in keys}
+        keys = [key for key in keys if key.path not in own]
         sections.append(section(name, "sampler", thing, paragraphs, keys, arguments))
     head = "| name | what it does | spaces | exact |\n| :-- | :-- | :-- | :-- |"
     return page("Samplers", introduction("samplers"), head, rows, sections)
 
 
-def _inner_kernel(conf: Path, name: str) -> Any:
-    """The class of the kernel that a tempered sampler wraps; None for any other."""
-    kernel = content(conf / "sampler" / f"{name}.yaml").get("kernel")
-    return located(kernel["_target_"]) if isinstance(kernel, dict) and "_target_" in kernel else None
+def temperings(conf: Path) -> str:
+    """The page of tempering schemes."""
+    rows, sections = [], []
+    for name in names(conf, "tempering"):
+        if "_target_" not in content(conf / "tempering" / f"{name}.yaml"):
+            continue
+        thing, text = described(conf, "tempering", name)
+        rows.append(
+            f"| [`{name}`](#{name}) | {cell(header(conf / 'tempering' / f'{name}.yaml') or text.summary)} |"
+        )
+        keys, arguments = all_keys(conf, "tempering", name), text.sections.get("Args", {})
+        sections.append(section(name, "tempering", thing, prose(text), keys, arguments))
+    return page(
+        "Tempering", introduction("tempering"), "| name | what it does |\n| :-- | :-- |", rows, sections
+    )
 
 
 def _spaces(found: Exactness) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.generator.docstrings import Docstring, cell, docstring, located, markdown
-from docs.generator.yaml_files import Key, content
+from docs.generator.yaml_files import Key, content, included
 
 SETTINGS = "../papers/settings.md"
 INTRODUCTIONS = Path(__file__).parent / "introductions"
@@ -72,14 +72,22 @@ def described(conf: Path, group: str, name: str) -> tuple[Any, Docstring]:
 
 
 def _target_of(conf: Path, group: str, name: str) -> str:
-    """The ``_target_`` of a configuration, its own or that of a file that it includes."""
+    """The ``_target_`` of a configuration, its own or that of a file that it includes at its own place."""
     entry = content(conf / group / f"{name}.yaml")
     if "_target_" in entry:
         return str(entry["_target_"])
-    for line in entry.get("defaults", []):
-        pairs = line.items() if isinstance(line, dict) else [("", line)]
-        for folder, value in pairs:
-            included = str(folder).split("@")[0].removeprefix("/").removeprefix("override ") or group
-            if value != "_self_" and (conf / included / f"{value}.yaml").exists():
-                return _target_of(conf, included, str(value))
+    for one in included(conf, group, name):
+        if not one.prefix:
+            return _target_of(conf, one.group, one.name)
     raise LookupError(f"conf/{group}/{name}.yaml names no class")
+
+
+def inner_kernel(conf: Path, name: str) -> Any:
+    """The class of the kernel that a tempered sampler wraps; None for any other."""
+    kernel = content(conf / "sampler" / f"{name}.yaml").get("kernel")
+    if isinstance(kernel, dict) and "_target_" in kernel:
+        return located(kernel["_target_"])
+    for one in included(conf, "sampler", name):
+        if one.prefix == "kernel.":
+            return located(_target_of(conf, one.group, one.name))
+    return None

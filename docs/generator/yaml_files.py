@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-HIDDEN = {"name", "_target_", "defaults", "_optional_"}
+HIDDEN = {"name", "_target_", "defaults", "_optional_", "prefix"}
 """Keys that are part of the mechanism and no setting of the user's."""
 
 
@@ -88,32 +88,36 @@ def all_keys(conf: Path, group: str, name: str) -> list[Key]:
     """
     path = conf / group / f"{name}.yaml"
     merged: dict[str, Key] = {}
-    own = {key.path: key for key in keys(path)}
-    for prefix, included_group, included in _included(content(path).get("defaults", []), group):
-        if (conf / included_group / f"{included}.yaml").exists():
-            for key in all_keys(conf, included_group, included):
-                merged[f"{prefix}{key.path}"] = Key(f"{prefix}{key.path}", key.default, key.comment)
-    for key_path, key in own.items():
-        inherited = merged.get(key_path)
+    for one in included(conf, group, name):
+        for key in all_keys(conf, one.group, one.name):
+            merged[f"{one.prefix}{key.path}"] = Key(f"{one.prefix}{key.path}", key.default, key.comment)
+    for key in keys(path):
+        inherited = merged.get(key.path)
         comment = key.comment or (inherited.comment if inherited else "")
-        merged[key_path] = Key(key_path, key.default, comment)
+        merged[key.path] = Key(key.path, key.default, comment)
     return list(merged.values())
 
 
-def _included(entries: list[Any], group: str) -> Iterator[tuple[str, str, str]]:
-    """Prefix of the keys, group and name of every file of a ``defaults`` list."""
-    for entry in entries:
-        pairs = entry.items() if isinstance(entry, dict) else [(None, entry)]
-        for named, value in pairs:
-            if value in ("_self_", None) or not isinstance(value, str):
-                continue
-            where = (
-                str(named if named is not None else value).removeprefix("optional ").removeprefix("override ")
-            )
-            where, _, package = where.partition("@")
-            folder = group if named is None else where.removeprefix("/")
-            if named is not None and not where.startswith("/"):
-                folder = f"{group}/{where}"
-            name = value.partition("@")[0]
-            prefix = "" if package in ("", "_here_", "_global_") else f"{package}."
-            yield prefix, folder, name
+@dataclass(frozen=True)
+class Included:
+    """A file that a ``defaults`` list includes: where its keys go (``kernel.``), its group and its name."""
+
+    prefix: str
+    group: str
+    name: str
+
+
+def included(conf: Path, group: str, name: str) -> list[Included]:
+    """The files that the ``defaults`` list of a configuration includes, in its order."""
+    found = []
+    for entry in content(conf / group / f"{name}.yaml").get("defaults", []):
+        (where, value) = next(iter(entry.items())) if isinstance(entry, dict) else (None, entry)
+        place, _, package = str(where or value).partition("@")
+        if where is None:
+            place, _, value = place.rpartition("/")
+        place = place.removeprefix("override ").removeprefix("optional ")
+        folder = place.removeprefix("/") if place.startswith("/") else "/".join(filter(None, (group, place)))
+        prefix = "" if package in ("", "_here_", "_global_") else f"{package}."
+        if isinstance(value, str) and (conf / folder / f"{value}.yaml").exists():
+            found.append(Included(prefix, folder, value))
+    return found

@@ -77,7 +77,8 @@ def test_keys_have_defaults_and_comments(tmp_path: Path) -> None:
     ]
 
 
-def test_included_files_give_their_keys(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ["/tempering@_here_: parallel", "/tempering/parallel@_here_"])
+def test_included_files_give_their_keys(line: str, tmp_path: Path) -> None:
     for group in ("sampler", "tempering"):
         (tmp_path / group).mkdir()
     (tmp_path / "tempering" / "parallel.yaml").write_text(
@@ -85,7 +86,7 @@ def test_included_files_give_their_keys(tmp_path: Path) -> None:
     )
     (tmp_path / "sampler" / "dmala.yaml").write_text("name: dmala\nstep_size: auto  # alpha\n")
     (tmp_path / "sampler" / "pt.yaml").write_text(
-        "defaults:\n  - /tempering@_here_: parallel\n  - dmala@kernel\n  - _self_\nname: pt\nreplicas: 4\n"
+        f"defaults:\n  - {line}\n  - dmala@kernel\n  - _self_\nname: pt\nreplicas: 4\n"
     )
     assert all_keys(tmp_path, "sampler", "pt") == [
         Key("ladder", "auto", "inverse temperatures"),
