@@ -53,7 +53,7 @@ def _ended(main: Callable[[Sequence[str]], int], argv: Sequence[str]) -> Ended:
 
 def jobs(experiment: str, overrides: Sequence[str]) -> list[tuple[str, tuple[str, ...], dict[int, str]]]:
     """The jobs of an experiment: label of the row, overrides, and the run's folder name by seed."""
-    from runner.sweep import experiment_jobs
+    from runner.sweep.jobs import experiment_jobs
 
     GlobalHydra.instance().clear()
     found = experiment_jobs(experiment, list(overrides))
