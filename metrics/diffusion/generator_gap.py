@@ -66,7 +66,7 @@ def preconditioned_inverse_gap(
     Args:
         generator: a chain in any number of dimensions.
         precondition: an approximate inverse of its symmetric matrix, symmetric and positive definite,
-            ``(states, block)`` to the like.
+            ``(states, block)`` to the same shape.
 
     Raises:
         ValueError: if the chain is reducible, the iteration does not converge, or kappa is too large.

@@ -31,7 +31,7 @@ def require_grid_fits(points: int, need: Callable[[int], float], limit: float) -
 
     Args:
         points: of the grid asked for, along an axis.
-        need: bytes of a grid with so many points.
+        need: number of bytes as a function of the number of points.
 
     Raises:
         ValueError: naming the largest grid that fits.

@@ -122,7 +122,7 @@ def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str
             return seen
         seen.append(position)
     raise ValueError(
-        f"what {type(kernel).__name__} carries besides theta did not recur in {LONGEST_CYCLE} steps"
+        f"the auxiliary variables of {type(kernel).__name__} did not repeat in {LONGEST_CYCLE} steps"
     )
 
 

@@ -93,7 +93,7 @@ class GridMixture(Tabulated):
         self.register_buffer("_mode_weight_bits", weights.view(torch.int64))
 
     def continuous_log_prob(self, theta: Tensor) -> Tensor:
-        """U at real grid positions ``(*batch, 2)``, float64 on the CPU: the formula behind the tables."""
+        """U at real grid positions ``(*batch, 2)``, float64 on the CPU: the formula of the tables."""
         return mixture_energy(theta, self.centres, self.bump, self.log_weight, self.logarithm)
 
     def responsibilities(self, theta: Tensor) -> Tensor:

@@ -34,7 +34,7 @@ class NegativeChains:
         buffer: the states from which `replay` takes its chains, where there are any.
 
     Attributes:
-        state: where the chains stand, batch ``(*kernel.axes, 1, chains)``; None before the first step.
+        state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
         swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
             the last call; None for a kernel without swaps.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.

@@ -34,7 +34,7 @@ def fetch(root: Path, files: Mapping[str, Mapping[str, str]]) -> None:
         files: path below `root`, to ``url`` and ``sha256``.
 
     Raises:
-        DataError: with the reason alone; no part of a file stays behind.
+        DataError: with the reason only; no partial file is left.
     """
     with temporary_folder(root) as folder:
         for number, (path, source) in enumerate(files.items()):
@@ -59,7 +59,7 @@ def from_torchvision(
         options: arguments of the class, once for each download.
 
     Raises:
-        DataError: with the reason alone; no part of a file stays behind.
+        DataError: with the reason only; no partial file is left.
     """
     import torchvision.datasets  # type: ignore[import-untyped, unused-ignore]
 
