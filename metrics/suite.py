@@ -140,7 +140,7 @@ def _heeding(name: str, metric: Metric, context: Context) -> Metric:
     Raises:
         UnmetNeed: if chains move between temperatures and it would count all their states as draws.
     """
-    if context.kernel.levelled and not metric.heeds_level:
+    if context.kernel.has_levels and not metric.heeds_level:
         raise UnmetNeed(
             f"{name} would count states of all temperature levels as draws from the target; with "
             f"{type(context.kernel).__name__}, choose metrics that count those of the cold level alone"

@@ -120,9 +120,9 @@ def trial(job: Job) -> tuple[float, float]:
     if job.config.task.name == "spectral_gap":
         return 0.0, 0.0  # An eigenvalue has no steps that could be tried: its time is not foretold.
     problem, seconds = build(_to_try(job.config)), 0.0
-    if problem.kernel.untuned:
+    if problem.tunable is not None:
         found, seconds = tune(problem)
-        problem = problem.with_kernel(problem.kernel.tuned(found))
+        problem = problem.with_kernel(problem.tunable.kernel(found.hyperparameters))
     problem = problem.prepared()
     seeds = list(job.run_ids)
     if "training" in job.config.target:

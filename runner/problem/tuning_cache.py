@@ -19,6 +19,7 @@ from runner.execution.manifest import git, now
 from runner.models.identity import artefact_id
 from runner.problem.build import Problem
 from runner.store.run_store import Store
+from samplers.tuning.tunable import TuningResult
 from targets.randomness import Streams
 
 TUNING_SEED = 0
@@ -31,7 +32,8 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     The first process that needs an artefact computes it; others wait for it. The hyperparameters take
     effect as read from the file, so that all runs have the same ones.
     """
-    if not problem.kernel.untuned:
+    tunable = problem.tunable
+    if tunable is None:
         return problem, None
     path = store.artefact(artefact_id(problem.config, problem.device.type))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,20 +43,21 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
             write_json(path, _tune(problem, path.stem))
             artefact = _read(path)
     assert artefact is not None
-    kernel = problem.kernel.tuned(artefact["hyperparameters"])
+    kernel = tunable.kernel(artefact["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **artefact}
 
 
-def tune(problem: Problem) -> tuple[dict[str, Any], float]:
-    """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
-    begun = time.perf_counter()
+def tune(problem: Problem) -> tuple[TuningResult, float]:
+    """What the sampler's pilot finds on this target, and the seconds that it took; writes nothing."""
+    assert problem.tunable is not None
+    started = time.perf_counter()
     with torch.no_grad():
         try:
-            found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+            found = problem.tunable.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
         except ValueError as error:
             target = problem.config.target._target_
             raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
-    return dict(found), time.perf_counter() - begun
+    return found, time.perf_counter() - started
 
 
 def _tune(problem: Problem, name: str) -> dict[str, Any]:
@@ -62,9 +65,9 @@ def _tune(problem: Problem, name: str) -> dict[str, Any]:
     content = {
         "schema": SCHEMA,
         "seconds": seconds,
-        "evaluations": found.pop("evaluations"),
-        "report": found.pop("report", {}),
-        "hyperparameters": found,
+        "evaluations": found.evaluations,
+        "report": found.report,
+        "hyperparameters": found.hyperparameters,
         "target": node(problem.config, "target"),
         "sampler": node(problem.config, "sampler"),
         "created": now(),

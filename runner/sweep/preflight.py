@@ -69,7 +69,7 @@ class _Trials:
             config = sampling(config)
         problem = build(config)
         parts = identifying(config, problem.device.type)
-        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
+        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.tunable is None}"
         on = {key: parts[key] for key in ("target", "device", "dtype")} | {"start": problem.settings.start}
         self._once(check_target, problem, on)
         self._once(check_truth, problem, on)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 import torch
@@ -16,7 +15,7 @@ from runner.models.training.negative_chains import check_draws
 from runner.problem.build import Problem, beta, build_kernel
 from runner.tasks.likelihood.ais_settings import ais_settings
 from runner.tasks.likelihood.model_likelihood import check_likelihood
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 
 
@@ -27,10 +26,10 @@ def check_kernel(problem: Problem) -> None:
         UserError: if it refuses the target.
     """
     try:
-        problem.kernel.check(problem.target)
+        (problem.tunable or problem.kernel).check(problem.target)
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
-    if problem.kernel.untuned:
+    if problem.tunable is not None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
@@ -50,11 +49,12 @@ def check_learning(config: DictConfig) -> None:
     data = data_of(recipe, config)
     target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
     check_likelihood(target, settings)
-    kernel = build_kernel(config).to(target.like())
+    sampler = build_kernel(config)
+    kernel = fixed(sampler).to(target.like())
     try:
-        kernel.check(target)
+        sampler.check(target)
         check_draws(kernel)
-        if not kernel.untuned:
+        if not isinstance(sampler, Tunable):
             theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
             kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
     except ValueError as error:
@@ -67,12 +67,7 @@ def check_metrics(problem: Problem) -> None:
     Raises:
         UserError: if one cannot be built, or the target or the kernel cannot serve it.
     """
-    kernel = problem.kernel
-    if kernel.untuned and isinstance(kernel, ParallelTempering):
-        # Tuning gives it its replicas; the metrics ask for two.
-        kernel = copy.copy(kernel)
-        kernel.axes = (2,)
-    replace(problem, kernel=kernel).suite([0], chains=2)
+    problem.suite([0], chains=2)
 
 
 def check_target(problem: Problem) -> None:

@@ -18,6 +18,7 @@ from runner.store.run_files import Measured, Record
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.likelihood.ais_settings import ais_settings
 from runner.tasks.likelihood.model_likelihood import likelihood
+from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 
 
@@ -43,7 +44,7 @@ def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Mea
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
     seen = last.values if last is not None else {}
     records.append(Record(recipe.settings.iterations, evaluations, seconds, {**seen, **values}))
-    kernel = build_kernel(config)
+    sampler = build_kernel(config)
     return Measured(
         target=label(config, "target"),
         sampler=label(config, "sampler"),
@@ -53,8 +54,8 @@ def learn(config: DictConfig, seed: int, store: Store, folder: RunFolder) -> Mea
         evaluations=evaluations,
         seconds=seconds,
         wall_seconds=time.monotonic() - begun,
-        exact=bool(kernel.exact),
-        axes=kernel.axes,
+        exact=bool(fixed(sampler).exact),
+        axes=() if isinstance(sampler, Tunable) else sampler.axes,
         notes=kept.notes,
         model=str(kept.path),
         files=_pictures(kept, data),

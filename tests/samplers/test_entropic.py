@@ -33,6 +33,7 @@ from targets.target import Target
 from tests.support.checks import FALSE_ALARM, cache_error
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 ALPHA, ETA, ALPHA_A = 1.0, 0.7, 0.3
@@ -371,7 +372,7 @@ def test_an_acceptance_that_forgets_theta_a_is_caught() -> None:
         (lambda: EDMALA(0.1, eta=-1), "eta must be a positive number, -1 was given"),
         (lambda: EDULA(0.1, auxiliary_step_size=0.0), "auxiliary_step_size must be a positive number"),
         (lambda: EDULAGLU(0.1, eta="2"), "eta must be a positive number, '2' was given"),
-        (lambda: EDMALAGLU(0.0), "step_size must be a positive number or 'auto', 0.0 was given"),
+        (lambda: EDMALAGLU(0.0), "step_size must be a positive number, 0.0 was given"),
     ],
 )
 def test_hyperparameters_that_are_not_positive_are_refused(make: Callable[[], object], message: str) -> None:
@@ -388,11 +389,7 @@ def test_a_real_space_is_refused() -> None:
 
 def test_the_step_size_is_tuned_to_the_joint_acceptance() -> None:
     target = random_target(Binary(12), seed=1, roughness=2.0)
-    kernel = EDMALA(eta=5.0)
-    with pytest.raises(ValueError, match="step_size of EDMALA must be tuned before a run"):
-        kernel.init(target, target.initial((1,), torch.Generator()), ONE)
-    found = kernel.tune(target, torch.Generator().manual_seed(0))
-    tuned = kernel.tuned(found)
+    tuned = tunable(EDMALA, eta=5.0).tuned(target, torch.Generator().manual_seed(0))
     state = tuned.init(target, target.initial((500,), torch.Generator().manual_seed(1)), ONE)
     total = 0.0
     for step in range(300):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from samplers.reference.held_out_draws import GroundTruthDraws
+from samplers.reference.held_out_draws import HeldOutDraws
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from targets.spaces import Binary
@@ -24,7 +24,7 @@ def machine(draws: int = 8) -> RBM:
 
 def rows_of_steps(rbm: RBM, chains: int, steps: int, seeds: int = 2) -> torch.Tensor:
     """Which held-out draw each chain got, ``(steps, seeds, chains)``."""
-    kernel = GroundTruthDraws()
+    kernel = HeldOutDraws()
     generator = Streams(range(seeds), "chain") if seeds < 9 else torch.Generator().manual_seed(0)
     state, rows = kernel.init(rbm, rbm.initial((seeds, chains), generator), ONE), []
     for _ in range(steps):
@@ -65,7 +65,7 @@ def test_more_chains_than_draws_repeat_them_as_little_as_possible() -> None:
 
 
 def test_a_refreshed_state_goes_on_with_the_round() -> None:
-    rbm, kernel, generator = machine(), GroundTruthDraws(), Streams([0], "chain")
+    rbm, kernel, generator = machine(), HeldOutDraws(), Streams([0], "chain")
     state = kernel.init(rbm, rbm.initial((1, 4), generator), ONE)
     first, _ = kernel.step(rbm, state, ONE, generator)
     second, _ = kernel.step(rbm, kernel.refreshed(rbm, first, ONE), ONE, generator)
@@ -74,7 +74,7 @@ def test_a_refreshed_state_goes_on_with_the_round() -> None:
 
 
 def test_a_draw_is_free_and_its_log_density_true() -> None:
-    rbm, kernel, generator = machine(), GroundTruthDraws(), Streams([0, 1], "chain")
+    rbm, kernel, generator = machine(), HeldOutDraws(), Streams([0, 1], "chain")
     theta = rbm.initial((2, 5), generator)
     state = kernel.init(rbm, theta, ONE)
     assert torch.equal(state.theta, theta)
@@ -87,7 +87,7 @@ def test_a_draw_is_free_and_its_log_density_true() -> None:
 
 
 def test_it_starts_before_the_ground_truth_is_there_and_steps_only_after() -> None:
-    rbm, kernel, generator = machine(0), GroundTruthDraws(), torch.Generator()
+    rbm, kernel, generator = machine(0), HeldOutDraws(), torch.Generator()
     kernel.check(rbm)
     state = kernel.init(rbm, rbm.initial((3,), generator), ONE)
     with pytest.raises(ValueError, match="needs the target's held_out draws, which are still empty"):
@@ -97,7 +97,7 @@ def test_it_starts_before_the_ground_truth_is_there_and_steps_only_after() -> No
 
 
 def test_refuses_other_targets_and_temperatures() -> None:
-    other, kernel = random_target(Binary(3)), GroundTruthDraws()
+    other, kernel = random_target(Binary(3)), HeldOutDraws()
     message = f"needs a target with held_out draws, {type(other).__name__} has none"
     with pytest.raises(ValueError, match=message):
         kernel.check(other)

@@ -20,6 +20,7 @@ from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tuning.configured import configured
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from tests.support.checks import dkw_band, largest_gap
@@ -188,7 +189,7 @@ def test_a_swap_moves_everything_that_belongs_to_theta() -> None:
 )
 def test_bad_ladders_are_refused_in_one_sentence(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words) as error:
-        ParallelTempering(DMALA(1.0), **arguments)  # type: ignore[arg-type]
+        configured(ParallelTempering, DMALA(1.0), **arguments)
     assert "\n" not in str(error.value)
 
 
@@ -241,4 +242,4 @@ def test_prepared_tempering_takes_the_same_steps() -> None:
 @pytest.mark.parametrize("kernel", [DMALA(1.0), DULA(1.0, norm=1.0), DULA(1.0, balancing=0.8), Gibbs()])
 def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> None:
     with pytest.raises(ValueError, match="history_exact holds for unadjusted Langevin moves"):
-        ParallelTempering(kernel, swap=Swaps("history_exact"))
+        ParallelTempering(kernel, [1.0, 0.5], swap=Swaps("history_exact"))

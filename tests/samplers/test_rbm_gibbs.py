@@ -24,15 +24,16 @@ from samplers.discrete.random_walk import RandomWalk
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS, RBMGibbs
 from samplers.kernel import Kernel, State
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.ladder import _by_place
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tuning.ladder_rounds import _by_place
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -177,7 +178,7 @@ def test_dula_is_biased_as_its_own_law_says() -> None:
 def test_a_step_never_leaves_the_device(name: str) -> None:
     tempered = {
         "pt_rbm_gibbs": lambda: ParallelTempering(RBMGibbs(), ladder=[1.0, 0.5]),
-        "pt_dmala": lambda: ParallelTempering(DMALA(), ladder=[1.0, 0.5], step_size=[0.5, 1.0]),
+        "pt_dmala": lambda: ParallelTempering(DMALA(1.0), ladder=[1.0, 0.5], step_size=[0.5, 1.0]),
     }
     kernel = tempered[name]() if name in tempered else EXACT[name](1.0)
     generator = Streams([0, 1], "chain")
@@ -245,25 +246,26 @@ def test_binary_proposals_of_a_seed_are_the_same_bits_beside_other_seeds(
 
     together = draw(slice(0, 3))
     for seed in range(3):
-        for company, alone in zip(together, draw(slice(seed, seed + 1)), strict=True):
-            assert torch.equal(company[seed : seed + 1], alone)
+        for batch, alone in zip(together, draw(slice(seed, seed + 1)), strict=True):
+            assert torch.equal(batch[seed : seed + 1], alone)
 
 
 def test_a_ladder_is_tuned_around_block_gibbs() -> None:
-    sampler = ParallelTempering(RBMGibbs(), replicas=3)
-    assert sampler.untuned == ("ladder",)
-    tuned = sampler.tuned(sampler.tune(TARGET, Streams([0], "tuning")))
+    sampler = tunable(ParallelTempering, RBMGibbs(), replicas=3)
+    assert sampler.open == ("ladder",)
+    tuned = sampler.tuned(TARGET, Streams([0], "tuning"))
     assert tuned.axes == (3,)
     assert tuned.exact
 
 
 def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
     sizes = [0.15, 0.25, 0.35, 0.45]
-    sampler = ParallelTempering(DMALA(), replicas=4, step_size=sizes)
-    assert sampler.untuned == ("ladder",)
-    found = sampler.tune(TARGET, Streams([0], "tuning"))
+    sampler = tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=sizes)
+    assert sampler.open == ("ladder",)
+    found = sampler.tune(TARGET, Streams([0], "tuning")).hyperparameters
     assert found["step_size"] == sizes
-    tuned = sampler.tuned(found)
+    tuned = sampler.kernel(found)
+    assert isinstance(tuned, ParallelTempering)
     assert tuned.axes == (4,)
     assert tuned.step_sizes is not None
     assert tuned.step_sizes.flatten().tolist() == sizes
@@ -273,9 +275,9 @@ def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
     assert between[1].item() == pytest.approx((0.15 * 0.25) ** 0.5)
     for wrong in ({"replicas": 3}, {}, {"ladder": [1.0, 0.5]}):
         with pytest.raises(ValueError, match="one number for each rung of a given ladder or a given number"):
-            ParallelTempering(DMALA(), step_size=sizes, **wrong)  # type: ignore[arg-type]
+            tunable(ParallelTempering, tunable(DMALA), step_size=sizes, **wrong)
     with pytest.raises(ValueError, match="one number for each rung"):
-        ParallelTempering(DMALA(), replicas=4, step_size=[])
+        tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=[])
 
 
 def test_other_targets_are_refused_in_one_sentence() -> None:

@@ -22,6 +22,7 @@ from targets.tours.tsp import ENCODINGS, TSP
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 BETAS = (1.0, 0.5, 0.1, 0.0)
@@ -185,9 +186,9 @@ def test_a_seed_is_the_same_alone_and_in_company() -> None:
 
 def test_a_ladder_is_tuned_around_it() -> None:
     target = small(5)
-    tempering = ParallelTempering(TourSwap(), replicas=3)
-    assert tempering.untuned == ("ladder",)
-    tuned = tempering.tuned(tempering.tune(target, Streams([0], "tuning")))
+    tempering = tunable(ParallelTempering, TourSwap(), replicas=3)
+    assert tempering.open == ("ladder",)
+    tuned = tempering.tuned(target, Streams([0], "tuning"))
     assert tuned.axes == (3,)
     assert tuned.exact
 
