@@ -23,7 +23,7 @@ LONG_ROW = 64
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a batch of chains stands, with all that the next step would otherwise compute again.
+    """The state of a batch of chains, with all that the next step would otherwise compute again.
 
     Attributes:
         theta: states ``(*batch, *event_shape)``.
@@ -58,7 +58,7 @@ class SwapInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What one step did, per chain; tensors only, nothing is kept.
+    """What one step did, per chain; tensors only.
 
     Attributes:
         acceptance: probability that the proposal is accepted, ``(*batch)``; 1 if nothing is rejected.

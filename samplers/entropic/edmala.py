@@ -19,7 +19,7 @@ class EDMALA(EntropicKernel):
     """Moves theta and theta_a together and accepts both or neither; exact, one gradient a step.
 
     The joint distribution exp{beta U(theta) - |theta - theta_a|^2 / (2 eta)} is left invariant, and with it
-    exp(beta U), its margin in theta. Flat modes are therefore favoured during the transient at most.
+    exp(beta U), its marginal in theta. Flat modes are therefore favoured during the transient at most.
 
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.

@@ -12,7 +12,7 @@ The five stages are those of the released code, as `experiments.md` B.4 describe
 - Balancing constants are estimated at up to 20 positions of the cycle and interpolated in between, since
   cycles here may have a thousand positions where the released ones have twenty.
 
-All functions take the chains' state and return the next one beside their answer; nothing is kept.
+All functions take the chains' state and return the next one with their result; they store nothing.
 """
 
 from __future__ import annotations

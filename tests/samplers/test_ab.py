@@ -99,9 +99,9 @@ def test_what_is_given_is_not_tuned() -> None:
 def test_mean_squared_jump_against_the_transition_matrix() -> None:
     """E|x' - x|^2 under the target, by enumeration; 2 % is ten standard errors."""
     target, kernel = random_target(SPACES["ordinal"], seed=5), AB(4.0, 0.7)
-    states, law = target.space.states(), target.probabilities()
+    states, distribution = target.space.states(), target.probabilities()
     squares = (states.unsqueeze(1) - states).square().sum(-1)
-    expected = float((law.unsqueeze(-1) * transition_matrix(kernel, target) * squares).sum())
+    expected = float((distribution.unsqueeze(-1) * transition_matrix(kernel, target) * squares).sum())
     generator = torch.Generator().manual_seed(0)
     start = target.sample((2, 1, 2000), generator)
     jumps, _, _ = mean_squared_jump(kernel, target, start, generator, 200)

@@ -79,19 +79,19 @@ def statistics(target: GaussianMixture, theta: Tensor) -> Tensor:
     return torch.stack([x, y, x * x, x * y, y * y, target.log_prob(theta)], dim=-1)
 
 
-def truth(target: GaussianMixture, beta: float) -> Moments:
+def exact_moments(target: GaussianMixture, beta: float) -> Moments:
     """The moments of pi^beta by quadrature on a square far wider than the mixture."""
     axis = torch.linspace(-16, 16, 641, dtype=torch.float64)
     theta = torch.cartesian_prod(axis, axis)
-    law = (beta * target.log_prob(theta)).softmax(0)
+    distribution = (beta * target.log_prob(theta)).softmax(0)
     values = statistics(target, theta)
-    mean = law @ values
-    return Moments(mean, (law @ (values - mean).square()).sqrt())
+    mean = distribution @ values
+    return Moments(mean, (distribution @ (values - mean).square()).sqrt())
 
 
 def standard_errors(target: GaussianMixture, theta: Tensor, beta: float = 1.0) -> Tensor:
     """How many standard errors of independent draws the means over `theta` are off, ``(6,)``."""
-    known = truth(target, beta)
+    known = exact_moments(target, beta)
     error = statistics(target, theta).mean(0) - known.mean
     return (error / (known.sd / math.sqrt(len(theta)))).abs()
 
@@ -347,10 +347,10 @@ def test_the_convention_of_the_step_is_that_of_the_diffusion() -> None:
     state = evaluate(target, theta, gradient=True)
     proposal = LangevinDiffusionProposal(torch.tensor(0.2, dtype=torch.float64))
     torch.testing.assert_close(proposal.mean(state, ONE), 0.8 * theta)
-    law = multivariate_normal((0.8 * theta)[0].numpy(), 0.4)
+    distribution = multivariate_normal((0.8 * theta)[0].numpy(), 0.4)
     destination = torch.zeros(1, 3, dtype=torch.float64)
     found = float(proposal.log_prob(Real(3), state, destination, ONE))
-    assert found == pytest.approx(float(law.logpdf(np.zeros(3))), abs=1e-13)
+    assert found == pytest.approx(float(distribution.logpdf(np.zeros(3))), abs=1e-13)
 
 
 @pytest.mark.parametrize("make", [MALA, ULA])

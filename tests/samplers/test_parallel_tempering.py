@@ -1,4 +1,4 @@
-"""Parallel tempering: exact on the product space, batched over replicas, and honest about its rules."""
+"""Parallel tempering: exact on the product space, batched over replicas, inexact rules marked as such."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_metropolis_swaps_leave_the_product_invariant(
 ) -> None:
     sampler = tempering(kernel, replicas, Swaps("metropolis", pairing, intensity))
     assert sampler.exact
-    law = product_law(TARGET, LADDERS[replicas])
+    distribution = product_law(TARGET, LADDERS[replicas])
     for turn in (0, 1):
-        assert invariance_error(tempering_matrix(sampler, TARGET, turn), law) <= 1e-12
+        assert invariance_error(tempering_matrix(sampler, TARGET, turn), distribution) <= 1e-12
 
 
 @pytest.mark.parametrize("rule", ["history", "v1_literal"])
@@ -61,7 +61,7 @@ def test_printed_rules_are_not_exact_and_say_so(rule: str) -> None:
 
 @pytest.mark.parametrize("step_sizes", [[1.0, 1.0], [0.5, 2.0]])
 def test_history_exact_is_reversible_where_the_printed_history_rule_is_not(step_sizes: list[float]) -> None:
-    """`experiments.md` I, reading 4: detailed balance for the biased laws pi_alpha, 8-state pair."""
+    """`experiments.md` I, reading 4: detailed balance for the biased distributions pi_alpha, 8-state pair."""
     broken = {}
     for rule in ("history_exact", "history"):
         sampler = ParallelTempering(
@@ -102,7 +102,7 @@ def test_shared_uniforms_break_invariance() -> None:
     target = random_target(Binary(2), seed=5, roughness=2.0)
     betas = torch.tensor([1.0, 0.5, 0.1], dtype=torch.float64)
     energies = target.log_prob(target.space.states())
-    law = product_law(target, betas.tolist())
+    distribution = product_law(target, betas.tolist())
     size = 4
     shared = torch.zeros((64, 64), dtype=torch.float64)
     for x in range(64):
@@ -125,7 +125,7 @@ def test_shared_uniforms_break_invariance() -> None:
         ):
             shared[x, (who[0] * size + who[1]) * size + who[2]] += mass
     torch.testing.assert_close(shared.sum(1), torch.ones(64, dtype=torch.float64))
-    assert invariance_error(shared, law) > 1e-3
+    assert invariance_error(shared, distribution) > 1e-3
     assert not Swaps(pairing="sequential", shared_uniform=True).exact
     independent = round_matrix(
         target,
@@ -133,7 +133,7 @@ def test_shared_uniforms_break_invariance() -> None:
         ladder_of(ParallelTempering(Gibbs(), ladder=betas.tolist())),
         Swaps(pairing="sequential"),
     )
-    assert invariance_error(independent, law) < 1e-12
+    assert invariance_error(independent, distribution) < 1e-12
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)

@@ -1,4 +1,4 @@
-"""Replica exchange Langevin: each level's law by quadrature, moves and swaps by brute force."""
+"""Replica exchange Langevin: each level's distribution by quadrature, moves and swaps by brute force."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def level_log_prob(target: Target, k: int, theta: Tensor) -> Tensor:
 
 
 def statistics(theta: Tensor) -> Tensor:
-    """What the laws are compared by, ``(*batch, 6)``: mean, second moments and energy."""
+    """What the distributions are compared by, ``(*batch, 6)``: mean, second moments and energy."""
     x, y = theta.unbind(-1)
     return torch.stack([x, y, x * x, x * y, y * y, MIXTURE.log_prob(theta)], -1)
 
@@ -139,8 +139,8 @@ def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: fl
             sweep[row, places.index(tuple(swapped))] += chance
             sweep[row, row] += 1 - chance
         matrix = matrix @ sweep
-    law = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
-    assert float((law @ matrix - law).abs().max()) < 1e-15
+    distribution = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
+    assert float((distribution @ matrix - distribution).abs().max()) < 1e-15
 
     draws, generator = 20_000, torch.Generator().manual_seed(5)
     start = torch.tensor(places).mT.reshape(3, 64, 1).expand(3, 64, draws)

@@ -1,4 +1,4 @@
-"""Simulated tempering: the joint law on levels and states by enumeration, and what it refuses."""
+"""Simulated tempering: the joint distribution on levels and states by enumeration, and what it refuses."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_the_joint_law_is_left_invariant_whatever_the_partition_functions(
 ) -> None:
     target = TARGETS[space]
     sampler = tempering(kernel, WRONG if wrong else right(space), rate)
-    chain, law = sampler, joint_law(sampler, target)
+    chain, distribution = sampler, joint_law(sampler, target)
     assert sampler.exact
     matrix = simulated_matrix(chain, target)
     torch.testing.assert_close(matrix.sum(-1), torch.ones(len(matrix), dtype=torch.float64))
-    assert invariance_error(matrix, law) <= 1e-12
-    by_level = law.reshape(3, -1)
+    assert invariance_error(matrix, distribution) <= 1e-12
+    by_level = distribution.reshape(3, -1)
     cold = by_level[0] / by_level[0].sum()
     torch.testing.assert_close(cold, target.probabilities(), atol=1e-12, rtol=0)
     given = torch.tensor(WRONG if wrong else right(space), dtype=torch.float64)
@@ -151,7 +151,7 @@ def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
     assert off(draws, fresh) < 5.3
     assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 5.3
     assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 5.3
-    # Of all levels together the law is another one, and the test sees it.
+    # All levels together have another distribution, which the test detects.
     assert off(state.log_prob[0], MIXTURE.log_prob(fresh)) > 20
 
 

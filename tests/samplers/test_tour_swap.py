@@ -34,7 +34,7 @@ def small(cities: int, encoding: str = "bits") -> TSP:
 
 
 def tour_matrix(kernel: TourSwap, target: TSP, beta: float) -> tuple[Tensor, Tensor]:
-    """P over the permutations alone, and their tempered law."""
+    """P over the permutations alone, and their tempered distribution."""
     states, size = target.state(target.tours()), len(target.tours())
     tempered = torch.tensor(beta, dtype=torch.float64)
     start = kernel.init(target, states, tempered)
@@ -53,10 +53,10 @@ def test_the_tempered_law_of_tours_is_left_invariant(moves: str, cities: int, en
     kernel, target = TourSwap(moves), small(cities, encoding)
     assert kernel.exact
     for beta in BETAS:
-        matrix, law = tour_matrix(kernel, target, beta)
+        matrix, distribution = tour_matrix(kernel, target, beta)
         assert float((matrix.sum(-1) - 1).abs().max()) <= 1e-12
-        assert invariance_error(matrix, law) <= 1e-12
-        flow = law.unsqueeze(-1) * matrix
+        assert invariance_error(matrix, distribution) <= 1e-12
+        flow = distribution.unsqueeze(-1) * matrix
         assert float((flow - flow.T).abs().max()) <= 1e-12
         # Irreducible: every tour is reached from every other.
         assert bool((torch.linalg.matrix_power(matrix, cities * (cities - 1)) > 0).all())
@@ -111,13 +111,13 @@ def test_the_moves_are_those_described(moves: str) -> None:
 
 def test_a_wrong_sign_or_a_forgotten_beta_would_be_seen() -> None:
     target = small(4)
-    matrix, law = tour_matrix(TourSwap(), target, 0.5)
+    matrix, distribution = tour_matrix(TourSwap(), target, 0.5)
     hot, _ = tour_matrix(TourSwap(), target, 1.0)
-    assert invariance_error(hot, law) > 1e-3
+    assert invariance_error(hot, distribution) > 1e-3
     upside_down = replace_scale(target, -3.0)
     wrong, _ = tour_matrix(TourSwap(), upside_down, 0.5)
-    assert invariance_error(wrong, law) > 1e-3
-    assert invariance_error(matrix, law) <= 1e-12
+    assert invariance_error(wrong, distribution) > 1e-3
+    assert invariance_error(matrix, distribution) <= 1e-12
 
 
 def replace_scale(target: TSP, scale: float) -> TSP:

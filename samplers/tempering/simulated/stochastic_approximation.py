@@ -41,7 +41,7 @@ def gain(step: int, levels: int, slow: int) -> float:
 
 
 def level_log_weights(chain: SimulatedTempering, log_prob: Tensor) -> Tensor:
-    """log w_i(theta), the law of the level given theta: ``(L, *batch)`` from U ``(*batch)``."""
+    """log w_i(theta), the distribution of the level given theta: ``(L, *batch)`` from U ``(*batch)``."""
     shape = (-1, *(1,) * log_prob.dim())
     joint = chain.betas.reshape(shape) * log_prob - chain.log_partition.reshape(shape)
     return joint.log_softmax(0)
