@@ -135,7 +135,7 @@ def _supporting_levels(name: str, metric: Metric, context: Context) -> Metric:
     Raises:
         UnsupportedMetric: if chains move between temperatures and it would count all their states as draws.
     """
-    if context.kernel.levelled and not metric.supports_levels:
+    if context.kernel.has_levels and not metric.supports_levels:
         raise UnsupportedMetric(
             f"{name} would count states of all temperature levels as draws from the target; with "
             f"{type(context.kernel).__name__}, choose metrics that count those of the cold level alone"

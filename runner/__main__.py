@@ -44,6 +44,14 @@ def _main(argv: Sequence[str]) -> int:
 
         return leave_to_hydra(lines)
     request = requested(lines, multirun=args.multirun)
+    if args.cfg == "job" and args.package is None:
+        from omegaconf import OmegaConf
+
+        from runner.config.compose import compose
+
+        job = compose([*request.hydra, *request.plans[0].overrides])
+        print(OmegaConf.to_yaml(job, resolve=args.resolve))
+        return 0
     if args.help or args.cfg:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 

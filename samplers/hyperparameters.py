@@ -1,4 +1,4 @@
-"""Checks that constructors share: a hyperparameter is a positive number, or it is left to tuning."""
+"""Checks of hyperparameters that constructors share: errors name the key, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -18,18 +18,26 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def positive(key: str, value: Any, *, auto: bool = False) -> Tensor | None:
-    """`value` as a float64 scalar tensor, None for ``auto`` where that is allowed.
+def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor:
+    """`value` as a float64 scalar tensor; a tensor is returned as it is.
+
+    The numbers in a tensor are not looked at: that would wait for the device in every step.
 
     Raises:
         ValueError: if it is not a positive finite number.
     """
-    if auto and value == AUTO:
-        return None
+    if isinstance(value, Tensor):
+        return value
     if not is_number(value) or not math.isfinite(value) or value <= 0:
-        allowed = "a positive number or 'auto'" if auto else "a positive number"
         raise ValueError(f"{key} must be {allowed}, {value!r} was given")
     return torch.tensor(float(value), dtype=torch.float64)
+
+
+def positive_or_auto(key: str, value: Any) -> Tensor | None:
+    """`positive`, or None for ``auto``."""
+    if isinstance(value, str) and value == AUTO:
+        return None
+    return positive(key, value, "a positive number or 'auto'")
 
 
 def within(key: str, value: Any, low: float, high: float) -> float:

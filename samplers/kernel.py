@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -18,12 +18,12 @@ WORD = torch.complex128
 """The widest type that torch moves, 16 bytes."""
 
 LONG_ROW = 64
-"""Coordinates from which moving words pays for the views."""
+"""Shortest rows that `choose_rows` copies in words: for shorter ones making the views costs more."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a batch of chains stands, with all that the next step would otherwise compute again.
+    """The state of a batch of chains, with all that the next step would otherwise compute again.
 
     Attributes:
         theta: states ``(*batch, *event_shape)``.
@@ -58,24 +58,24 @@ class SwapInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What one step did, per chain; tensors only, nothing is kept.
+    """What one step did, per chain; tensors only.
 
     Attributes:
         acceptance: probability that the proposal is accepted, ``(*batch)``; 1 if nothing is rejected.
         jump: number of coordinates that changed (Hamming; Euclidean length on the reals), ``(*batch)``.
         evaluations: evaluations of the target per chain in this step, all replicas counted.
         swap: the swaps of a tempered kernel.
-        theta_a: the auxiliary variable after the step, like the draws, where the kernel has one (EDLP).
         level: level of each chain after the step, 0 the cold one, ``(*batch)``, int64, where chains move
-            between temperatures (`Kernel.levelled`): only at level 0 is a draw one from the target.
+            between temperatures (`Kernel.has_levels`): only at level 0 is a draw one from the target.
+        aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
     """
 
     acceptance: Tensor
     jump: Tensor
     evaluations: int
     swap: SwapInfo | None = None
-    theta_a: Tensor | None = None
     level: Tensor | None = None
+    aux: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -93,17 +93,25 @@ class Kernel(ABC):
     Attributes:
         exact: whether the kernel provably leaves exp(beta * log_prob) invariant; the tests hold it to that.
         axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
-        levelled: whether each chain moves between temperatures, so that its draws are from the target only
+        has_levels: whether each chain moves between temperatures, so that its draws are from the target only
             at the cold level, as `Info.level` says step by step.
+        tensor_step_size: whether the constructor's ``step_size`` may be a tensor that broadcasts over the
+            batch axes, so that tuning and tempering can give each chain its own (`samplers.tuning`).
+        temperable: whether it serves inverse temperatures other than 1.
+        optimal_acceptance: the mean acceptance probability that an automatic step size aims at by default;
+            0.574 is optimal for Langevin proposals in high dimension (Roberts and Rosenthal 1998).
     """
 
     exact: bool = False
     axes: tuple[int, ...] = ()
-    levelled: bool = False
+    has_levels: bool = False
+    tensor_step_size: ClassVar[bool] = True
+    temperable: ClassVar[bool] = True
+    optimal_acceptance: ClassVar[float] = 0.574
 
     @property
-    def carried(self) -> tuple[str, ...]:
-        """Names of floating-point auxiliaries that say where a chain is: no `init` can find them again."""
+    def persistent_aux(self) -> tuple[str, ...]:
+        """Names of floating-point auxiliaries that belong to a chain's state: `init` cannot restore them."""
         return ()
 
     @property
@@ -125,14 +133,14 @@ class Kernel(ABC):
     def refreshed(self, target: Target, state: State, beta: Tensor) -> State:
         """`state` at the same theta, evaluated anew: what is cached is stale once the target was changed.
 
-        Whole-number auxiliaries (position in a cycle, turn, replica labels) and those `carried` are where
-        the chains are and stay; all others come from `init`. Costs what `init` costs.
+        Integer auxiliaries (position in a cycle, turn, replica labels) and those in `persistent_aux` stay;
+        all others come from `init`. Costs what `init` costs.
         """
         anew = self.init(target, state.theta, beta)
         kept = {
             name: value
             for name, value in state.aux.items()
-            if name in self.carried or not value.is_floating_point()
+            if name in self.persistent_aux or not value.is_floating_point()
         }
         return replace(anew, aux={**anew.aux, **kept})
 
@@ -151,25 +159,12 @@ class Kernel(ABC):
         return moved
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        """A kernel with the same law that is faster on this target at this `beta`, where there is one."""
-        return self
+        """A kernel with the same distribution that is faster on this target at this `beta`, if there is one.
 
-    @property
-    def untuned(self) -> tuple[str, ...]:
-        """Names of hyperparameters that were left to tuning (``auto``)."""
-        return ()
-
-    def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
-        """Hyperparameters from a pilot that is not recorded: numbers and nested lists, fit for JSON.
-
-        The key ``"evaluations"`` says what the pilot cost per chain; ``"report"`` holds what a reader may
-        want to know; all other keys are passed to `tuned`.
+        Args:
+            beta: a scalar, or ``(K,)`` for a ladder along the first batch axis.
         """
-        raise ValueError(f"{type(self).__name__} has nothing to tune")
-
-    def tuned(self, hyperparameters: Mapping[str, Any]) -> Kernel:
-        """This kernel with the hyperparameters that `tune` found."""
-        raise ValueError(f"{type(self).__name__} has nothing to tune")
+        return self
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
@@ -191,7 +186,6 @@ def choose(mask: Tensor, new: State, old: State) -> State:
     Floating-point auxiliaries of `new` belong to a chain and are chosen with it; whole numbers (a position in
     a cycle) go on whatever is chosen.
     """
-
     grad = None
     if new.grad is not None and old.grad is not None:
         grad = choose_rows(mask, new.grad, old.grad)
@@ -222,7 +216,12 @@ def choose_rows(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
     return torch.where(wide, new, old)
 
 
-def tempered_rise(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
+def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
     """beta [U(y) - U(x)]; minus infinity where y has density zero, also at beta = 0."""
-    rise: Tensor = beta * (after - before)
-    return rise.masked_fill_(after.isneginf(), -torch.inf)
+    ratio: Tensor = beta * (after - before)
+    return ratio.masked_fill_(after.isneginf(), -torch.inf)
+
+
+def along_first(values: Tensor, axes: int) -> Tensor:
+    """`values` ``(K,)`` as a tensor of `axes` axes, ``(K, 1, .., 1)``: one number for each replica."""
+    return values.reshape(-1, *(1,) * (axes - 1))

@@ -1,21 +1,20 @@
-"""The one Metropolis-Hastings acceptance of the house, in log space, shared by every adjusted sampler."""
+"""Metropolis-Hastings: the acceptance step in log space that every adjusted sampler shares."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_rise
-from samplers.proposals.tabulated_langevin import tabulated
+from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_log_ratio
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
 from targets.target import Target
 
 
 class Proposal(Protocol):
-    """A law q(. | theta) that can be drawn from and evaluated by the same formula."""
+    """A distribution q(. | theta) that can be drawn from and evaluated by the same formula."""
 
     needs_gradient: bool
 
@@ -27,6 +26,15 @@ class Proposal(Protocol):
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log q(destination | source), shape ``(*batch)``."""
+        ...
+
+
+@runtime_checkable
+class Tabulable(Protocol):
+    """A proposal that can be looked up in tables instead of being computed, on small targets."""
+
+    def tabulated(self, target: Target, beta: Tensor) -> Proposal | None:
+        """The same proposal from tables, for this target and `beta` alone; None where there is none."""
         ...
 
 
@@ -44,26 +52,32 @@ class MetropolisHastings(Kernel):
 
     The log acceptance ratio is beta [U(y) - U(x)] + log q(x | y) - log q(y | x) (PT-DLP v2, Eq. 6). A
     proposal whose log density is NaN is rejected, and the NaN stays visible in `Info.acceptance`.
+
+    Args:
+        proposal: q.
+        adjusted: whether proposals are accepted or rejected. If not, every proposal is taken, and the kernel
+            is not exact; on a constrained target a chain stays where it is instead of moving to a state of
+            density zero, as EDLP (section 6.2) does with invalid tours.
     """
 
     exact = True
 
-    def __init__(self, proposal: Proposal) -> None:
+    def __init__(self, proposal: Proposal, adjusted: bool = True) -> None:
         self.proposal = proposal
+        self.adjusted, self.exact = adjusted, claims_exact(type(self), adjusted)
 
     @property
     def needs_gradient(self) -> bool:
         return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        # A subclass that moves or judges in its own way may not be led by this gradient.
-        if (
-            type(self).step is not MetropolisHastings.step
-            or type(self)._log_acceptance is not MetropolisHastings._log_acceptance
-        ):
+        # Only for the step and the acceptance of this class is a tabulated proposal known to fit.
+        own_step = type(self).step is MetropolisHastings.step
+        own_acceptance = type(self)._log_acceptance is MetropolisHastings._log_acceptance
+        if not own_step or not (own_acceptance or not self.adjusted):
             return self
-        faster = tabulated(self.proposal, target, beta)
-        return self if faster is None else MetropolisHastings(faster)
+        faster = self.proposal.tabulated(target, beta) if isinstance(self.proposal, Tabulable) else None
+        return self if faster is None else MetropolisHastings(faster, self.adjusted)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)
@@ -77,51 +91,25 @@ class MetropolisHastings(Kernel):
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
         reverse = self.proposal.log_prob(space, destination, source.theta, beta)
-        ratio = tempered_rise(source.log_prob, destination.log_prob, beta) + reverse - forward
+        ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta) + reverse - forward
         return ratio.clamp(max=0.0)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta, forward = self.proposal.propose(target.space, state, beta, generator)
         proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
-        acceptance = self._log_acceptance(target.space, state, proposed, beta, forward).exp()
-        accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
-        after = choose(accepted, proposed, state)
+        if self.adjusted:
+            acceptance = self._log_acceptance(target.space, state, proposed, beta, forward).exp()
+            accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
+            after = choose(accepted, proposed, state)
+        else:
+            after, acceptance = taken(target, proposed, state)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
 
-class Unadjusted(Kernel):
-    """Takes every proposal: no acceptance, and so no exactness. One target evaluation a step.
-
-    On a constrained target a chain stays where it is when it is sent to a state of density zero, as EDLP
-    (section 6.2) does with tours that are none.
-    """
-
-    exact = False
-
-    def __init__(self, proposal: Proposal) -> None:
-        self.proposal = proposal
-
-    @property
-    def needs_gradient(self) -> bool:
-        return self.proposal.needs_gradient
-
-    def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        # A subclass that moves or judges in its own way may not be led by this gradient.
-        if type(self).step is not Unadjusted.step:
-            return self
-        faster = tabulated(self.proposal, target, beta)
-        return self if faster is None else Unadjusted(faster)
-
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        return evaluate(target, theta, gradient=self.proposal.needs_gradient)
-
-    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        theta, _ = self.proposal.propose(target.space, state, beta, generator)
-        proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
-        after, acceptance = taken(target, proposed, state)
-        jump = jump_length(target.space, state.theta, after.theta)
-        return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
+    """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself."""
+    return cls.exact and (adjusted or "exact" in vars(cls))
 
 
 def taken(target: Target, proposed: State, state: State) -> tuple[State, Tensor]:

@@ -62,23 +62,21 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
     require_enumerable(kernel, target, memory)
     assert isinstance(target.space, Discrete)
     place, level = torch.arange(target.space.size), None
-    if kernel.carried:
+    if kernel.persistent_aux:
         raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     if isinstance(kernel, ParallelTempering):
-        if len(cycle(kernel.kernel, target)) > 1:
+        if len(cycle(kernel.rung(0), target)) > 1:
             raise ValueError("a ladder around a kernel that goes round in a cycle is not enumerated")
-        assert kernel.betas is not None
         matrices = [tempering_matrix(kernel, target, turn) for turn in (0, 1)]
         if torch.equal(*matrices):
             matrices = matrices[:1]
         pi = product_distribution(target, kernel.betas.flatten().tolist())
         place = place.repeat_interleave(len(pi) // len(place))
     elif isinstance(kernel, SimulatedTempering):
-        assert kernel.chain is not None
-        if len(cycle(kernel.chain.at(torch.tensor(0)), target)) > 1:
+        if len(cycle(kernel.at(torch.tensor(0)), target)) > 1:
             raise ValueError("levels around a kernel that goes round in a cycle are not enumerated")
-        matrices = [simulated_matrix(kernel.chain, target)]
-        pi = joint_distribution(kernel.chain, target)
+        matrices = [simulated_matrix(kernel, target)]
+        pi = joint_distribution(kernel, target)
         level = torch.arange(kernel.levels).repeat_interleave(len(place))
         place = place.repeat(kernel.levels)
     else:
@@ -144,14 +142,10 @@ def require_enumerable(kernel: Kernel, target: Target, memory: float) -> None:
         raise ValueError(f"only discrete spaces can be enumerated, not {space}")
     rungs, states, product = 1, space.size, ""
     if isinstance(kernel, ParallelTempering):
-        if kernel.betas is None:
-            raise ValueError("the ladder is not tuned yet")
         rungs = len(kernel.betas)
         states = space.size**rungs
         product = f" ({space.size} of the target for each of {rungs} replicas)"
     elif isinstance(kernel, SimulatedTempering):
-        if kernel.chain is None:
-            raise ValueError("the levels are not tuned yet")
         states = space.size * kernel.levels
         product = f" ({space.size} of the target at each of {kernel.levels} levels)"
     event = 2 * torch.Size(space.event_shape).numel() if rungs == 1 else 0

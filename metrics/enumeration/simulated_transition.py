@@ -1,7 +1,7 @@
 """The transition matrix of simulated tempering on levels and states, by enumeration.
 
-Pairs (level, state) are listed with the state running fastest. Moves between levels use
-`TemperedChain.log_acceptance`, the function that `step` runs; moves within a level the kernel's own matrix.
+Pairs (level, state) are listed with the state running fastest. The moves between levels come from
+`SimulatedTempering.log_acceptance`, which `step` runs; those within a level from the kernel's own matrix.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers.tempering.simulated.tempered_chain import TemperedChain
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.spaces import Discrete
 from targets.target import Target
 
 
-def joint_distribution(chain: TemperedChain, target: Target) -> Tensor:
+def joint_distribution(chain: SimulatedTempering, target: Target) -> Tensor:
     """p(i, theta) ~ exp(beta_i U(theta)) / Z_i with the chain's Z_i, normalised, float64 ``(L * size,)``.
 
     Raises:
@@ -36,7 +36,7 @@ def level_log_partitions(target: Target, betas: Tensor) -> Tensor:
     return (betas.double().unsqueeze(-1) * energy).logsumexp(-1)
 
 
-def simulated_matrix(chain: TemperedChain, target: Target) -> Tensor:
+def simulated_matrix(chain: SimulatedTempering, target: Target) -> Tensor:
     """P ``(L * size, L * size)``, float64: one step of simulated tempering at beta = 1.
 
     Raises:

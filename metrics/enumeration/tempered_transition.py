@@ -16,8 +16,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities, transi
 from samplers.kernel import Kernel, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tempering.swaps.swap_rules import Occupants, log_ratio
-from samplers.tuning.step_size import Steppable
+from samplers.tempering.swaps.swap_rules import SwapEnergies, log_swap_ratio
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -33,14 +32,9 @@ class Ladder:
 
 def ladder_of(tempering: ParallelTempering) -> Ladder:
     """The rungs of a tuned `ParallelTempering`, one kernel each."""
-    betas = tempering.betas
-    assert betas is not None
-    values = betas.flatten().tolist()
-    if tempering.step_sizes is None or not isinstance(tempering.base, Steppable):
-        return Ladder(values, None, [tempering.base] * len(values))
-    sizes = tempering.step_sizes.double().flatten()
-    base = tempering.base
-    return Ladder(values, sizes.tolist(), [base.with_step_size(size) for size in sizes])
+    values = tempering.betas.tolist()
+    sizes = None if tempering.step_sizes is None else tempering.step_sizes.tolist()
+    return Ladder(values, sizes, [tempering.rung(k) for k in range(len(values))])
 
 
 def product_distribution(target: Target, betas: list[float]) -> Tensor:
@@ -78,7 +72,7 @@ def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swa
             "this swap rule depends on more than the round's own states and is not enumerated here"
         )
     rungs, size = len(local), len(local[0])
-    table = _occupant_table(target, swaps)
+    table = _energy_table(target, swaps)
     flow = _flow(local)
     branches = (
         [(1.0, _meetings(swaps, rungs, turn))]
@@ -99,7 +93,7 @@ def _flow(local: list[Tensor]) -> Tensor:
     return torch.einsum(f"{terms}->{x}{y}", *local)
 
 
-def _occupant_table(target: Target, swaps: Swaps) -> Occupants:
+def _energy_table(target: Target, swaps: Swaps) -> SwapEnergies:
     """The swap energies of a replica that moved from x to y, every tensor ``(size, size)``."""
     assert isinstance(target.space, Discrete)
     states = target.space.states()
@@ -114,7 +108,7 @@ def _occupant_table(target: Target, swaps: Swaps) -> Occupants:
         type(start)(pair(start.theta, axis), pair(start.log_prob, axis), pair(start.grad, axis))
         for axis in (0, 1)
     )
-    return swaps.rule.occupants(target, before, after, torch.ones(1), torch.Generator())
+    return swaps.rule.energies(target, before, after, torch.ones(1), torch.Generator())
 
 
 def _meetings(swaps: Swaps, rungs: int, turn: int) -> list[int]:
@@ -135,7 +129,7 @@ def _alternatives(swaps: Swaps, rungs: int, turn: int) -> list[tuple[float, list
 
 
 def _after_swaps(
-    flow: Tensor, table: Occupants, ladder: Ladder, swaps: Swaps, pairs: list[int], size: int
+    flow: Tensor, table: SwapEnergies, ladder: Ladder, swaps: Swaps, pairs: list[int], size: int
 ) -> Tensor:
     """Sums `flow` over x -> y -> z, over all outcomes of the swaps of `pairs` between y and z."""
     rungs = len(ladder.betas)
@@ -162,9 +156,9 @@ def _after_swaps(
 
         energy = both(table.energy)
         assert energy is not None
-        occupants = Occupants(energy, both(table.length), both(table.variance))
+        energies = SwapEnergies(energy, both(table.length), both(table.variance))
         tension = None if inverse is None else inverse[k : k + 2]
-        ratio = log_ratio(swaps.rule, occupants, slice(0, 1), slice(1, 2), betas[k : k + 2], tension)
+        ratio = log_swap_ratio(swaps.rule, energies, slice(0, 1), slice(1, 2), betas[k : k + 2], tension)
         return swaps.intensity * ratio[0].exp()
 
     branches = {tuple(range(rungs)): flow}

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel, State
-from samplers.metropolis_hastings import MetropolisHastings, Unadjusted
+from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -54,10 +54,10 @@ def transition_matrix(
     source, arrival = _pairs(start, size)
     if isinstance(kernel, LogTransition):
         return kernel.log_transition(target, source, arrival.theta, tempered).exp()
-    if isinstance(kernel, Unadjusted):
-        return kernel.proposal.log_prob(space, source, arrival.theta, tempered).exp()
     if isinstance(kernel, MetropolisHastings):
         forward = kernel.proposal.log_prob(space, source, arrival.theta, tempered)
+        if not kernel.adjusted:
+            return forward.exp()
         matrix = (forward + kernel.log_acceptance(space, source, arrival, tempered)).exp()
         # Where the proposal probability is zero the ratio of proposals is undefined and the entry is zero.
         matrix.masked_fill_(forward.isneginf(), 0.0)

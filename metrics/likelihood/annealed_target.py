@@ -7,6 +7,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.tempering.path import TemperedPath
 from targets.reference_distribution import ReferenceDistribution
 from targets.target import Target
 
@@ -28,6 +29,7 @@ class AnnealedTarget(Target):
     def __init__(self, target: Target, base: ReferenceDistribution, beta: float) -> None:
         super().__init__()
         self.target, self.base, self.beta = target, base, beta
+        self.path = TemperedPath(base)
         self.space, self.batch_invariant = target.space, target.batch_invariant
 
     def log_prob(self, theta: Tensor) -> Tensor:
@@ -35,8 +37,7 @@ class AnnealedTarget(Target):
 
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         log_prob, grad = self.target.log_prob_and_grad(theta)
-        base_grad = self.base.grad(grad)
-        return self._mixed(theta, log_prob), base_grad + self.beta * (grad - base_grad)
+        return self._mixed(theta, log_prob), self.path.grad(grad, self.beta)
 
     def split(self, state: State) -> tuple[Tensor, Tensor]:
         """log p0 and U - log p0 of the states, ``(*batch)`` each, float64, from what `state` caches.
@@ -55,13 +56,11 @@ class AnnealedTarget(Target):
         share, self.beta = beta / self.beta, beta
         grad = state.grad
         if grad is not None:
-            base_grad = self.base.grad(grad)
-            grad = base_grad + share * (grad - base_grad)
+            grad = self.path.grad(grad, share)
         return replace(state, log_prob=base + beta * gap, grad=grad)
 
     def like(self) -> Tensor:
         return self.target.like()
 
     def _mixed(self, theta: Tensor, log_prob: Tensor) -> Tensor:
-        base = self.base.log_prob(theta)
-        return base + self.beta * (log_prob.double() - base)
+        return self.path.log_density(theta, log_prob, self.beta)

@@ -12,6 +12,7 @@ from torch import Tensor
 from metrics.likelihood.annealed_target import AnnealedTarget
 from metrics.statistics.sums import restore
 from samplers.kernel import Kernel, State
+from samplers.tuning.tunable import Tunable
 from targets.randomness import Generator, Streams
 from targets.reference_distribution import reference_distribution
 from targets.target import Target
@@ -160,27 +161,34 @@ def check_transition(target: Target, kernel: Kernel) -> None:
     kernel.check(AnnealedTarget(target, reference, 1.0))
 
 
-def check_kernel(kernel: Kernel) -> None:
+def check_kernel(kernel: Kernel | Tunable) -> None:
     """Refuses a kernel that annealed importance sampling cannot use for any target.
 
     Raises:
         ValueError: naming the kernel and the requirement.
     """
+    if isinstance(kernel, Tunable):
+        raise _unfit(kernel.example, f"{' and '.join(kernel.open)} left to tuning")
     faults = {
-        f"{' and '.join(kernel.untuned)} left to tuning": bool(kernel.untuned),
         "several replicas": bool(kernel.axes),
-        "chains that move between temperatures": kernel.levelled,
-        "an auxiliary variable, for which the reference distribution has no draws": bool(kernel.carried),
+        "chains that move between temperatures": kernel.has_levels,
+        "an auxiliary variable, for which the reference distribution has no draws": bool(
+            kernel.persistent_aux
+        ),
         "transitions that do not leave the target invariant, so that the estimate would be biased": (
             not kernel.exact
         ),
     }
     for fault, given in faults.items():
         if given:
-            raise ValueError(
-                "annealing needs an exact kernel on single states with given hyperparameters, "
-                f"{type(kernel).__name__} has {fault}"
-            )
+            raise _unfit(kernel, fault)
+
+
+def _unfit(kernel: Kernel, fault: str) -> ValueError:
+    return ValueError(
+        "annealing needs an exact kernel on single states with given hyperparameters, "
+        f"{type(kernel).__name__} has {fault}"
+    )
 
 
 def _check_betas(betas: list[float]) -> None:

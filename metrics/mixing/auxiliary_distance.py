@@ -18,8 +18,7 @@ class DistanceSum(Sums):
         self.distance = self.zeros("distance", context.seeds, context.chains)
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
-        assert info.theta_a is not None
-        gap = (theta - info.theta_a).flatten(self.distance.dim())
+        gap = (theta - info.aux[THETA_A]).flatten(self.distance.dim())
         self.distance.add_(gap.square().sum(-1).sqrt())
         self.steps += 1
 
@@ -39,7 +38,7 @@ class AuxiliaryDistance(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        if THETA_A not in context.kernel.carried:
+        if THETA_A not in context.kernel.persistent_aux:
             raise UnsupportedMetric(f"{self.name} needs a sampler with an auxiliary variable, such as edmala")
         self.sums = context.statistic(DistanceSum)
 

@@ -50,7 +50,7 @@ class LevelOccupancy(Metric):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         levels = getattr(context.kernel, "levels", None)
-        if not context.kernel.levelled or not isinstance(levels, int):
+        if not context.kernel.has_levels or not isinstance(levels, int):
             raise UnsupportedMetric(
                 f"{self.name} needs a kernel whose chains move between temperatures; those of "
                 f"{type(context.kernel).__name__} do not"

@@ -20,6 +20,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
 CONFIG = "config"
@@ -99,6 +100,11 @@ def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig
     Raises:
         UserError: if Hydra refuses them.
     """
+    return folded(composed(overrides, with_hydra=with_hydra))
+
+
+def composed(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+    """Like `compose`, with the group `tempering` still beside the sampler."""
     initialise()
     with one_sentence_errors():
         return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
@@ -119,13 +125,13 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
     with one_sentence_errors():
         for override in values:
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-    return config
+    return folded(config)
 
 
 @functools.cache
 def _chosen(overrides: tuple[str, ...]) -> DictConfig:
     """What is chosen by groups alone; an experiment's own blocks, which no job reads, are left out."""
-    config = compose(overrides)
+    config = composed(overrides)
     with open_dict(config):
         for block in ("sweep", "table"):
             config.pop(block, None)

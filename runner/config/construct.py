@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.execution.errors import UserError, listed, nearest, one_sentence
 
 RESERVED = ("_target_", "name")
+
+Via = Callable[[Any], Any] | None
 
 
 def locate(path: Any, key: str) -> Any:
@@ -50,22 +52,23 @@ def locate(path: Any, key: str) -> Any:
     )
 
 
-def arguments(node: Mapping[str, Any], key: str) -> dict[str, Any]:
+def arguments(node: Mapping[str, Any], key: str, via: Via = None) -> dict[str, Any]:
     """The constructor's arguments in `node`, with the nodes inside it that have a `_target_` constructed."""
     given: dict[str, Any] = {}
     for name, value in node.items():
         if name not in RESERVED:
             nested = isinstance(value, Mapping) and "_target_" in value
-            given[str(name)] = construct(value, f"{key}.{name}") if nested else value
+            given[str(name)] = construct(value, f"{key}.{name}", via=via) if nested else value
     return given
 
 
-def construct(node: Mapping[str, Any], key: str, *leading: Any) -> Any:
+def construct(node: Mapping[str, Any], key: str, *leading: Any, via: Via = None) -> Any:
     """The object that `node` describes.
 
     Args:
         key: path of the node in the configuration, such as ``sampler`` or ``sampler.swap``.
         leading: positional arguments that come before those of the node.
+        via: from a class to the function that builds it, where that is not its constructor.
 
     Raises:
         UserError: if the class cannot be imported, an argument does not fit its signature, or it refuses
@@ -77,7 +80,9 @@ def construct(node: Mapping[str, Any], key: str, *leading: Any) -> Any:
     cls = locate(path, f"{key}._target_")
     if not callable(cls):
         raise UserError(f"{key}._target_={path} is no class but {type(cls).__name__}.")
-    given = arguments(node, key)
+    if via is not None:
+        cls = via(cls)
+    given = arguments(node, key, via)
     check_arguments(cls, given, key, str(path), len(leading))
     try:
         return cls(*leading, **given)

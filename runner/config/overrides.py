@@ -14,7 +14,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
-from runner.config.compose import compose, loader, one_sentence_errors, options
+from runner.config.compose import composed, loader, one_sentence_errors, options
+from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
 
 PROJECT = ("targets.", "samplers.", "metrics.", "runner.")
@@ -75,7 +76,7 @@ class Names:
         """The configuration under the overrides `choice`, unresolved."""
         key = " ".join(choice)
         if key not in self._composed:
-            config = compose([*self.hydra, *choice])
+            config = composed([*self.hydra, *choice])
             content = OmegaConf.to_container(config, resolve=False)
             assert isinstance(content, dict)
             self._composed[key] = {str(name): value for name, value in content.items()}
@@ -136,6 +137,7 @@ class Names:
         choice = [choices[EXPERIMENT]] if EXPERIMENT in choices else []
         choice += [choices[root]] if root in choices and root != EXPERIMENT else []
         config = self.composed(*choice)
+        config = {**config, "sampler": without_leftovers(config["sampler"])}
         node = config.get(root)
         known = flattened(config) if root not in self.groups or "." not in key else flattened({root: node})
         if key in known:

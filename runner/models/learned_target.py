@@ -89,7 +89,7 @@ def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Datase
     data = data_of(recipe, config)
     device, dtype = torch.device(recipe.device), floating_point(recipe.dtype)
     target = untrained(recipe, data).to(device=device, dtype=dtype)
-    kernel = kernel_of(recipe).to(target.like())
+    kernel = kernel_of(recipe)
     try:
         training = Training(
             target,

@@ -12,6 +12,7 @@ from runner.config.construct import check_arguments, construct, locate, with_key
 from runner.config.datasets import identifying as identifying_data
 from runner.config.datasets import load_dataset
 from runner.config.node import node
+from runner.config.sampler_node import construct_sampler
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, listed, one_sentence
 from runner.models.architectures import ARCHITECTURES, architecture_of
@@ -20,6 +21,7 @@ from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training.training_settings import LATER, essential
 from runner.store.digest import SCHEMA, digest
 from samplers.kernel import Kernel
+from samplers.tuning.tunable import Tunable
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 
@@ -192,8 +194,8 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     return target
 
 
-def kernel_of(recipe: Recipe) -> Kernel:
-    """The kernel of the negative phase, untuned where it leaves hyperparameters to tuning.
+def kernel_of(recipe: Recipe) -> Kernel | Tunable:
+    """The kernel of the negative phase, or what tunes it where it leaves hyperparameters open.
 
     Raises:
         UserError: if it cannot be built or is no `Kernel`.
@@ -201,10 +203,7 @@ def kernel_of(recipe: Recipe) -> Kernel:
     return _kernel(recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler")
 
 
-def _kernel(given: Any, key: str) -> Kernel:
+def _kernel(given: Any, key: str) -> Kernel | Tunable:
     if not isinstance(given, Mapping):
         raise UserError(f"{key} must be a group of keys, {given!r} was given.")
-    kernel = construct(given, key)
-    if not isinstance(kernel, Kernel):
-        raise UserError(f"{given.get('_target_')} is no samplers.kernel.Kernel.")
-    return kernel
+    return construct_sampler(given, key)

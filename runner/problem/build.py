@@ -16,6 +16,7 @@ from metrics.metric import Context, UnsupportedMetric
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, locate
 from runner.config.node import node
+from runner.config.sampler_node import construct_sampler
 from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
@@ -23,6 +24,7 @@ from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
+from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
@@ -33,6 +35,8 @@ class Problem:
     """What a job computes: `kernel` on `target` as `settings` say, measured by the metrics of `config`.
 
     Attributes:
+        tunable: what tunes the kernel, where it leaves hyperparameters open; `kernel` is then an example of
+            it, which says what is known before the tuning and is not for sampling.
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the target's weights, if they were learned.
         target_name: what the target is called in results, where the configuration does not know it.
@@ -44,17 +48,19 @@ class Problem:
     kernel: Kernel
     settings: SampleSettings
     device: torch.device
+    tunable: Tunable | None = None
     notes: tuple[str, ...] = ()
     model: str | None = None
     target_name: str | None = None
     beside: Mapping[str, float] = field(default_factory=dict)
 
     def with_kernel(self, kernel: Kernel) -> Problem:
-        """The same problem with another kernel, brought to the target's dtype and device."""
-        return replace(self, kernel=kernel.to(self.target.like()))
+        """The same problem with another kernel, one of numbers, brought to the target's dtype and device."""
+        return replace(self, kernel=kernel.to(self.target.like()), tunable=None)
 
     def prepared(self) -> Problem:
         """The same problem with a kernel of the same transition probabilities, the fastest on its target."""
+        assert self.tunable is None, "the kernel is not tuned yet"
         return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
 
     def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
@@ -116,14 +122,15 @@ def build(config: DictConfig, target: Target | None = None) -> Problem:
     """
     torch.set_num_threads(threads(config))
     target = built_target(config) if target is None else target
-    kernel = build_kernel(config)
+    sampler = build_kernel(config)
     settings = sample_settings(config, target)
     return Problem(
         config,
         target,
-        kernel.to(target.like()),
+        fixed(sampler).to(target.like()),
         settings,
         torch.device(device_type(config.device)),
+        tunable=sampler if isinstance(sampler, Tunable) else None,
         notes=notes(target),
         target_name=target_name(node(config, "target")),
     )
@@ -164,17 +171,13 @@ def build_target(config: DictConfig) -> Target:
     return target
 
 
-def build_kernel(config: DictConfig) -> Kernel:
-    """The kernel of `config`, untuned where it leaves hyperparameters to tuning.
+def build_kernel(config: DictConfig) -> Kernel | Tunable:
+    """The kernel of `config`, or what tunes it where it leaves hyperparameters open.
 
     Raises:
         UserError: if it cannot be built or is no `Kernel`.
     """
-    described = node(config, "sampler")
-    kernel = construct(described, "sampler")
-    if not isinstance(kernel, Kernel):
-        raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
-    return kernel
+    return construct_sampler(node(config, "sampler"), "sampler")
 
 
 def beta(problem: Problem) -> Tensor:

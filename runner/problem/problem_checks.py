@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 from torch import Tensor
 
 from runner.execution.errors import UserError, one_sentence
 from runner.problem.build import Problem, beta
-from samplers.tempering.parallel_tempering import ParallelTempering
 
 
 def check_kernel(problem: Problem) -> None:
@@ -19,10 +17,10 @@ def check_kernel(problem: Problem) -> None:
         UserError: if it refuses the target.
     """
     try:
-        problem.kernel.check(problem.target)
+        (problem.tunable or problem.kernel).check(problem.target)
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
-    if problem.kernel.untuned:
+    if problem.tunable is not None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
@@ -37,12 +35,7 @@ def check_metrics(problem: Problem) -> None:
     Raises:
         UserError: if one cannot be built, or the target or the kernel cannot serve it.
     """
-    kernel = problem.kernel
-    if kernel.untuned and isinstance(kernel, ParallelTempering):
-        # Tuning gives it its replicas; the metrics ask for two.
-        kernel = copy.copy(kernel)
-        kernel.axes = (2,)
-    replace(problem, kernel=kernel).suite([0], chains=2)
+    problem.suite([0], chains=2)
 
 
 def check_target(problem: Problem) -> None:

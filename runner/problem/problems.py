@@ -52,7 +52,7 @@ class Problems:
         problem = self.of(config)
         on = {**_content(config, TARGET_KEYS), "start": problem.settings.start}
         parts = _content(config, ("sampler", "metric"))
-        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.kernel.untuned}"
+        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.tunable is None}"
         self.once(check_target, problem, on)
         self.once(check_reference_sample, problem, on)
         self.once(check_kernel, problem, on | {"sampler": parts["sampler"]})

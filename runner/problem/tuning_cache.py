@@ -20,6 +20,7 @@ from runner.models.identity import tuning_id
 from runner.problem.build import Problem
 from runner.store.digest import SCHEMA
 from runner.store.run_store import Store
+from samplers.tuning.tunable import TuningResult
 from targets.randomness import Streams
 
 TUNING_SEED = 0
@@ -32,26 +33,28 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     The first process that needs a tuning result computes it; others wait for it. The hyperparameters take
     effect as read from the file, so that all runs have the same ones.
     """
-    if not problem.kernel.untuned:
+    tunable = problem.tunable
+    if tunable is None:
         return problem, None
     path = store.tuning(tuning_id(problem.config, problem.device.type))
     result = compute_once(
         path.with_suffix(".lock"), partial(_read, path), lambda: write_json(path, _tune(problem, path.stem))
     )
-    kernel = problem.kernel.tuned(result["hyperparameters"])
+    kernel = tunable.kernel(result["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 
 
-def tune(problem: Problem) -> tuple[dict[str, Any], float]:
-    """What the kernel finds for itself on this target, and the seconds that it took; writes nothing."""
+def tune(problem: Problem) -> tuple[TuningResult, float]:
+    """What the sampler's pilot finds on this target, and the seconds that it took; writes nothing."""
+    assert problem.tunable is not None
     started = time.perf_counter()
     with torch.no_grad():
         try:
-            found = problem.kernel.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+            found = problem.tunable.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
         except ValueError as error:
             target = problem.config.target._target_
             raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
-    return dict(found), time.perf_counter() - started
+    return found, time.perf_counter() - started
 
 
 def _tune(problem: Problem, name: str) -> dict[str, Any]:
@@ -59,9 +62,9 @@ def _tune(problem: Problem, name: str) -> dict[str, Any]:
     content = {
         "schema": SCHEMA,
         "seconds": seconds,
-        "evaluations": found.pop("evaluations"),
-        "report": found.pop("report", {}),
-        "hyperparameters": found,
+        "evaluations": found.evaluations,
+        "report": found.report,
+        "hyperparameters": found.hyperparameters,
         "target": node(problem.config, "target"),
         "sampler": node(problem.config, "sampler"),
         "created": now(),

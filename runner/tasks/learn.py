@@ -32,6 +32,7 @@ from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identit
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
 from runner.tasks.phrases import alternatives, span
 from runner.tasks.task import Parts, PerSeedTask
+from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams
 
@@ -116,7 +117,7 @@ class Learn(PerSeedTask):
         seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
         seen = last.values if last is not None else {}
         records.append(Measurement(recipe.settings.iterations, evaluations, seconds, {**seen, **values}))
-        kernel = build_kernel(config)
+        sampler = build_kernel(config)
         return RunResult(
             target=label(config, "target"),
             sampler=label(config, "sampler"),
@@ -126,8 +127,8 @@ class Learn(PerSeedTask):
             evaluations=evaluations,
             seconds=seconds,
             wall_seconds=time.monotonic() - started,
-            exact=bool(kernel.exact),
-            axes=kernel.axes,
+            exact=bool(fixed(sampler).exact),
+            axes=() if isinstance(sampler, Tunable) else sampler.axes,
             notes=model.notes,
             model=str(model.path),
             files=_pictures(model, data),
@@ -145,11 +146,12 @@ def check_learning(config: DictConfig) -> None:
     data = data_of(recipe, config)
     target = untrained(recipe, data).to(dtype=floating_point(config.dtype)).requires_grad_(False)
     check_likelihood(target, settings)
-    kernel = build_kernel(config).to(target.like())
+    sampler = build_kernel(config)
+    kernel = fixed(sampler).to(target.like())
     try:
-        kernel.check(target)
+        sampler.check(target)
         check_draws(kernel)
-        if not kernel.untuned:
+        if not isinstance(sampler, Tunable):
             theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
             kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
     except ValueError as error:

@@ -56,7 +56,7 @@ def learning_seconds(config: DictConfig, seed: int) -> float:
 def _tunings(training: Training) -> int:
     """How often the sampler is tuned, the first time included."""
     every = training.settings.tune_every
-    if not training.chains.given.untuned or every is None:
+    if training.chains.tunable is None or every is None:
         return 1
     return -(-training.settings.iterations // every)
 

@@ -82,9 +82,9 @@ def step_seconds(config: DictConfig, seeds: Sequence[int]) -> tuple[float, float
     A learned target that is not trained yet stands in with the weights that its training starts from.
     """
     problem, seconds = build(_measuring_nothing(config)), 0.0
-    if problem.kernel.untuned:
+    if problem.tunable is not None:
         found, seconds = tune(problem)
-        problem = problem.with_kernel(problem.kernel.tuned(found))
+        problem = problem.with_kernel(problem.tunable.kernel(found.hyperparameters))
     problem = problem.prepared()
     if "training" in config.target:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))

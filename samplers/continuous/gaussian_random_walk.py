@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, positive, within
-from samplers.kernel import State, tempered_rise
+from samplers.hyperparameters import positive
+from samplers.kernel import State, tempered_log_ratio
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.tuning.step_size import tuned_alone
 from targets.randomness import Generator, normal
 from targets.spaces import Space, real_space
 from targets.target import Target
-
-WALK_ACCEPTANCE = 0.234
-"""Roberts, Gelman and Gilks (1997): what a random walk in many dimensions should accept."""
 
 
 class GaussianStep:
@@ -59,48 +53,29 @@ class GaussianWalk(MetropolisHastings):
     """Metropolis with the proposal N(x, s^2 I), as in STMH's Algorithm 1 (there eta = s^2); one evaluation.
 
     `RandomWalk` is the same move at one fixed s, and serves discrete spaces too; this one can have another
-    s at each temperature and be tuned.
+    s at each temperature and be tuned. Tuning aims at an acceptance of 0.234, optimal in high dimension
+    (Roberts, Gelman and Gilks 1997).
 
     Args:
-        step_size: s, or ``"auto"``: tuned to `acceptance` in a pilot that is not recorded.
-        acceptance: the mean acceptance probability that tuning aims at.
+        step_size: s; a number, or a tensor that broadcasts over the batch axes.
     """
 
     exact = True
+    optimal_acceptance = 0.234
 
-    def __init__(self, step_size: float | str = AUTO, acceptance: float = WALK_ACCEPTANCE) -> None:
-        self.step_size = positive("step_size", step_size, auto=True)
-        self.acceptance = within("acceptance", acceptance, 0.01, 0.99)
-        given = self.step_size
-        super().__init__(GaussianStep(torch.ones((), dtype=torch.float64) if given is None else given))
+    def __init__(self, step_size: float | Tensor) -> None:
+        self.step_size = positive("step_size", step_size)
+        super().__init__(GaussianStep(self.step_size))
 
     def check(self, target: Target) -> None:
         real_space("gaussian_walk", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
-        if self.untuned:
-            raise ValueError("step_size of GaussianWalk must be tuned before a run, 'auto' was given")
         return super().init(target, theta, beta)
 
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
         # The proposal is symmetric and cancels.
-        return tempered_rise(source.log_prob, destination.log_prob, beta).clamp_(max=0.0)
-
-    def with_step_size(self, step_size: Tensor) -> GaussianWalk:
-        """The same kernel at a step size that broadcasts over the batch axes."""
-        other = GaussianWalk(1.0, self.acceptance)
-        other.step_size, other.proposal = step_size, GaussianStep(step_size)
-        return other
-
-    @property
-    def untuned(self) -> tuple[str, ...]:
-        return () if self.step_size is not None else ("step_size",)
-
-    def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
-        return tuned_alone(self, target, generator, self.acceptance)
-
-    def tuned(self, hyperparameters: Mapping[str, Any]) -> GaussianWalk:
-        return GaussianWalk(hyperparameters["step_size"], self.acceptance)
+        return tempered_log_ratio(source.log_prob, destination.log_prob, beta).clamp_(max=0.0)

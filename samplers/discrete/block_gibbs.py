@@ -12,8 +12,8 @@ class BlockGibbs(HammingBall):
     """Redraws a random block of coordinates from its conditional under exp(beta * log_prob); exact.
 
     The Hamming ball whose radius is its block: all ``levels ** block_size`` states are evaluated, and where
-    the centre lies makes no difference. BG-1 of EDLP (experiments E.5) is ``block_size=1``, which has the law
-    of `samplers.discrete.gibbs` with a random scan.
+    the centre lies makes no difference. BG-1 of EDLP (experiments E.5) is ``block_size=1``, which has the
+    distribution of `samplers.discrete.gibbs` with a random scan.
 
     Args:
         block_size: coordinates of a block; a target that has fewer is one block.

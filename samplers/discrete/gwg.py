@@ -1,4 +1,4 @@
-"""GWG: Gibbs with gradients (Grathwohl et al. 2021), one coordinate a step, led by one gradient."""
+"""GWG: Gibbs with gradients (Grathwohl et al. 2021), one coordinate a step, chosen by one gradient."""
 
 from __future__ import annotations
 

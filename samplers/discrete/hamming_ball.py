@@ -26,7 +26,7 @@ class HammingBall(Kernel):
 
     Each chain picks `block_size` coordinates uniformly, then a centre uniformly among the states of the block
     that differ from its own in at most `radius` of them, then its next state from the target's conditional
-    within the same distance of the centre. Both draws are conditionals of one joint law, so that the
+    within the same distance of the centre. Both draws are conditionals of one joint distribution, so that the
     target is left invariant. A step evaluates every state of the ball: block 10 and radius 1 cost 11.
 
     HB-10-1 of EDLP (experiments E.5) is ``block_size=10 radius=1``.

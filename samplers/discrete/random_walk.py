@@ -1,4 +1,4 @@
-"""Random-walk Metropolis: a symmetric proposal that knows nothing of the target."""
+"""Random-walk Metropolis: a symmetric proposal that does not depend on the target."""
 
 from __future__ import annotations
 

@@ -25,34 +25,34 @@ PIECE = 2**10
 
 
 class RBMGibbs(Kernel):
-    """Draws the hidden layer given the visible one and the visible one anew; accepts so that beta U is left.
+    """Draws the hidden layer, then the visible one, and accepts so that exp(beta U) stays invariant.
 
     At inverse temperature beta both layers are drawn from the joint exp(beta (h'Wv + c'h + b'v)). That is
-    reversible for its margin mu_beta(v) = exp(sum_j softplus(beta (c_j + W_j v)) + beta b v), which is
+    reversible for its marginal mu_beta(v) = exp(sum_j softplus(beta (c_j + W_j v)) + beta b v), which is
     exp(beta U(v)) at beta = 1 only. The move is therefore accepted with probability min(1, e^{r' - r}) where
 
         r(v) = beta U(v) - log mu_beta(v) = sum_j beta softplus(l_j) - softplus(beta l_j),  l = c + Wv,
 
     which is identically 1 at beta = 1: plain block Gibbs. A step costs two matrix products, as one
-    evaluation of U and its gradient does; the logits of theta are kept from the step that reached it.
+    evaluation of U and its gradient does; the logits of theta are cached by the step that reached it.
     """
 
     exact = True
 
     def check(self, target: Target) -> None:
-        _machine(target)
+        _rbm_of(target)
 
     @torch.no_grad()
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        return _state(_machine(target), theta)
+        return _state(_rbm_of(target), theta)
 
     @torch.no_grad()
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        machine = _machine(target)
+        rbm = _rbm_of(target)
         batch, beta = state.log_prob.shape, torch.as_tensor(beta).to(state.log_prob)
         inverse = beta.unsqueeze(-1)
         hidden = _bernoulli(inverse * state.aux[HIDDEN_LOGITS], batch, generator)
-        proposed = _state(machine, _bernoulli(inverse * machine.visible_logits(hidden), batch, generator))
+        proposed = _state(rbm, _bernoulli(inverse * rbm.visible_logits(hidden), batch, generator))
         acceptance = _log_acceptance(state, proposed, inverse).exp()
         accepted = uniform(generator, batch, like=acceptance) < acceptance
         after = choose(accepted, proposed, state)
@@ -64,19 +64,19 @@ class RBMGibbs(Kernel):
         """log P(source -> destination) of one step at one `beta`, shape ``(*batch)``, which both share.
 
         Raises:
-            ValueError: for a machine with more than 12 visible or 14 hidden units, too many states to list.
+            ValueError: for an RBM with more than 12 visible or 14 hidden units, too many states to list.
         """
-        machine = _machine(target)
-        if machine.n_visible > MOST_VISIBLE or machine.n_hidden > MOST_HIDDEN:
+        rbm = _rbm_of(target)
+        if rbm.n_visible > MOST_VISIBLE or rbm.n_hidden > MOST_HIDDEN:
             raise ValueError(
                 f"n_visible must be at most {MOST_VISIBLE} and n_hidden at most {MOST_HIDDEN} to list the "
-                f"states of both layers, {machine.n_visible} and {machine.n_hidden} were given"
+                f"states of both layers, {rbm.n_visible} and {rbm.n_hidden} were given"
             )
-        matrix = _transition_matrix(machine, beta)
-        return matrix[machine.space.index(source.theta), machine.space.index(destination)].log()
+        matrix = _transition_matrix(rbm, beta)
+        return matrix[rbm.space.index(source.theta), rbm.space.index(destination)].log()
 
 
-def _machine(target: Target) -> RBM:
+def _rbm_of(target: Target) -> RBM:
     if isinstance(target, RBM):
         return target
     raise ValueError(
@@ -85,10 +85,10 @@ def _machine(target: Target) -> RBM:
     )
 
 
-def _state(machine: RBM, theta: Tensor) -> State:
+def _state(rbm: RBM, theta: Tensor) -> State:
     """The state at `theta` from one matrix product."""
-    logits = machine.hidden_logits(theta)
-    return State(theta, machine.log_prob_of(theta, logits), aux={HIDDEN_LOGITS: logits})
+    logits = rbm.hidden_logits(theta)
+    return State(theta, rbm.log_prob_of(theta, logits), aux={HIDDEN_LOGITS: logits})
 
 
 def _bernoulli(logits: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
@@ -111,16 +111,16 @@ def _excess(logits: Tensor, inverse: Tensor) -> Tensor:
     return inverse.squeeze(-1) * first - sum_log(away.mul(inverse).exp_().add_(1.0))
 
 
-def _transition_matrix(machine: RBM, beta: Tensor) -> Tensor:
+def _transition_matrix(rbm: RBM, beta: Tensor) -> Tensor:
     """P ``(2 ** n_visible, 2 ** n_visible)`` of one step, summed over the states of the hidden layer."""
-    like = machine.weight
-    start = _state(machine, machine.space.states(like.dtype).to(like.device))
+    like = rbm.weight
+    start = _state(rbm, rbm.space.states(like.dtype).to(like.device))
     size, inverse = len(start.theta), torch.as_tensor(beta).to(like).reshape(1)
     proposal = start.theta.new_zeros((size, size))
     logits = inverse * start.aux[HIDDEN_LOGITS]
-    states = Binary(machine.n_hidden).states(like.dtype).to(like.device)
+    states = Binary(rbm.n_hidden).states(like.dtype).to(like.device)
     for hidden in torch.split(states, PIECE):
-        down = _log_bernoulli(inverse * machine.visible_logits(hidden), start.theta)
+        down = _log_bernoulli(inverse * rbm.visible_logits(hidden), start.theta)
         proposal += _log_bernoulli(logits, hidden).exp() @ down.exp()
     here = State(start.theta, start.log_prob, aux={HIDDEN_LOGITS: start.aux[HIDDEN_LOGITS].unsqueeze(1)})
     matrix = proposal * _log_acceptance(here, start, inverse).exp()

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import one_of
-from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_rise
+from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_log_ratio
 from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator, uniform
 from targets.target import Target
@@ -74,7 +74,7 @@ class TourSwap(Kernel):
 
 def _log_acceptance(source: State, destination: State, beta: Tensor) -> Tensor:
     """log min(1, exp{beta [U(y) - U(x)]}), ``(*batch)``."""
-    return tempered_rise(source.log_prob, destination.log_prob, beta).clamp(max=0.0)
+    return tempered_log_ratio(source.log_prob, destination.log_prob, beta).clamp(max=0.0)
 
 
 def _moved(theta: Tensor, n: int, first: Tensor, last: Tensor, reverse: Tensor) -> Tensor:

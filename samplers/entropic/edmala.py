@@ -7,11 +7,9 @@ from dataclasses import replace
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.hyperparameters import AUTO
-from samplers.kernel import Info, State, choose, evaluate, tempered_rise
-from samplers.metropolis_hastings import jump_length
+from samplers.kernel import Info, State, choose, evaluate, tempered_log_ratio
+from samplers.metropolis_hastings import jump_length, taken
 from samplers.proposals.entropic_langevin import THETA_A
-from samplers.tuning.step_size import OPTIMAL_ACCEPTANCE
 from targets.randomness import Generator, uniform
 from targets.spaces import Space
 from targets.target import Target
@@ -20,28 +18,25 @@ from targets.target import Target
 class EDMALA(EntropicKernel):
     """Moves theta and theta_a together and accepts both or neither; exact, one gradient a step.
 
-    The joint law exp{beta U(theta) - |theta - theta_a|^2 / (2 eta)} is left invariant, and with it
-    exp(beta U), its margin in theta. Flat modes are therefore favoured on the way there at most.
+    The joint distribution exp{beta U(theta) - |theta - theta_a|^2 / (2 eta)} is left invariant, and with it
+    exp(beta U), its marginal in theta. Flat modes are therefore favoured during the transient at most.
 
     Args:
-        step_size: alpha in squared state units, or ``"auto"``: tuned to `acceptance` in a pilot that is not
-            recorded.
+        step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.
         eta: variance of theta_a around theta, in squared state units. Where it grows, the proposal tends to
-            that of DMALA; where it is small, a flip leaves theta_a behind and is refused.
+            that of DMALA; where it is small, a move of theta alone is rejected, since theta_a stays behind.
         auxiliary_step_size: alpha_a of the Langevin step of theta_a.
-        acceptance: the mean acceptance probability that tuning aims at.
+        adjusted: whether moves are accepted or rejected; without that it is `samplers.entropic.edula.EDULA`.
     """
-
-    exact = True
 
     def __init__(
         self,
-        step_size: float | str = AUTO,
+        step_size: float | Tensor,
         eta: float = 2.0,
         auxiliary_step_size: float = 0.01,
-        acceptance: float = OPTIMAL_ACCEPTANCE,
+        adjusted: bool = True,
     ) -> None:
-        super().__init__(step_size, eta, auxiliary_step_size, acceptance)
+        super().__init__(step_size, eta, auxiliary_step_size, adjusted)
 
     def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
         """log min(1, ratio) of the joint move, ``(*batch)``; Algorithm 1."""
@@ -56,8 +51,8 @@ class EDMALA(EntropicKernel):
         reverse = self.proposal.log_prob(space, destination, after, source.theta, beta)
         move = destination.theta - source.theta
         coupling = self.proposal.log_joint_ratio(move, gap, after, source.log_prob.dim())
-        rise = tempered_rise(source.log_prob, destination.log_prob, beta)
-        return (rise + coupling + reverse - forward).clamp(max=0.0)
+        ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta)
+        return (ratio + coupling + reverse - forward).clamp(max=0.0)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         space, batch = target.space, state.log_prob.shape
@@ -65,8 +60,11 @@ class EDMALA(EntropicKernel):
         theta, forward = self.proposal.propose(space, state, gap, beta, generator)
         theta_a = self.proposal.move_auxiliary(state.aux[THETA_A], gap, batch, generator)
         proposed = replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a})
-        acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
-        accepted = uniform(generator, batch, like=acceptance) < acceptance
-        after = choose(accepted, proposed, state)
+        if self.adjusted:
+            acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
+            accepted = uniform(generator, batch, like=acceptance) < acceptance
+            after = choose(accepted, proposed, state)
+        else:
+            after, acceptance = taken(target, proposed, state)
         jump = jump_length(space, state.theta, after.theta)
-        return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])
+        return after, Info(acceptance, jump, evaluations=1, aux=after.aux)

@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.hyperparameters import AUTO
-from samplers.kernel import Info, State, choose, evaluate, tempered_rise
-from samplers.metropolis_hastings import jump_length
+from samplers.kernel import Info, State, choose, evaluate, tempered_log_ratio
+from samplers.metropolis_hastings import jump_length, taken
 from samplers.proposals.entropic_langevin import THETA_A
-from samplers.tuning.step_size import OPTIMAL_ACCEPTANCE
 from targets.randomness import Generator, uniform
 from targets.spaces import Space
 from targets.target import Target
@@ -23,21 +21,17 @@ class EDMALAGLU(EntropicKernel):
 
     Both halves make one step, which is exact and costs one gradient. theta_a is drawn anew each time, so
     that theta alone is a Markov chain. The released code counts each half as a step (experiments E.4), which
-    is where the paper's halved run time comes from.
+    is why the paper reports half the run time.
 
     Args:
-        step_size: alpha in squared state units, or ``"auto"``: tuned to `acceptance` in a pilot that is not
-            recorded.
+        step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.
         eta: variance of theta_a around theta, in squared state units.
-        acceptance: the mean acceptance probability that tuning aims at.
+        adjusted: whether moves are accepted or rejected; without that it is
+            `samplers.entropic.edula_glu.EDULAGLU`.
     """
 
-    exact = True
-
-    def __init__(
-        self, step_size: float | str = AUTO, eta: float = 2.0, acceptance: float = OPTIMAL_ACCEPTANCE
-    ) -> None:
-        super().__init__(step_size, eta, None, acceptance)
+    def __init__(self, step_size: float | Tensor, eta: float = 2.0, adjusted: bool = True) -> None:
+        super().__init__(step_size, eta, None, adjusted)
 
     def log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, gap: Tensor
@@ -52,17 +46,21 @@ class EDMALAGLU(EntropicKernel):
         move = destination.theta - source.theta
         coupling = self.proposal.log_conditional_ratio(move, gap, source.log_prob.dim())
         reverse = self.proposal.log_prob(space, destination, move.add_(gap), source.theta, beta)
-        rise = tempered_rise(source.log_prob, destination.log_prob, beta)
-        return (rise + coupling + reverse - forward).clamp(max=0.0)
+        ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta)
+        return (ratio + coupling + reverse - forward).clamp(max=0.0)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         space, batch = target.space, state.log_prob.shape
         gap = self.proposal.draw_gap(state.theta, batch, generator)
         theta, forward = self.proposal.propose(space, state, gap, beta, generator)
         proposed = evaluate(target, theta, gradient=True)
-        acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
-        accepted = uniform(generator, batch, like=acceptance) < acceptance
-        theta_a = torch.sub(state.theta, gap, out=gap)
-        after = replace(choose(accepted, proposed, state), aux={THETA_A: theta_a})
+        if self.adjusted:
+            acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
+            accepted = uniform(generator, batch, like=acceptance) < acceptance
+            theta_a = torch.sub(state.theta, gap, out=gap)
+            after = replace(choose(accepted, proposed, state), aux={THETA_A: theta_a})
+        else:
+            proposed = replace(proposed, aux={THETA_A: state.theta - gap})
+            after, acceptance = taken(target, proposed, state)
         jump = jump_length(space, state.theta, after.theta)
-        return after, Info(acceptance, jump, evaluations=1, theta_a=after.aux[THETA_A])
+        return after, Info(acceptance, jump, evaluations=1, aux=after.aux)

@@ -1,12 +1,12 @@
 """The Langevin proposal on the reals: one Euler-Maruyama step of the overdamped Langevin diffusion.
 
-The house's convention for continuous kernels is the diffusion of ReLD, dX = grad log pi(X) dt + sqrt(2) dW.
+The convention here for continuous kernels is the diffusion of ReLD, dX = grad log pi(X) dt + sqrt(2) dW.
 A step of length h towards pi^beta is
 
     y = x + h beta grad U(x) + sqrt(2 h) xi,   xi standard normal,
 
-so q(y | x) is normal with mean x + h beta grad U(x) and variance 2 h in every coordinate. Elsewhere one
-finds the step size s^2 = 2 h (y = x + (s^2 / 2) grad U + s xi). h is in squared state units.
+so q(y | x) is normal with mean x + h beta grad U(x) and variance 2 h in every coordinate. Other authors
+use the step size s^2 = 2 h (y = x + (s^2 / 2) grad U + s xi). h is in squared state units.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The discrete Langevin proposal (DLP): every coordinate moves at once, led by one gradient.
+"""The discrete Langevin proposal (DLP): every coordinate moves at once, along one gradient.
 
 For each coordinate i independently (Zhang et al. 2022; PT-DLP v2, Eqs. 2-4),
 
@@ -17,6 +17,7 @@ from samplers.kernel import State
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
 from targets.sum_log import sum_log
+from targets.target import Target
 
 
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
@@ -64,6 +65,12 @@ class LangevinProposal:
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         return self.log_prob_along(space, source, self.drift(source, beta), destination)
 
+    def tabulated(self, target: Target, beta: Tensor) -> LangevinProposal | None:
+        """This proposal from tables for `target` and `beta`; None where they would be too large."""
+        from samplers.proposals.tabulated_langevin import tabulated  # a subclass of this class
+
+        return tabulated(self, target, beta)
+
     def drift(self, state: State, beta: Tensor) -> Tensor:
         """b beta dU, like theta."""
         assert state.grad is not None
@@ -80,8 +87,8 @@ class LangevinProposal:
             likelier = torch.gt(logit, 0.0, out=torch.empty_like(odds))
             numerator = torch.maximum(odds, likelier, out=likelier)
             batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
-            # u < sigmoid(logit), multiplied out: sigmoid() itself rounds by a bit's place in memory, and
-            # with it a seed would draw other numbers alone than beside others.
+            # u < sigmoid(logit), multiplied out: how sigmoid() rounds depends on an element's place in
+            # memory, and with it the draws of a seed would depend on the rest of the batch.
             flip = uniform(generator, batch, event, like=state.theta).mul_(odds.add_(1.0)).lt_(numerator)
             return (state.theta - flip).abs_(), _log_flips(logit, flip, odds)
         discrete = _discrete(space)

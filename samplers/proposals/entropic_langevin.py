@@ -1,6 +1,6 @@
-"""The entropic discrete Langevin proposal (EDLP, section 4): theta and a continuous companion theta_a.
+"""The entropic discrete Langevin proposal (EDLP, section 4): theta and an auxiliary variable theta_a.
 
-The joint law at inverse temperature beta is
+The joint distribution at inverse temperature beta is
 
     p(theta, theta_a) is proportional to exp{ beta U(theta) - |theta - theta_a|^2 / (2 eta) }     (Eq. 4)
 
@@ -42,19 +42,15 @@ class EntropicLangevin:
     """
 
     def __init__(self, step_size: Tensor, eta: float, auxiliary_step_size: float | None = None) -> None:
-        self.eta = _positive("eta", eta)
-        self.auxiliary_step_size = (
-            None if auxiliary_step_size is None else _positive("auxiliary_step_size", auxiliary_step_size)
-        )
+        self.eta = positive("eta", eta).item()
+        self.auxiliary_step_size = auxiliary_step_size
+        if auxiliary_step_size is not None:
+            self.auxiliary_step_size = positive("auxiliary_step_size", auxiliary_step_size).item()
         self.langevin = LangevinProposal(step_size)
 
     def to(self, like: Tensor) -> EntropicLangevin:
         """A copy whose hyperparameters have the dtype and device of `like`."""
-        return self.with_step_size(self.langevin.step_size.to(like))
-
-    def with_step_size(self, step_size: Tensor) -> EntropicLangevin:
-        """The same proposal at another alpha."""
-        return EntropicLangevin(step_size, self.eta, self.auxiliary_step_size)
+        return EntropicLangevin(self.langevin.step_size.to(like), self.eta, self.auxiliary_step_size)
 
     def propose(
         self, space: Space, state: State, gap: Tensor, beta: Tensor, generator: Generator
@@ -107,9 +103,3 @@ class EntropicLangevin:
     def _drift(self, state: State, gap: Tensor, beta: Tensor) -> Tensor:
         """Half the gradient of the joint log density in theta, (beta dU - r / eta) / 2; Eq. 5."""
         return self.langevin.drift(state, beta).add_(gap, alpha=-0.5 / self.eta)
-
-
-def _positive(key: str, value: float) -> float:
-    checked = positive(key, value)
-    assert checked is not None
-    return checked.item()

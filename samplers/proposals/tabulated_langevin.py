@@ -2,7 +2,7 @@
 
 On a space that can be listed, the proposal of every state is a row of a table: its cumulative
 probabilities and its normaliser. A step then costs one row a coordinate and no exponentials over levels.
-The law is that of `LangevinProposal`, to rounding.
+The distribution is that of `LangevinProposal`, to rounding.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, evaluate
+from samplers.kernel import State, along_first, evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, Ordinal, Space
@@ -27,9 +27,9 @@ class TabulatedLangevin(LangevinProposal):
     """`LangevinProposal` of one target at fixed inverse temperatures, from tables.
 
     Args:
-        proposal: what is tabulated; hyperparameters of shape ``()`` or ``(R, 1, 1)``.
+        proposal: what is tabulated; hyperparameters of shape ``()``, or ``(R,)`` along the first batch axis.
         target: on an ordinal space.
-        beta: inverse temperatures, ``()`` or ``(R, 1, 1)``; `propose` must be called with the same.
+        beta: inverse temperatures, ``()`` or ``(R,)``; `propose` must be called with the same.
     """
 
     def __init__(self, proposal: LangevinProposal, target: Target, beta: Tensor) -> None:
@@ -39,12 +39,11 @@ class TabulatedLangevin(LangevinProposal):
         size = len(states)
         listed = evaluate(target, states, gradient=True)
         assert listed.grad is not None
-        balancing = torch.as_tensor(proposal.balancing).to(beta)
         shape = _rungs(proposal, beta)
-        hyperparameters = [t.expand(shape).flatten() for t in (beta, proposal.step_size, balancing)]
+        hyperparameters = [t.expand(shape).flatten() for t in (beta, proposal.step_size)]
         cumulative, normaliser = [], []
-        for rung_beta, step_size, rung_balancing in zip(*hyperparameters, strict=True):
-            rung = LangevinProposal(step_size, rung_balancing, proposal.norm)
+        for rung_beta, step_size in zip(*hyperparameters, strict=True):
+            rung = LangevinProposal(step_size, proposal.balancing, proposal.norm)
             logits = rung._logits(target.space, listed, rung.drift(listed, rung_beta))
             total = logits.logsumexp(-1, keepdim=True)
             sums = (logits - total).double().exp_().cumsum(-1)
@@ -52,13 +51,14 @@ class TabulatedLangevin(LangevinProposal):
             normaliser.append(total.squeeze(-1))
         self.cumulative = torch.cat(cumulative)  # (R * size, d, levels)
         self.normaliser = torch.cat(normaliser)  # (R * size, d)
-        rungs = len(normaliser)
-        self.offset = torch.arange(rungs, device=beta.device).reshape(-1, *(1,) * (beta.dim() - 1)) * size
+        self.beta = beta.expand(shape).flatten()
+        self.offset = torch.arange(len(normaliser), device=beta.device) * size
 
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         assert isinstance(space, Discrete)
+        self._check_beta(torch.as_tensor(beta))
         row = self._row(space, state.theta)
         batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
         point = uniform(generator, batch, event, like=state.theta).unsqueeze(-1).contiguous()
@@ -88,7 +88,27 @@ class TabulatedLangevin(LangevinProposal):
 
     def _row(self, space: Discrete, theta: Tensor) -> Tensor:
         index = space.index(theta)
-        return index if self.offset.numel() == 1 else index + self.offset
+        return index if len(self.offset) == 1 else index + along_first(self.offset, index.dim())
+
+    def _penalty(self, state: State, trailing: int) -> Tensor:
+        cost = self._cost
+        return along_first(cost, state.log_prob.dim() + trailing) if cost.dim() else cost
+
+    def _check_beta(self, beta: Tensor) -> None:
+        """Refuses inverse temperatures other than those of the tables; only on the CPU are they compared.
+
+        On a device that would wait for it in every step; there only their number is.
+
+        Raises:
+            ValueError: for other inverse temperatures.
+        """
+        same = beta.numel() in (1, len(self.beta))
+        if same and beta.device.type == "cpu":
+            same = bool((beta.flatten() == self.beta).all())
+        if not same:
+            raise ValueError(
+                "beta must be the inverse temperature that the kernel was prepared for, another was given"
+            )
 
     def _log_prob(self, source: State, destination: Tensor, beta: Tensor, row: Tensor) -> Tensor:
         move = destination - source.theta
@@ -100,13 +120,13 @@ class TabulatedLangevin(LangevinProposal):
 
 def _rungs(proposal: LangevinProposal, beta: Tensor) -> torch.Size:
     """The shape that the hyperparameters broadcast to, beta among them."""
-    return (beta * proposal.step_size * proposal.balancing).shape
+    return (beta * proposal.step_size).shape
 
 
 def tabulated(proposal: object, target: Target, beta: Tensor) -> TabulatedLangevin | None:
     """`proposal` from tables; None for other proposals or spaces and for tables too large."""
     space = target.space
-    if type(proposal) is not LangevinProposal:
+    if type(proposal) is not LangevinProposal or torch.as_tensor(proposal.balancing).dim():
         return None
     if not isinstance(space, Ordinal) or not isinstance(target, Enumerable):
         return None

@@ -1,4 +1,4 @@
-"""Draws from a target's held-out ground truth as a kernel: the row of a table that no sampler can beat."""
+"""The target's held-out reference sample as a kernel: the row of a table that no sampler can beat."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TIMES = "times_handed_out"
 """Key in ``State.aux`` of how often each held-out draw came so far, int64, ``(*leading, H)``."""
 
 
-class GroundTruthDraws(Kernel):
-    """Deals out ``target.held_out`` ``(H, *event_shape)`` to the chains, without replacement.
+class HeldOutDraws(Kernel):
+    """Gives the chains draws of ``target.held_out`` ``(H, *event_shape)``, without replacement.
 
     The chains, the last axis of the batch ``(*leading, chains)``, get in each step the draws that came least
     often so far, in random order: no draw comes twice in a step unless there are more chains than draws,
@@ -29,6 +29,7 @@ class GroundTruthDraws(Kernel):
     holds what it promises. The draws may be set after `init`, which leaves the chains where they are.
     """
 
+    temperable = False
     exact = False
 
     def check(self, target: Target) -> None:

@@ -26,6 +26,7 @@ class ExactDraws(Kernel):
     `init` refuses other inverse temperatures and with them a ladder.
     """
 
+    temperable = False
     exact = True
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:

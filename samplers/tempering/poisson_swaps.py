@@ -1,4 +1,4 @@
-"""Swaps of neighbouring replicas at the ringing of exponential clocks (ReLD, Eqs. 4 and 5)."""
+"""Swaps of neighbouring replicas at the times of Poisson processes (ReLD, Eqs. 4 and 5)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, SwapInfo
+from samplers.kernel import State, SwapInfo, along_first
 from samplers.tempering.parallel_tempering import REPLICA
 from samplers.tempering.swaps.swap_round import permutation, permute
 from targets.randomness import Generator, uniform
 
 
-class ExponentialClock:
+class PoissonSwaps:
     """Each pair of neighbours tries to swap at rate `rho`; a step takes the time `step_size`.
 
-    A pair whose clock rings within a step tries once, with probability 1 - exp(-rho step_size). All even
-    pairs go first, then all odd pairs. Every swap leaves the product of the levels invariant.
+    A pair whose process has an event within a step tries once, with probability 1 - exp(-rho step_size).
+    All even pairs go first, then all odd pairs. Every swap leaves the product of the levels invariant.
 
     Args:
         rho: swap intensity, in attempts per unit of time and pair, a positive scalar tensor.
@@ -27,12 +27,12 @@ class ExponentialClock:
     """
 
     def __init__(self, rho: Tensor, step_size: Tensor) -> None:
-        self.rings = -torch.expm1(-rho * step_size)
+        self.event = -torch.expm1(-rho * step_size)
 
     def to(self, like: Tensor) -> Self:
         """A copy with the dtype and device of `like`."""
         moved = copy.copy(self)
-        moved.rings = self.rings.to(like)
+        moved.event = self.event.to(like)
         return moved
 
     def round(
@@ -48,16 +48,16 @@ class ExponentialClock:
             The permuted state and what happened.
         """
         pairs, batch = state.log_prob.shape[0] - 1, state.log_prob.shape[1:]
-        # One number serves both questions: it is uniform below `rings` where the clock rings.
+        # One number decides both: given an event it is uniform below `event`.
         chance = uniform(generator, (pairs, *batch), like=state.log_prob)
-        attempted = chance < self.rings
+        attempted = chance < self.event
         probability = torch.zeros_like(chance)
         accepted = torch.zeros_like(attempted)
-        pair = torch.arange(pairs, device=chance.device).reshape(-1, *(1,) * len(batch))
+        pair = along_first(torch.arange(pairs, device=chance.device), chance.dim())
         for parity in range(min(pairs, 2)):
             turn = pair % 2 == parity
             ratio = log_ratio(state).clamp(max=0.0).exp()
-            swapped = turn & (chance < self.rings * ratio)
+            swapped = turn & (chance < self.event * ratio)
             probability = torch.where(turn, ratio, probability)
             accepted = accepted | swapped
             state = permute(state, permutation(swapped))

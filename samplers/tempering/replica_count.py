@@ -14,12 +14,12 @@ def optimal_v1(barrier: float) -> float:
 
 
 def optimal_v2(barrier: float) -> float:
-    """PT-DLP v2, Lemma 4.1: maximises the round-trip rate of one copy and forgets what a copy costs."""
+    """PT-DLP v2, Lemma 4.1: maximises the round-trip rate of one copy and ignores the cost of a copy."""
     return 2 * barrier + 1
 
 
 def optimal_constrained(barrier: float) -> float:
-    """Maximises the round-trip rate of all copies on a machine that holds K_total chains.
+    """Maximises the round-trip rate of all copies on hardware that holds K_total chains.
 
     With B = K_total / K copies of K equal rungs, s = 1 - barrier / (K - 1) and a rate of 1 / sum(1 / s) per
     copy, the total is proportional to (K - 1 - barrier) / (K (K - 1)^2) (`experiments.md` I, row 11).

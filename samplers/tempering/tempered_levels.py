@@ -1,4 +1,4 @@
-"""The levels of replica exchange Langevin: tempered targets, the hottest held together by a Gaussian."""
+"""The levels of replica exchange Langevin: tempered targets, the hottest confined by a Gaussian."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, broadcast_event
+from samplers.kernel import State, along_first, broadcast_event
+from samplers.tempering.path import TemperedPath
 
 
 class TemperedLevels:
@@ -24,7 +25,8 @@ class TemperedLevels:
     """
 
     def __init__(self, betas: Tensor, scale: Tensor | None = None) -> None:
-        self.betas = betas.reshape(-1, 1, 1)
+        self.betas = betas
+        self.path = TemperedPath()
         self.precision = torch.zeros_like(self.betas)
         self.confined = scale is not None
         if scale is not None:
@@ -44,11 +46,14 @@ class TemperedLevels:
             beta: inverse temperature of the whole ladder, broadcasting over the batch axes.
         """
         assert state.grad is not None
-        betas = beta * self.betas
-        log_prob, grad = betas * state.log_prob, broadcast_event(betas, state.theta) * state.grad
+        axes = state.log_prob.dim()
+        betas = beta * along_first(self.betas, axes)
+        log_prob = self.path.log_density(state.theta, state.log_prob, betas)
+        grad = self.path.grad(state.grad, broadcast_event(betas, state.theta))
         if self.confined:
-            log_prob = log_prob - 0.5 * self.precision * state.theta.square().sum(-1)
-            grad = torch.addcmul(grad, broadcast_event(self.precision, grad), state.theta, value=-1.0)
+            precision = along_first(self.precision, axes)
+            log_prob = log_prob - 0.5 * precision * state.theta.square().sum(-1)
+            grad = torch.addcmul(grad, broadcast_event(precision, grad), state.theta, value=-1.0)
         # 0 times minus infinity would be NaN.
         return replace(state, log_prob=log_prob.masked_fill(state.log_prob.isneginf(), -torch.inf), grad=grad)
 
@@ -62,9 +67,9 @@ class TemperedLevels:
         Returns:
             ``(K, *batch)``, not cut off at 0.
         """
-        gap = beta * (self.betas[:-1] - self.betas[1:])
-        ratio = gap * (state.log_prob[1:] - state.log_prob[:-1])
+        axes = state.log_prob.dim()
+        ratio = beta * self.path.log_swap_ratio(state.log_prob, along_first(self.betas, axes))
         if self.confined:
-            length = state.theta.square().sum(-1)
-            ratio = ratio - 0.5 * (self.precision[:-1] - self.precision[1:]) * (length[1:] - length[:-1])
+            length, precision = state.theta.square().sum(-1), along_first(self.precision, axes)
+            ratio = ratio - 0.5 * (precision[:-1] - precision[1:]) * (length[1:] - length[:-1])
         return ratio

@@ -12,7 +12,7 @@ The five stages are those of the released code, as `experiments.md` B.4 describe
 - Balancing constants are estimated at up to 20 positions of the cycle and interpolated in between, since
   cycles here may have a thousand positions where the released ones have twenty.
 
-All functions take the chains' state and return the next one beside their answer; nothing is kept.
+All functions take the chains' state and return the next one with their result; they store nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from samplers.kernel import State
-from samplers.metropolis_hastings import MetropolisHastings, Unadjusted
+from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator
 from targets.spaces import Categorical, Discrete, Ordinal
@@ -79,7 +79,7 @@ def rounds_factor(space: Discrete) -> float:
 def warm_up(target: Target, space: Discrete, aims: Aims, chains: int, generator: Generator) -> State:
     """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start, with 5 times the shortest move."""
     step_size = torch.tensor(BIG * move_lengths(space)[0], dtype=torch.float64)
-    kernel = Unadjusted(LangevinProposal(step_size, aims.balancing_max))
+    kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max), adjusted=False)
     theta = target.initial((1, chains), generator)
     beta = torch.ones((), dtype=theta.dtype, device=theta.device)
     state = kernel.init(target, theta, beta)

@@ -7,35 +7,20 @@ happens to rise again is never taken for a local one.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
+from samplers.kernel_family import KernelFamily
+from samplers.tuning.tunable import Tunable, TuningResult
 from targets.randomness import Generator
 from targets.spaces import Discrete, Ordinal
 from targets.target import Target
-
-OPTIMAL_ACCEPTANCE = 0.574
-"""Roberts and Rosenthal (1998) for Langevin proposals; DMALA and AB are tuned to it in the papers."""
-
-
-@runtime_checkable
-class Steppable(Protocol):
-    """A kernel that is led by one step size."""
-
-    def with_step_size(self, step_size: Tensor) -> Kernel:
-        """The kernel at this step size, a tensor that broadcasts over the batch axes."""
-        ...
-
-
-@runtime_checkable
-class Unrejecting(Protocol):
-    """A steppable kernel that rejects nothing, and so is tuned by the acceptance of its adjusted twin."""
-
-    adjusted: Steppable
 
 
 @dataclass(frozen=True)
@@ -87,15 +72,15 @@ def first_crossing(step_sizes: Tensor, acceptance: Tensor, wanted: float) -> Ten
 
 
 def tune_step_size(
-    kernel: Steppable,
+    family: KernelFamily,
     target: Target,
     betas: Tensor,
     generator: Generator,
     *,
-    wanted: float = OPTIMAL_ACCEPTANCE,
+    wanted: float = Kernel.optimal_acceptance,
     pilot: Pilot | None = None,
 ) -> tuple[Tensor, Tensor, int]:
-    """Step sizes ``(K,)`` at which `kernel` accepts with probability `wanted` at each of `betas` ``(K,)``.
+    """Step sizes ``(K,)`` at which kernels of `family` accept with probability `wanted` at `betas` ``(K,)``.
 
     Returns:
         The step sizes (float64), the acceptance interpolated there is `wanted` where it is reachable; the
@@ -104,14 +89,13 @@ def tune_step_size(
     Raises:
         ValueError: if the target's log density is not finite where the pilot goes.
     """
-    kernel = kernel.adjusted if isinstance(kernel, Unrejecting) else kernel
     pilot = pilot or Pilot()
     like = target.like()
     low, high = step_size_range(target)
     candidates = torch.logspace(
         torch.tensor(low).log10().item(), torch.tensor(high).log10().item(), pilot.candidates
     ).to(like)
-    tried = kernel.with_step_size(candidates.reshape(-1, 1, 1, 1))
+    tried = adjusted_form(family(candidates.reshape(-1, 1, 1, 1)))
     ladder = betas.to(like).reshape(1, -1, 1, 1)
     theta = target.initial((pilot.candidates, len(betas), 1, pilot.chains), generator)
     state = tried.init(target, theta, ladder)
@@ -127,13 +111,42 @@ def tune_step_size(
     return first_crossing(candidates, acceptance, wanted), acceptance, evaluations
 
 
-def tuned_alone(kernel: Steppable, target: Target, generator: Generator, acceptance: float) -> dict[str, Any]:
-    """What `Kernel.tune` gives for a kernel whose step size alone is open, for `acceptance` at beta = 1."""
-    step_size, found, evaluations = tune_step_size(
-        kernel, target, torch.ones(1), generator, wanted=acceptance
-    )
-    return {
-        "step_size": step_size.item(),
-        "evaluations": evaluations,
-        "report": {"wanted_acceptance": acceptance, "lowest_acceptance": found.min().item()},
-    }
+def adjusted_form(kernel: Kernel) -> Kernel:
+    """`kernel` with an acceptance step: what the step size of one that rejects nothing is tuned by."""
+    if getattr(kernel, "adjusted", True):
+        return kernel
+    adjusted: Any = copy.copy(kernel)
+    adjusted.adjusted = True
+    return cast(Kernel, adjusted)
+
+
+class StepSizeTuning(Tunable):
+    """A kernel whose step size alone is open, tuned to a mean acceptance at beta = 1.
+
+    Args:
+        cls: the kernel's class; its constructor takes a ``step_size``.
+        settings: the other arguments of its constructor.
+        acceptance: the mean acceptance probability that tuning aims at; that of the adjusted form where the
+            kernel rejects nothing.
+    """
+
+    open = ("step_size",)
+
+    def __init__(self, cls: Callable[..., Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
+        self.cls, self.settings, self.acceptance = cls, dict(settings), acceptance
+        self.example = self.at(1.0)
+
+    def at(self, step_size: float | Tensor) -> Kernel:
+        """The kernel at a step size."""
+        return self.cls(step_size=step_size, **self.settings)
+
+    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+        return self.at(hyperparameters["step_size"])
+
+    def tune(self, target: Target, generator: Generator) -> TuningResult:
+        self.check(target)
+        step_size, seen, evaluations = tune_step_size(
+            self.at, target, torch.ones(1), generator, wanted=self.acceptance
+        )
+        report = {"wanted_acceptance": self.acceptance, "lowest_acceptance": seen.min().item()}
+        return TuningResult({"step_size": step_size.item()}, evaluations, report)

@@ -64,7 +64,7 @@ def reference_log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dmala": lambda: DMALA(0.3),
     "acs": lambda: ACS(cycle_length=5, step_size=1.0, min_step_size=0.2, balancing=0.6),
-    "pt_dmala": lambda: ParallelTempering(DMALA(), ladder=[1.0, 0.7, 0.4], step_size=0.3),
+    "pt_dmala": lambda: ParallelTempering(DMALA(1.0), ladder=[1.0, 0.7, 0.4], step_size=0.3),
     "gibbs": lambda: Gibbs("systematic"),
 }
 

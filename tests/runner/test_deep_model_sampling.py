@@ -104,7 +104,7 @@ def images(pixels: int = 12, rows: int = 40) -> torch.Tensor:
 @pytest.mark.parametrize("tempered", [False, True])
 def test_an_iteration_moves_every_parameter_as_adam_on_the_plain_gradient_does(tempered: bool) -> None:
     data = images()
-    kernel = ParallelTempering(DMALA(), ladder=[1.0, 0.5], step_size=0.3) if tempered else DMALA(0.3)
+    kernel = ParallelTempering(DMALA(1.0), ladder=[1.0, 0.5], step_size=0.3) if tempered else DMALA(0.3)
     settings = TrainingSettings(method="cd", cd_steps=2, iterations=1, batch=40, learning_rate=0.01)
     target = ResNetEBM(12, data.double().mean(0), seed=1, shape=(3, 4), width=3, blocks=2, halvings=1)
     before = {name: tensor.clone() for name, tensor in target.named_parameters()}

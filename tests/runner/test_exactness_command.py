@@ -83,7 +83,7 @@ class Silent(Kernel):
 
 class Carrier(Silent):
     @property
-    def carried(self):
+    def persistent_aux(self):
         return ("momentum",)
 
 

@@ -20,10 +20,12 @@ from samplers.discrete.gibbs import Gibbs
 from samplers.entropic.edula import EDULA
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tuning.configured import configured
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from targets.spaces import Ordinal
 from tests.support.no_host_sync import NoHostSync
+from tests.support.tunable import tunable
 
 LADDER = [1.0, 0.7, 0.4]
 SIZE, CHAINS = 20, 7
@@ -42,8 +44,8 @@ def machine() -> RBM:
     return model
 
 
-def pt(ladder: Any = LADDER, step_size: Any = 0.3) -> ParallelTempering:
-    return ParallelTempering(DMALA(), ladder=ladder, step_size=step_size)
+def pt(ladder: Any = LADDER, step_size: Any = 0.3) -> Any:
+    return configured(ParallelTempering, DMALA(1.0), ladder=ladder, step_size=step_size)
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -221,7 +223,7 @@ def test_another_ladder_takes_over_the_places_nearest_by_rank() -> None:
 
 @pytest.mark.parametrize("name", ["acs", "pt"])
 def test_what_is_tuned_on_the_way_is_tuned_with_a_buffer(name: str, tmp_path: Path) -> None:
-    kernel = ACS(cycle_length=4) if name == "acs" else pt("auto", 0.3)
+    kernel = tunable(ACS, cycle_length=4) if name == "acs" else pt("auto", 0.3)
     how: dict[str, Any] = {"iterations": 3, "tune_every": 2, "learning_rate": 0.5}
     run = training(kernel, **how)
     run.advance(1)

@@ -26,10 +26,14 @@ from samplers.discrete.rbm_gibbs import RBMGibbs
 from samplers.kernel import Info, Kernel, State
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tuning.configured import configured
+from samplers.tuning.step_size import StepSizeTuning
+from samplers.tuning.tunable import Tunable, TuningResult
 from targets.models.rbm import RBM
 from targets.randomness import Generator
 from targets.spaces import Ordinal
 from targets.target import Target
+from tests.support.tunable import tunable
 
 FALSE_ALARM = 1e-6
 LADDER = [1.0, 0.7, 0.4]
@@ -51,8 +55,8 @@ def machine(data: Tensor, n_hidden: int = 4, seed: int = 1) -> RBM:
     return model
 
 
-def pt(step_size: Any = 0.3, ladder: Any = LADDER, **options: Any) -> ParallelTempering:
-    return ParallelTempering(DMALA(), ladder=ladder, step_size=step_size, **options)
+def pt(step_size: Any = 0.3, ladder: Any = LADDER, **options: Any) -> Any:
+    return configured(ParallelTempering, DMALA(1.0), ladder=ladder, step_size=step_size, **options)
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -67,10 +71,10 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "pt_released": lambda: pt(swap=Swaps("released", "sequential")),
 }
 
-AUTOMATIC: dict[str, Callable[[], Kernel]] = {
-    "dmala auto": lambda: DMALA(),
-    "acs auto": lambda: ACS(cycle_length=4),
-    "ab auto": lambda: AB(),
+AUTOMATIC: dict[str, Callable[[], Tunable]] = {
+    "dmala auto": lambda: tunable(DMALA),
+    "acs auto": lambda: tunable(ACS, cycle_length=4),
+    "ab auto": lambda: tunable(AB),
     "pt_dmala auto": lambda: pt("auto"),
 }
 
@@ -535,23 +539,27 @@ def test_a_checkpoint_of_another_training_is_refused(other: Callable[[], Trainin
 # --- tuning ---------------------------------------------------------------------------------------------
 
 
-class Tunable(Kernel):
-    """DMALA that says when it was tuned; every tuning finds another number of rungs."""
+class Logged(Tunable):
+    """DMALA that logs when it was tuned; every tuning finds another number of rungs."""
 
-    def __init__(self, log: list[Tensor], rungs: int | None = None) -> None:
-        self.log, self.rungs = log, rungs
-        self.axes = () if rungs is None else (rungs,)
+    open = ("rungs",)
 
-    @property
-    def untuned(self) -> tuple[str, ...]:
-        return ("rungs",) if self.rungs is None else ()
+    def __init__(self, log: list[Tensor]) -> None:
+        self.log, self.example = log, Rungs(1)
 
-    def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
+    def tune(self, target: Target, generator: Generator) -> TuningResult:
         self.log.append(next(target.parameters()).detach().clone())
-        return {"rungs": 1 + len(self.log), "evaluations": 1000, "report": {"tuning": len(self.log)}}
+        return TuningResult({"rungs": 1 + len(self.log)}, 1000, {"tuning": len(self.log)})
 
-    def tuned(self, hyperparameters: Any) -> Tunable:
-        return Tunable(self.log, hyperparameters["rungs"])
+    def kernel(self, hyperparameters: Any) -> Kernel:
+        return Rungs(hyperparameters["rungs"])
+
+
+class Rungs(Kernel):
+    """DMALA with a number of replicas that never swap."""
+
+    def __init__(self, rungs: int) -> None:
+        self.rungs, self.axes = rungs, (rungs,)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         assert theta.shape[0] == self.rungs
@@ -566,7 +574,7 @@ class Tunable(Kernel):
 
 def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted() -> None:
     log: list[Tensor] = []
-    run = training(Tunable(log), settings(tune_every=5))
+    run = training(Logged(log), settings(tune_every=5))
     for _ in range(12):
         run.advance(1)
     assert len(log) == 3
@@ -582,7 +590,7 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
 
 def test_a_longer_ladder_takes_over_the_replicas_nearest_by_rank() -> None:
     log: list[Tensor] = []
-    run = training(Tunable(log), settings(tune_every=5))
+    run = training(Logged(log), settings(tune_every=5))
     run.advance(5)
     assert run.chains.state is not None
     before = run.chains.state.theta
@@ -592,19 +600,21 @@ def test_a_longer_ladder_takes_over_the_replicas_nearest_by_rank() -> None:
 
 def test_without_an_interval_it_is_tuned_once() -> None:
     log: list[Tensor] = []
-    training(Tunable(log)).advance(12)
+    training(Logged(log)).advance(12)
     assert len(log) == 1
 
 
 def test_a_given_hyperparameter_is_never_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(DMALA, "tune", None)
+    monkeypatch.setattr(StepSizeTuning, "tune", None)
     training(DMALA(0.3), settings(tune_every=1)).advance(3)
 
 
 def test_a_sampler_that_cannot_be_tuned_ends_the_training_in_one_sentence() -> None:
-    kernel = ParallelTempering(AB(balancing="auto"), ladder=LADDER, step_size="auto")
-    with pytest.raises(RunError, match=r"cannot be tuned to the model of iteration 0: balancing must be"):
-        training(kernel).advance(1)
+    sampler = tunable(ParallelTempering, AB(1.0, 0.7), ladder=LADDER, step_size="auto")
+    spoilt = training(sampler)
+    next(spoilt.target.parameters()).fill_(torch.nan)
+    with pytest.raises(RunError, match=r"cannot be tuned to the model of iteration 0: the target gave"):
+        spoilt.advance(1)
 
 
 def test_the_ladder_and_the_step_sizes_can_be_left_to_tuning() -> None:

@@ -33,6 +33,7 @@ from samplers.discrete.gibbs import Gibbs
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.rbm import RBM
 from targets.spaces import Real
+from tests.support.tunable import tunable
 
 PIXELS = 8
 
@@ -227,7 +228,7 @@ def test_weights_that_are_not_finite_stop_the_training() -> None:
         ({"schedule": "log"}, "schedule must be one of linear, pieces, sigmoid, 'log' was given"),
         ({"chains": 1}, "chains must be a whole number of at least 2, 1 was given"),
         ({"sampler": DULA(0.1)}, "annealing needs an exact kernel"),
-        ({"sampler": DMALA()}, "DMALA has step_size left to tuning"),
+        ({"sampler": tunable(DMALA)}, "DMALA has step_size left to tuning"),
         ({"sampler": ParallelTempering(Gibbs(), ladder=[1.0, 0.5])}, "has several replicas"),
     ],
 )

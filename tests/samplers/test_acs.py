@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
-from samplers.discrete.ab import mean_squared_jump
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel, State
@@ -18,6 +17,8 @@ from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
+from samplers.tuning.balancing import mean_squared_jump
+from samplers.tuning.configured import configured
 from targets.randomness import Generator, Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
@@ -25,6 +26,7 @@ from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from targets.target import Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 BETA = torch.ones((), dtype=torch.float64)
 AIMS = Aims(acceptance=0.5, balancing_max=0.95, zeta=0.5)
@@ -96,14 +98,18 @@ def test_the_schedule_is_a_cosine_with_a_floor() -> None:
     [(2000, 10, None, 200), (2000, 3, None, 666), (15, 10, None, 2), (None, 10, 20, 20), (2000, 10, 20, 20)],
 )
 def test_length_of_a_cycle(steps: int | None, cycles: int, cycle_length: int | None, expected: int) -> None:
-    assert ACS(steps, cycles, cycle_length).cycle_length == expected
+    sampler = tunable(ACS, steps=steps, cycles=cycles, cycle_length=cycle_length)
+    assert isinstance(sampler.example, ACS)
+    assert sampler.example.cycle_length == expected
 
 
 @pytest.mark.parametrize("target", [MixtureOfGaussians(8), MixtureOfStudentT(8)], ids=["mog", "mos"])
 def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGaussians) -> None:
     target = target.to(torch.float64)
-    found = ACS(steps=200).tune(target, torch.Generator().manual_seed(0))
-    assert json.loads(json.dumps(found)) == found
+    sampler = tunable(ACS, steps=200)
+    result = sampler.tune(target, torch.Generator().manual_seed(0))
+    found = result.hyperparameters
+    assert json.loads(json.dumps([found, result.report])) == [found, result.report]
     assert all(math.isfinite(found[key]) and found[key] > 0 for key in ("step_size", "min_step_size"))
     assert found["step_size"] >= found["min_step_size"]
     assert len(found["balancing"]) == 20
@@ -111,18 +117,18 @@ def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGau
     start = target.sample((1, 1, 1000), generator)
     _, floor, _ = mean_squared_jump(DMALA(found["min_step_size"]), target, start, generator, 60)
     assert float(floor) == pytest.approx(0.5, abs=0.1)
-    maximum = DMALA(found["report"]["maximum"]["step_size"], balancing=0.95)
+    maximum = DMALA(result.report["maximum"]["step_size"], balancing=0.95)
     _, acceptance, _ = mean_squared_jump(maximum, target, start, generator, 60)
     assert float(acceptance) == pytest.approx(0.5, abs=0.1)
-    kernel = ACS(steps=200).tuned(found)
-    assert kernel.untuned == ()
+    kernel = sampler.kernel(found)
+    assert isinstance(kernel, ACS)
     assert kernel.cycle_length == 20
 
 
 @pytest.mark.parametrize("space", [Binary(3), Categorical(2, 3)], ids=str)
 def test_tuning_on_binary_and_one_hot_states(space: Discrete) -> None:
     target = random_target(space, seed=1, roughness=2.0)
-    found = ACS(cycle_length=8).tune(target, torch.Generator().manual_seed(0))
+    found = tunable(ACS, cycle_length=8).tune(target, torch.Generator().manual_seed(0)).hyperparameters
     sizes = cosine_steps(found["step_size"], found["min_step_size"], 8)
     above = sum(size > found["min_step_size"] for size in sizes)
     assert found["balancing"][above:] == [0.5] * (8 - above)
@@ -142,18 +148,20 @@ def test_what_tuning_costs_is_counted() -> None:
         return inner(theta)
 
     target.log_prob_and_grad = counted  # type: ignore[method-assign]
-    found = ACS(cycle_length=8).tune(target, torch.Generator().manual_seed(0))
+    found = tunable(ACS, cycle_length=8).tune(target, torch.Generator().manual_seed(0))
     # The one evaluation of the start comes on top.
-    assert calls == (found["evaluations"] + 1) * 256
+    assert calls == (found.evaluations + 1) * 256
 
 
 def test_what_is_given_is_not_tuned() -> None:
     target, generator = random_target(Binary(3), seed=1), torch.Generator().manual_seed(0)
-    assert ACS(cycle_length=4, step_size=0.6).untuned == ("min_step_size", "balancing")
-    frozen = ACS(cycle_length=4, step_size=0.06).tune(target, generator)
+    assert tunable(ACS, cycle_length=4, step_size=0.6).open == ("min_step_size", "balancing")
+    result = tunable(ACS, cycle_length=4, step_size=0.06).tune(target, generator)
+    frozen = result.hyperparameters
     assert frozen["step_size"] == frozen["min_step_size"] == 0.06
-    assert frozen["report"]["flat"]
-    floored = ACS(cycle_length=4, min_step_size=90.0, balancing=0.8).tune(target, generator)
+    assert result.report["flat"]
+    given = tunable(ACS, cycle_length=4, min_step_size=90.0, balancing=0.8)
+    floored = given.tune(target, generator).hyperparameters
     assert floored["step_size"] == floored["min_step_size"] == 90.0
     assert floored["balancing"] == [0.8] * 4
 
@@ -194,12 +202,12 @@ def test_the_floor_is_the_best_tried_not_the_last(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_floor_is_searched_for_where_nothing_moves_at_first() -> None:
-    """Four strongly bound bits at alpha = 0.05 stay where they are; the search must not stay there too."""
+    """Four strongly bound bits at alpha = 0.05 stay where they are; the search must not stay there."""
     target = random_target(Binary(3), seed=1)
     target.weight.mul_(0.0)
     target.bias.fill_(-3.0)
-    found = ACS(cycle_length=4).tune(target, torch.Generator().manual_seed(0))
-    assert found["min_step_size"] > 1.0
+    result = tunable(ACS, cycle_length=4).tune(target, torch.Generator().manual_seed(0))
+    assert result.hyperparameters["min_step_size"] > 1.0
 
 
 def test_the_maximum_is_the_first_from_above(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,17 +263,11 @@ def test_works_on_the_rungs_of_a_ladder() -> None:
     assert info.acceptance.shape == (2, 4)
 
 
-def test_refuses_to_run_untuned() -> None:
-    target = random_target(Binary(3))
-    with pytest.raises(ValueError, match=r"^step_size and balancing of ACS must be tuned before a run"):
-        ACS(steps=100, min_step_size=1.0).init(target, target.initial((2,), torch.Generator()), BETA)
-
-
 def test_refuses_the_reals() -> None:
     target = random_target(Binary(3))
     target.space = Real(3)  # type: ignore[assignment]
     with pytest.raises(ValueError, match=r"^acs needs a binary, ordinal or categorical space"):
-        ACS(steps=100).tune(target, torch.Generator())
+        tunable(ACS, steps=100).tune(target, torch.Generator())
 
 
 BAD = [0, -1, float("nan"), float("inf"), "wide", True, [1.0]]
@@ -275,7 +277,7 @@ BAD = [0, -1, float("nan"), float("inf"), "wide", True, [1.0]]
 @pytest.mark.parametrize("value", BAD)
 def test_refuses_step_sizes_that_are_not_positive(key: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^{key} must be a positive number or 'auto', .* was given$"):
-        ACS(steps=100, **{key: value})  # type: ignore[arg-type]
+        configured(ACS, steps=100, **{key: value})
 
 
 @pytest.mark.parametrize(
@@ -304,4 +306,4 @@ def test_refuses_step_sizes_that_are_not_positive(key: str, value: object) -> No
 )
 def test_refuses_what_makes_no_sense(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ACS(**arguments)  # type: ignore[arg-type]
+        configured(ACS, **arguments)

@@ -25,12 +25,14 @@ from samplers.kernel import Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tuning.step_size import Pilot, Steppable, Unrejecting, tune_step_size
+from samplers.tuning.configured import configured
+from samplers.tuning.step_size import Pilot, tune_step_size
 from targets.randomness import Streams
 from targets.spaces import Binary, Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 CHAINS = 10_000
@@ -51,7 +53,7 @@ def mixture(start: tuple[float, float] | None = None) -> GaussianMixture:
 
 
 def tempered() -> Kernel:
-    return ParallelTempering(MALA(), ladder=list(LADDER), step_size=[0.25, 0.6])
+    return ParallelTempering(MALA(1.0), ladder=list(LADDER), step_size=[0.25, 0.6])
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -77,19 +79,19 @@ def statistics(target: GaussianMixture, theta: Tensor) -> Tensor:
     return torch.stack([x, y, x * x, x * y, y * y, target.log_prob(theta)], dim=-1)
 
 
-def truth(target: GaussianMixture, beta: float) -> Moments:
+def exact_moments(target: GaussianMixture, beta: float) -> Moments:
     """The moments of pi^beta by quadrature on a square far wider than the mixture."""
     axis = torch.linspace(-16, 16, 641, dtype=torch.float64)
     theta = torch.cartesian_prod(axis, axis)
-    law = (beta * target.log_prob(theta)).softmax(0)
+    distribution = (beta * target.log_prob(theta)).softmax(0)
     values = statistics(target, theta)
-    mean = law @ values
-    return Moments(mean, (law @ (values - mean).square()).sqrt())
+    mean = distribution @ values
+    return Moments(mean, (distribution @ (values - mean).square()).sqrt())
 
 
 def standard_errors(target: GaussianMixture, theta: Tensor, beta: float = 1.0) -> Tensor:
     """How many standard errors of independent draws the means over `theta` are off, ``(6,)``."""
-    known = truth(target, beta)
+    known = exact_moments(target, beta)
     error = statistics(target, theta).mean(0) - known.mean
     return (error / (known.sd / math.sqrt(len(theta)))).abs()
 
@@ -313,28 +315,20 @@ def test_a_seed_draws_the_same_bits_alone_and_beside_others(name: str, dtype: to
 @pytest.mark.parametrize("name", EVERY)
 def test_nothing_is_tabulated_on_the_reals(name: str) -> None:
     kernel = EVERY[name]()
-    prepared = kernel.prepared(mixture(), ONE)
-    if isinstance(kernel, ParallelTempering):
-        assert isinstance(prepared, ParallelTempering)
-        assert prepared.kernel is kernel.kernel
-    else:
-        assert prepared is kernel
+    assert kernel.prepared(mixture(), ONE) is kernel
 
 
 def test_the_step_size_is_tuned_to_the_acceptance_asked_for() -> None:
     """The pilot's and the check's own noise are near 0.01; 0.05 tells 0.574 from 0.7 and from 0.45."""
     target = mixture()
-    found = MALA().tune(target, torch.Generator().manual_seed(0))
-    kernel = MALA().tuned(found)
-    assert MALA().untuned == ("step_size",)
-    assert kernel.untuned == ()
+    found = tunable(MALA).tune(target, torch.Generator().manual_seed(0))
+    kernel = tunable(MALA).kernel(found.hyperparameters)
+    assert tunable(MALA).open == ("step_size",)
     generator = torch.Generator().manual_seed(1)
     state = evaluate(target, target.sample((1, 5_000), generator), gradient=True)
     _, info = kernel.step(target, state, ONE, generator)
     assert float(info.acceptance.mean()) == pytest.approx(0.574, abs=0.05)
-    assert ULA().tune(target, torch.Generator().manual_seed(0)) == found
-    assert isinstance(MALA(), Steppable)
-    assert isinstance(ULA(), Unrejecting)
+    assert tunable(ULA).tune(target, torch.Generator().manual_seed(0)) == found
 
 
 def test_hot_replicas_take_longer_steps() -> None:
@@ -342,7 +336,7 @@ def test_hot_replicas_take_longer_steps() -> None:
     target = GaussianMixture([[0.0, 0.0]]).double()
     betas = torch.tensor([1.0, 0.25], dtype=torch.float64)
     pilot = Pilot(candidates=25, chains=64, steps=200)
-    sizes, _, _ = tune_step_size(MALA(), target, betas, torch.Generator().manual_seed(0), pilot=pilot)
+    sizes, _, _ = tune_step_size(MALA, target, betas, torch.Generator().manual_seed(0), pilot=pilot)
     assert float(sizes[1] / sizes[0]) == pytest.approx(4.0, rel=0.2)
 
 
@@ -353,10 +347,10 @@ def test_the_convention_of_the_step_is_that_of_the_diffusion() -> None:
     state = evaluate(target, theta, gradient=True)
     proposal = LangevinDiffusionProposal(torch.tensor(0.2, dtype=torch.float64))
     torch.testing.assert_close(proposal.mean(state, ONE), 0.8 * theta)
-    law = multivariate_normal((0.8 * theta)[0].numpy(), 0.4)
+    distribution = multivariate_normal((0.8 * theta)[0].numpy(), 0.4)
     destination = torch.zeros(1, 3, dtype=torch.float64)
     found = float(proposal.log_prob(Real(3), state, destination, ONE))
-    assert found == pytest.approx(float(law.logpdf(np.zeros(3))), abs=1e-13)
+    assert found == pytest.approx(float(distribution.logpdf(np.zeros(3))), abs=1e-13)
 
 
 @pytest.mark.parametrize("make", [MALA, ULA])
@@ -366,14 +360,16 @@ def test_discrete_spaces_are_refused(make: type[MALA] | type[ULA]) -> None:
     for refused in (
         lambda: make(0.1).check(target),
         lambda: make(0.1).init(target, theta, ONE),
-        lambda: make().tune(target, torch.Generator()),
-        lambda: ParallelTempering(make(), ladder=[1.0, 0.5]).check(target),
+        lambda: tunable(make).tune(target, torch.Generator()),
+        lambda: ParallelTempering(make(0.1), ladder=[1.0, 0.5]).check(target),
     ):
         with pytest.raises(ValueError, match=words):
             refused()
 
 
-@pytest.mark.parametrize("make", [DMALA, DULA, AB, lambda: ACS(steps=100)])
+@pytest.mark.parametrize(
+    "make", [lambda: DMALA(1.0), lambda: DULA(1.0), lambda: tunable(AB), lambda: tunable(ACS, steps=100)]
+)
 def test_discrete_kernels_refuse_the_reals_before_any_work(make: Callable[[], Kernel]) -> None:
     with pytest.raises(ValueError, match=r"needs a binary, ordinal or categorical space, not Real\(d=2\)$"):
         make().check(mixture())
@@ -385,8 +381,6 @@ def test_bad_settings_are_refused(make: type[MALA] | type[ULA]) -> None:
         with pytest.raises(
             ValueError, match=r"^step_size must be a positive number or 'auto', .* was given$"
         ):
-            make(value)
+            configured(make, step_size=value)
     with pytest.raises(ValueError, match=r"^acceptance must be a number from 0.01 to 0.99"):
-        make(acceptance=1.0)
-    with pytest.raises(ValueError, match=r"^step_size of \w+ must be tuned before a run"):
-        make().init(mixture(), mixture().initial((2,), torch.Generator()), ONE)
+        configured(make, acceptance=1.0)

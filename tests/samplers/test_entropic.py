@@ -1,8 +1,8 @@
-"""EDULA and EDMALA with both updates: the joint law of theta and theta_a, by formula and by frequency.
+"""EDULA and EDMALA with both updates: the joint distribution of theta and theta_a, by formula and frequency.
 
 theta_a is continuous, so that no finite matrix holds these kernels. What is proved instead: detailed balance
 of EDMALA at pairs of joint states, against the paper's equations written out; that of the GLU variant for
-theta given theta_a, by enumeration; and the margin in theta, by chains that start in the joint law.
+theta given theta_a, by enumeration; and the margin in theta, by chains that start in the joint distribution.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from targets.target import Target
 from tests.support.checks import FALSE_ALARM, cache_error
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 ALPHA, ETA, ALPHA_A = 1.0, 0.7, 0.3
@@ -153,32 +154,32 @@ def test_the_glu_update_of_theta_leaves_its_conditional_invariant(space: str, al
     generator = torch.Generator().manual_seed(5)
     theta_a = 1.5 * torch.randn((20, *target.space.event_shape), generator=generator, dtype=torch.float64)
     for beta in (1.0, 0.4, 0.0):
-        matrix, law = conditional_matrices(target, theta_a, beta, alpha)
+        matrix, distribution = conditional_matrices(target, theta_a, beta, alpha)
         assert (matrix >= -1e-15).all()
-        assert ((law.unsqueeze(1) @ matrix).squeeze(1) - law).abs().max() <= 1e-12
+        assert ((distribution.unsqueeze(1) @ matrix).squeeze(1) - distribution).abs().max() <= 1e-12
 
 
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 10.0])
 def test_the_margin_of_the_glu_kernel_is_the_target_by_quadrature(alpha: float) -> None:
     """One bit; the midpoint rule over ten standard deviations, whose error at the kinks is below 1e-6."""
     target, points = random_target(Binary(1), seed=3), 40_000
-    law, margin = target.probabilities(), torch.zeros((2, 2), dtype=torch.float64)
+    distribution, margin = target.probabilities(), torch.zeros((2, 2), dtype=torch.float64)
     grid = (torch.arange(points, dtype=torch.float64) + 0.5) * (20.0 / points) - 10.0
     density = (-grid.square() / 2).softmax(0)
     for place, theta in enumerate(target.space.states()):
         matrix, _ = conditional_matrices(target, theta + math.sqrt(ETA) * grid.unsqueeze(-1), 1.0, alpha)
         margin[place] = density @ matrix[:, place]
     assert (margin.diagonal() < 0.99).all()
-    assert (law @ margin - law).abs().max() <= 1e-6
+    assert (distribution @ margin - distribution).abs().max() <= 1e-6
 
 
 def joint_draws(target: Target, chains: int, beta: float, generator: torch.Generator) -> State:
-    """Independent draws (theta, theta_a) of the joint law, evaluated."""
+    """Independent draws (theta, theta_a) of the joint distribution, evaluated."""
     space = target.space
     assert isinstance(space, Discrete)
-    law = tempered_probabilities(target, beta).cumsum(0)
-    place = torch.searchsorted(law, torch.rand(chains, generator=generator, dtype=torch.float64))
-    theta = space.states()[place.clamp(max=len(law) - 1)]
+    distribution = tempered_probabilities(target, beta).cumsum(0)
+    place = torch.searchsorted(distribution, torch.rand(chains, generator=generator, dtype=torch.float64))
+    theta = space.states()[place.clamp(max=len(distribution) - 1)]
     noise = torch.randn(theta.shape, generator=generator, dtype=torch.float64)
     return replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta + math.sqrt(ETA) * noise})
 
@@ -196,10 +197,10 @@ def test_chains_that_start_in_the_joint_law_stay_in_it(name: str, space: str) ->
         moved += info.jump.mean()
     assert moved > 0.3
     counts = torch.bincount(target.space.index(state.theta), minlength=target.space.size)
-    law = tempered_probabilities(target, beta)
+    distribution = tempered_probabilities(target, beta)
     # Hoeffding and a union over the states, at 1e-6.
     band = math.sqrt(math.log(2 * target.space.size / FALSE_ALARM) / (2 * chains))
-    assert (counts / chains - law).abs().max() <= band
+    assert (counts / chains - distribution).abs().max() <= band
     gaps = (state.theta - state.aux[THETA_A]).flatten(1) / math.sqrt(ETA)
     if name == "edmala":
         for coordinate in range(gaps.shape[1]):
@@ -225,12 +226,12 @@ def test_a_step_proposes_by_the_papers_formulas(name: str, space: str) -> None:
     states = target.space.states()
     drift = 0.7 * one.grad - (one.theta - one.aux[THETA_A]) / ETA
     rows = one.theta.expand_as(states)
-    law = log_q(target, rows, drift.expand_as(states), states, 10.0)
-    torch.testing.assert_close(law.exp().sum(), ONE, atol=1e-12, rtol=0)
-    torch.testing.assert_close(log_prob, law[target.space.index(theta)], atol=1e-11, rtol=1e-12)
+    distribution = log_q(target, rows, drift.expand_as(states), states, 10.0)
+    torch.testing.assert_close(distribution.exp().sum(), ONE, atol=1e-12, rtol=0)
+    torch.testing.assert_close(log_prob, distribution[target.space.index(theta)], atol=1e-11, rtol=1e-12)
     counts = torch.bincount(target.space.index(theta), minlength=len(states))
     band = math.sqrt(math.log(2 * len(states) / FALSE_ALARM) / (2 * number))
-    assert (counts / number - law.exp()).abs().max() <= band
+    assert (counts / number - distribution.exp()).abs().max() <= band
     batch = state.log_prob.shape
     if name.endswith("glu"):
         scaled = kernel.proposal.draw_gap(state.theta, batch, generator) / math.sqrt(ETA)
@@ -314,7 +315,7 @@ def test_theta_a_starts_at_theta_and_survives_a_change_of_the_model(name: str) -
 
 @pytest.mark.parametrize("name", ADJUSTED)
 def test_a_ladder_around_it_leaves_the_cold_law_invariant(name: str) -> None:
-    """Replicas that start in their joint laws, 3 rounds; Hoeffding at 1e-6. Swaps take theta_a along."""
+    """Replicas that start in their joint distributions, 3 rounds; Hoeffding at 1e-6; swaps move theta_a."""
     target, chains = random_target(SPACES["binary"], seed=3), 200_000
     betas = [1.0, 0.4, 0.0]
     kernel = ParallelTempering(KERNELS[name](ALPHA), ladder=betas, step_size=ALPHA)
@@ -332,13 +333,13 @@ def test_a_ladder_around_it_leaves_the_cold_law_invariant(name: str) -> None:
     assert swaps > 0.5
     for rung, beta in enumerate(betas):
         counts = torch.bincount(target.space.index(state.theta[rung]).flatten(), minlength=8)
-        law = tempered_probabilities(target, beta)
+        distribution = tempered_probabilities(target, beta)
         band = math.sqrt(math.log(2 * 8 / FALSE_ALARM) / (2 * chains))
-        assert (counts / chains - law).abs().max() <= band
+        assert (counts / chains - distribution).abs().max() <= band
 
 
 def test_the_bias_of_edula_grows_with_its_step() -> None:
-    """On bernoulli4, by 30,000 chains that start in the joint law."""
+    """On bernoulli4, by 30,000 chains that start in the joint distribution."""
     target = Bernoulli4().double()
     distances = []
     for alpha in (0.1, 0.4):
@@ -371,7 +372,7 @@ def test_an_acceptance_that_forgets_theta_a_is_caught() -> None:
         (lambda: EDMALA(0.1, eta=-1), "eta must be a positive number, -1 was given"),
         (lambda: EDULA(0.1, auxiliary_step_size=0.0), "auxiliary_step_size must be a positive number"),
         (lambda: EDULAGLU(0.1, eta="2"), "eta must be a positive number, '2' was given"),
-        (lambda: EDMALAGLU(0.0), "step_size must be a positive number or 'auto', 0.0 was given"),
+        (lambda: EDMALAGLU(0.0), "step_size must be a positive number, 0.0 was given"),
     ],
 )
 def test_hyperparameters_that_are_not_positive_are_refused(make: Callable[[], object], message: str) -> None:
@@ -388,11 +389,7 @@ def test_a_real_space_is_refused() -> None:
 
 def test_the_step_size_is_tuned_to_the_joint_acceptance() -> None:
     target = random_target(Binary(12), seed=1, roughness=2.0)
-    kernel = EDMALA(eta=5.0)
-    with pytest.raises(ValueError, match="step_size of EDMALA must be tuned before a run"):
-        kernel.init(target, target.initial((1,), torch.Generator()), ONE)
-    found = kernel.tune(target, torch.Generator().manual_seed(0))
-    tuned = kernel.tuned(found)
+    tuned = tunable(EDMALA, eta=5.0).tuned(target, torch.Generator().manual_seed(0))
     state = tuned.init(target, target.initial((500,), torch.Generator().manual_seed(1)), ONE)
     total = 0.0
     for step in range(300):

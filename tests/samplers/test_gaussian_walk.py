@@ -9,11 +9,13 @@ from scipy.stats import multivariate_normal
 from samplers.continuous.gaussian_random_walk import GaussianStep, GaussianWalk
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
+from samplers.tuning.configured import configured
 from targets.randomness import Streams
 from targets.spaces import Binary, Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
+from tests.support.tunable import tunable
 
 TARGET = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
 ONE = torch.ones((), dtype=torch.float64)
@@ -44,7 +46,7 @@ def test_its_density_is_the_normal_one_and_that_of_its_draws() -> None:
 
 def test_each_chain_has_its_own_step_size() -> None:
     sizes = torch.tensor([[1e-3, 1.0]], dtype=torch.float64)
-    kernel = GaussianWalk(1.0).with_step_size(sizes)
+    kernel = GaussianWalk(sizes)
     generator = Streams([0], "chain")
     state = kernel.init(TARGET, TARGET.initial((1, 2), generator), ONE)
     with NoHostSync():
@@ -57,8 +59,7 @@ def test_each_chain_has_its_own_step_size() -> None:
 
 def test_tuning_brings_the_acceptance_to_what_is_wanted() -> None:
     """Mean of 2,000 chains after 50 steps: the standard error is 0.007, the pilot's about 0.01."""
-    found = GaussianWalk().tune(TARGET, Streams([0], "tuning"))
-    kernel = GaussianWalk().tuned(found)
+    kernel = tunable(GaussianWalk).tuned(TARGET, Streams([0], "tuning"))
     generator = Streams([0], "chain")
     state = kernel.init(TARGET, TARGET.sample((1, 2_000), generator), ONE)
     for _ in range(50):
@@ -68,12 +69,10 @@ def test_tuning_brings_the_acceptance_to_what_is_wanted() -> None:
 
 def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
     with pytest.raises(ValueError, match="step_size must be a positive number or 'auto'"):
-        GaussianWalk(-1.0)
+        configured(GaussianWalk, step_size=-1.0)
     with pytest.raises(ValueError, match="acceptance"):
-        GaussianWalk(1.0, acceptance=1.5)
+        configured(GaussianWalk, step_size=1.0, acceptance=1.5)
     binary = random_target(Binary(3))
     with pytest.raises(ValueError, match="gaussian_walk needs a real space, not Binary"):
         GaussianWalk(1.0).init(binary, torch.zeros((1, 3), dtype=torch.float64), ONE)
-    with pytest.raises(ValueError, match="must be tuned"):
-        GaussianWalk().init(TARGET, torch.zeros((1, 2), dtype=torch.float64), ONE)
     assert isinstance(GaussianWalk(1.0).init(TARGET, torch.zeros((1, 2), dtype=torch.float64), ONE), State)

@@ -20,15 +20,15 @@ BETA = torch.ones((), dtype=torch.float64)
 
 def brute_force(target: Target, space: Discrete, coordinate: int, beta: float) -> Tensor:
     """The matrix that redraws `coordinate`: pi restricted to states that agree elsewhere, row by row."""
-    law = tempered_probabilities(target, beta)
+    distribution = tempered_probabilities(target, beta)
     levels = space.to_levels(space.states()).tolist()
-    matrix = torch.zeros(len(law), len(law), dtype=torch.float64)
+    matrix = torch.zeros(len(distribution), len(distribution), dtype=torch.float64)
     for x, source in enumerate(levels):
         for y, destination in enumerate(levels):
             if all(
                 a == b for i, (a, b) in enumerate(zip(source, destination, strict=True)) if i != coordinate
             ):
-                matrix[x, y] = law[y]
+                matrix[x, y] = distribution[y]
     return matrix / matrix.sum(-1, keepdim=True)
 
 

@@ -14,6 +14,7 @@ from samplers.discrete.dula import DULA
 from samplers.kernel import State
 from samplers.proposals.discrete_langevin import LangevinProposal, draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
+from samplers.tuning.configured import configured
 from targets.spaces import Discrete, Space
 from targets.target import Target
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
@@ -139,7 +140,7 @@ def test_bad_hyperparameters_are_refused(
     kernel: type[DMALA] | type[DULA], arguments: dict[str, object], words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
-        kernel(**arguments)  # type: ignore[arg-type]
+        configured(kernel, **arguments)
 
 
 class Lenient(DMALA):

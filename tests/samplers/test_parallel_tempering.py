@@ -1,4 +1,4 @@
-"""Parallel tempering: exact on the product space, batched over replicas, and honest about its rules."""
+"""Parallel tempering: exact on the product space, batched over replicas, inexact rules marked as such."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tuning.configured import configured
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from tests.support.checks import dkw_band, largest_gap
@@ -45,9 +46,9 @@ def test_metropolis_swaps_leave_the_product_invariant(
 ) -> None:
     sampler = tempering(kernel, replicas, Swaps("metropolis", pairing, intensity))
     assert sampler.exact
-    law = product_distribution(TARGET, LADDERS[replicas])
+    distribution = product_distribution(TARGET, LADDERS[replicas])
     for turn in (0, 1):
-        assert invariance_error(tempering_matrix(sampler, TARGET, turn), law) <= 1e-12
+        assert invariance_error(tempering_matrix(sampler, TARGET, turn), distribution) <= 1e-12
 
 
 @pytest.mark.parametrize("rule", ["history", "v1_literal"])
@@ -60,7 +61,7 @@ def test_printed_rules_are_not_exact_and_say_so(rule: str) -> None:
 
 @pytest.mark.parametrize("step_sizes", [[1.0, 1.0], [0.5, 2.0]])
 def test_history_exact_is_reversible_where_the_printed_history_rule_is_not(step_sizes: list[float]) -> None:
-    """`experiments.md` I, reading 4: detailed balance for the biased laws pi_alpha, 8-state pair."""
+    """`experiments.md` I, reading 4: detailed balance for the biased distributions pi_alpha, 8-state pair."""
     broken = {}
     for rule in ("history_exact", "history"):
         sampler = ParallelTempering(
@@ -101,7 +102,7 @@ def test_shared_uniforms_break_invariance() -> None:
     target = random_target(Binary(2), seed=5, roughness=2.0)
     betas = torch.tensor([1.0, 0.5, 0.1], dtype=torch.float64)
     energies = target.log_prob(target.space.states())
-    law = product_distribution(target, betas.tolist())
+    distribution = product_distribution(target, betas.tolist())
     size = 4
     shared = torch.zeros((64, 64), dtype=torch.float64)
     for x in range(64):
@@ -124,7 +125,7 @@ def test_shared_uniforms_break_invariance() -> None:
         ):
             shared[x, (who[0] * size + who[1]) * size + who[2]] += mass
     torch.testing.assert_close(shared.sum(1), torch.ones(64, dtype=torch.float64))
-    assert invariance_error(shared, law) > 1e-3
+    assert invariance_error(shared, distribution) > 1e-3
     assert not Swaps(pairing="sequential", shared_uniform=True).exact
     independent = round_matrix(
         target,
@@ -132,7 +133,7 @@ def test_shared_uniforms_break_invariance() -> None:
         ladder_of(ParallelTempering(Gibbs(), ladder=betas.tolist())),
         Swaps(pairing="sequential"),
     )
-    assert invariance_error(independent, law) < 1e-12
+    assert invariance_error(independent, distribution) < 1e-12
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
@@ -188,7 +189,7 @@ def test_a_swap_moves_everything_that_belongs_to_theta() -> None:
 )
 def test_bad_ladders_are_refused_in_one_sentence(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words) as error:
-        ParallelTempering(DMALA(1.0), **arguments)  # type: ignore[arg-type]
+        configured(ParallelTempering, DMALA(1.0), **arguments)
     assert "\n" not in str(error.value)
 
 
@@ -241,4 +242,4 @@ def test_prepared_tempering_takes_the_same_steps() -> None:
 @pytest.mark.parametrize("kernel", [DMALA(1.0), DULA(1.0, norm=1.0), DULA(1.0, balancing=0.8), Gibbs()])
 def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> None:
     with pytest.raises(ValueError, match="history_exact holds for unadjusted Langevin moves"):
-        ParallelTempering(kernel, swap=Swaps("history_exact"))
+        ParallelTempering(kernel, [1.0, 0.5], swap=Swaps("history_exact"))

@@ -12,12 +12,13 @@ from torch import Tensor
 from metrics.enumeration.simulated_transition import level_log_partitions
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.discrete.dmala import DMALA
-from samplers.tempering.simulated.level_tuning import PARTITIONS, mixture_of
 from samplers.tempering.simulated.partition_functions import PartitionPilot, log_mean_weight
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
-from samplers.tempering.simulated.tempered_chain import TemperedChain
+from samplers.tuning.configured import configured
+from samplers.tuning.level_search import PARTITIONS, mixture_of
+from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.gaussian_mixture import GaussianMixture
@@ -44,27 +45,29 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
     """Two modes 6 apart, 6 levels; 0.05 nats are at least 5.2 standard errors: false alarm 1e-6 a test."""
     target = stmh_two_modes(6.0)
     ladder = stmh_ladder(mixture_of(target))
-    sampler = SimulatedTempering(
-        GaussianWalk(),
-        ladder,
+    sampler = configured(
+        SimulatedTempering,
+        configured(GaussianWalk),
+        ladder=ladder,
         partition=method,
         step_size=[2.0, 2.5, 3.0, 4.0, 5.0, 6.0],
         pilot=PartitionPilot(chains=1_600, steps=100),
     )
-    found = sampler.tune(target, Streams([0], "tuning"))
+    assert isinstance(sampler, Tunable)
+    result = sampler.tune(target, Streams([0], "tuning"))
+    found = result.hyperparameters
     assert found["ladder"] == ladder
     betas = torch.tensor(ladder, dtype=torch.float64)
     values = torch.tensor(found["log_partition"], dtype=torch.float64)
     error = values - relative(quadrature(target, betas, half=45.0))
-    low, high = torch.tensor(found["report"]["log_partition_interval"], dtype=torch.float64).T
+    low, high = torch.tensor(result.report["log_partition_interval"], dtype=torch.float64).T
     assert error.abs().max() <= 0.05
     assert (high - low).max() <= 2 * 1.97 * 0.0095
     assert (error.abs() <= 1.35 * (high - low) + 1e-9).all()
-    assert min(found["report"]["partition_effective_sample_size"]) > 1_000
-    tuned = sampler.tuned(found)
-    assert not tuned.untuned
-    assert tuned.chain is not None
-    assert tuned.chain.log_partition.tolist() == found["log_partition"]
+    assert min(result.report["partition_effective_sample_size"]) > 1_000
+    tuned = sampler.kernel(found)
+    assert isinstance(tuned, SimulatedTempering)
+    assert tuned.log_partition.tolist() == found["log_partition"]
 
 
 @pytest.mark.parametrize("space", [Binary(4), Ordinal(2, 4)], ids=["binary", "ordinal"])
@@ -73,7 +76,7 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
     """Within 5.3 standard errors at each of three levels: false alarm 4e-7 a test."""
     target = random_target(space, seed=3, roughness=2.0)
     betas = torch.tensor([1.0, 0.6, 0.3, 0.0], dtype=torch.float64)
-    chain = TemperedChain(DMALA(1.0), betas, torch.zeros(4, dtype=torch.float64), 0.5)
+    chain = SimulatedTempering(DMALA(1.0), betas.tolist(), [0.0] * 4)
     found = PARTITIONS[method](chain, target, PartitionPilot(256, 60), Streams([1], "tuning"))
     error = torch.tensor(found.log_partition) - relative(level_log_partitions(target, betas))
     assert found.log_partition[-1] == found.standard_error[-1] == 0.0
@@ -88,7 +91,7 @@ def test_the_inductive_estimate_of_a_gaussian_ladder_is_the_printed_recursion() 
     """One Gaussian: Z(beta) ~ beta^(-d/2) but for the normalisation; 5 standard errors: 6e-7."""
     target = GaussianMixture([[0.0]], covariance=2.0)
     betas = torch.tensor([1.0, 0.5], dtype=torch.float64)
-    chain = TemperedChain(GaussianWalk(3.0), betas, torch.zeros(2, dtype=torch.float64), 0.5)
+    chain = SimulatedTempering(GaussianWalk(3.0), betas.tolist(), [0.0] * 2)
     found = PARTITIONS["inductive"](chain, target, PartitionPilot(400, 200), Streams([1], "tuning"))
     exact = math.log(0.5) / 2 - 0.25 * math.log(2 * math.pi * 2.0)
     assert abs(found.log_partition[0] - exact) <= 5.0 * found.standard_error[0] < 0.05
@@ -145,11 +148,11 @@ def test_errors_of_differences_agree_with_the_jackknife() -> None:
 
 
 def test_chains_stay_on_their_level_when_a_colder_one_is_added() -> None:
-    """Nothing moves between levels here: whoever starts hot stays hot and never sees the next level."""
+    """Nothing moves between levels here: a chain that starts hot never reaches the next level."""
     target = random_target(Binary(3), seed=3, roughness=1.0)
-    betas = torch.tensor([1.0, 0.6, 0.3], dtype=torch.float64)
-    chain = TemperedChain(DMALA(1.0), betas, torch.zeros(3, dtype=torch.float64), rate=0.0)
-    # Level 1 is estimated from the hot one; of level 0 nothing can be said, least of all from the hot one.
+    chain = SimulatedTempering(DMALA(1.0), [1.0, 0.6, 0.3], [0.0] * 3)
+    chain.rate = 0.0
+    # Level 1 is estimated from the hot one; of level 0 nothing can be estimated.
     with pytest.raises(ValueError, match=r"partition function of level 0 \(beta=1\) rests on"):
         PARTITIONS["inductive"](chain, target, PartitionPilot(64, 40), Streams([1], "tuning"))
 
@@ -158,13 +161,15 @@ def test_chains_stay_on_their_level_when_a_colder_one_is_added() -> None:
 def test_degenerate_estimates_are_refused(method: str) -> None:
     """One narrow mode, and a ladder that leaps to it from a hot level, whose states are nowhere near."""
     target = GaussianMixture([[30.0] * 8], covariance=1e-4)
-    sampler = SimulatedTempering(
+    sampler = configured(
+        SimulatedTempering,
         GaussianWalk(1.0),
-        [1.0, 1e-5],
+        ladder=[1.0, 1e-5],
         partition=method,
         step_size=[0.003, 3.0],
         pilot=PartitionPilot(chains=16, steps=20),
     )
+    assert isinstance(sampler, Tunable)
     with pytest.raises(ValueError, match=r"partition function of level \d \(beta=.*\) rests on") as error:
         sampler.tune(target, Streams([0], "tuning"))
     assert "\n" not in str(error.value)

@@ -24,21 +24,22 @@ from samplers.discrete.random_walk import RandomWalk
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS, RBMGibbs
 from samplers.kernel import Kernel, State
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.ladder import _by_place
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tuning.ladder_rounds import _by_place
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 
 
-def machine(n_visible: int = 8, n_hidden: int = 5, scale: float = 4.0) -> RBM:
-    """A machine with weights of order one and hidden biases of both signs, in float64."""
+def small_rbm(n_visible: int = 8, n_hidden: int = 5, scale: float = 4.0) -> RBM:
+    """An RBM with weights of order one and hidden biases of both signs, in float64."""
     target = RBM(n_visible, n_hidden, mean=torch.linspace(0.2, 0.7, n_visible), seed=2)
     target.requires_grad_(False)
     target.weight.mul_(scale)
@@ -46,7 +47,7 @@ def machine(n_visible: int = 8, n_hidden: int = 5, scale: float = 4.0) -> RBM:
     return target
 
 
-TARGET = machine()
+TARGET = small_rbm()
 BETAS = (1.0, 0.6, 0.1, 0.0)
 STEP_SIZES = (0.2, 1.0, 10.0)
 
@@ -77,14 +78,14 @@ def test_exact_kernels_leave_the_machine_invariant(name: str) -> None:
 def test_ladders_leave_the_product_of_the_tempered_laws_invariant(
     name: str, pairing: str, replicas: int, n_visible: int
 ) -> None:
-    target = machine(n_visible, 4)
+    target = small_rbm(n_visible, 4)
     ladder = [1.0, 0.5, 0.1][:replicas]
     sizes = [0.5, 1.5, 5.0][:replicas] if name == "dmala" else None
     sampler = ParallelTempering(EXACT[name](1.0), ladder, step_size=sizes, swap=Swaps(pairing=pairing))
     assert sampler.exact
-    law = product_distribution(target, ladder)
+    distribution = product_distribution(target, ladder)
     for turn in (0, 1):
-        assert invariance_error(tempering_matrix(sampler, target, turn), law) <= 1e-12
+        assert invariance_error(tempering_matrix(sampler, target, turn), distribution) <= 1e-12
 
 
 def test_without_its_acceptance_tempered_block_gibbs_would_be_another_sampler() -> None:
@@ -103,12 +104,12 @@ def test_without_its_acceptance_tempered_block_gibbs_would_be_another_sampler() 
     assert total_variation(mu, tempered_probabilities(TARGET, beta)) > 0.02
     tempered = torch.tensor(beta, dtype=torch.float64)
     matrix = transition_matrix(RBMGibbs(), TARGET, beta)
-    law = tempered_probabilities(TARGET, beta)
-    excess = law.log() - mu.log()
+    distribution = tempered_probabilities(TARGET, beta)
+    excess = distribution.log() - mu.log()
     accepted = proposal * (excess.unsqueeze(0) - excess.unsqueeze(1)).clamp(max=0.0).exp()
-    off = 1.0 - torch.eye(len(law), dtype=torch.float64)
+    off = 1.0 - torch.eye(len(distribution), dtype=torch.float64)
     torch.testing.assert_close(matrix * off, accepted * off, atol=1e-14, rtol=0)
-    flow = law.unsqueeze(1) * matrix
+    flow = distribution.unsqueeze(1) * matrix
     torch.testing.assert_close(flow, flow.T, atol=1e-15, rtol=0)
     start = RBMGibbs().init(TARGET, states, tempered)
     _, info = RBMGibbs().step(TARGET, start, tempered, torch.Generator().manual_seed(0))
@@ -117,7 +118,7 @@ def test_without_its_acceptance_tempered_block_gibbs_would_be_another_sampler() 
 
 def test_at_the_cold_rung_nothing_is_ever_rejected() -> None:
     """To the last bit, in float32 and for a batch of betas of which one is 1."""
-    target = machine(50, 37, scale=3.0).float()
+    target = small_rbm(50, 37, scale=3.0).float()
     betas = torch.tensor([1.0, 0.5]).reshape(2, 1, 1)
     generator = Streams([0], "chain")
     state = RBMGibbs().init(target, target.initial((2, 1, 64), generator), betas)
@@ -131,7 +132,7 @@ def test_at_the_cold_rung_nothing_is_ever_rejected() -> None:
 @pytest.mark.parametrize("beta", [1.0, 0.5])
 def test_steps_are_drawn_from_the_enumerated_rows(beta: float) -> None:
     """100,000 draws from each of 32 states; false alarm 1e-6 (DKW)."""
-    target = machine(5, 4)
+    target = small_rbm(5, 4)
     matrix = transition_matrix(RBMGibbs(), target, beta)
     torch.testing.assert_close(matrix.sum(-1), torch.ones(32, dtype=torch.float64), atol=1e-13, rtol=0)
     frequencies = sampled_rows(RBMGibbs(), target, beta, draws=100_000)
@@ -164,7 +165,7 @@ def test_a_swap_moves_the_hidden_logits_with_theta() -> None:
 
 
 def test_dula_is_biased_as_its_own_law_says() -> None:
-    target = machine(4, 4)
+    target = small_rbm(4, 4)
     kernel = DULA(1.0)
     own = stationary(transition_matrix(kernel, target))
     assert total_variation(own, target.probabilities()) > 0.01
@@ -177,7 +178,7 @@ def test_dula_is_biased_as_its_own_law_says() -> None:
 def test_a_step_never_leaves_the_device(name: str) -> None:
     tempered = {
         "pt_rbm_gibbs": lambda: ParallelTempering(RBMGibbs(), ladder=[1.0, 0.5]),
-        "pt_dmala": lambda: ParallelTempering(DMALA(), ladder=[1.0, 0.5], step_size=[0.5, 1.0]),
+        "pt_dmala": lambda: ParallelTempering(DMALA(1.0), ladder=[1.0, 0.5], step_size=[0.5, 1.0]),
     }
     kernel = tempered[name]() if name in tempered else EXACT[name](1.0)
     generator = Streams([0, 1], "chain")
@@ -190,8 +191,8 @@ def test_a_step_never_leaves_the_device(name: str) -> None:
 @pytest.mark.parametrize("alpha", [0.15, 5.0])
 @pytest.mark.parametrize("scale", [2.0, 40.0])
 def test_log_acceptance_in_float32_is_that_of_float64(alpha: float, scale: float) -> None:
-    exact = machine(784, 100, scale)
-    rounded = machine(784, 100, scale).float()
+    exact = small_rbm(784, 100, scale)
+    rounded = small_rbm(784, 100, scale).float()
     exact.load_state_dict({name: value.double() for name, value in rounded.state_dict().items()})
     theta = exact.initial((2, 50), torch.Generator().manual_seed(0))
     found = []
@@ -245,25 +246,26 @@ def test_binary_proposals_of_a_seed_are_the_same_bits_beside_other_seeds(
 
     together = draw(slice(0, 3))
     for seed in range(3):
-        for company, alone in zip(together, draw(slice(seed, seed + 1)), strict=True):
-            assert torch.equal(company[seed : seed + 1], alone)
+        for batch, alone in zip(together, draw(slice(seed, seed + 1)), strict=True):
+            assert torch.equal(batch[seed : seed + 1], alone)
 
 
 def test_a_ladder_is_tuned_around_block_gibbs() -> None:
-    sampler = ParallelTempering(RBMGibbs(), replicas=3)
-    assert sampler.untuned == ("ladder",)
-    tuned = sampler.tuned(sampler.tune(TARGET, Streams([0], "tuning")))
+    sampler = tunable(ParallelTempering, RBMGibbs(), replicas=3)
+    assert sampler.open == ("ladder",)
+    tuned = sampler.tuned(TARGET, Streams([0], "tuning"))
     assert tuned.axes == (3,)
     assert tuned.exact
 
 
 def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
     sizes = [0.15, 0.25, 0.35, 0.45]
-    sampler = ParallelTempering(DMALA(), replicas=4, step_size=sizes)
-    assert sampler.untuned == ("ladder",)
-    found = sampler.tune(TARGET, Streams([0], "tuning"))
+    sampler = tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=sizes)
+    assert sampler.open == ("ladder",)
+    found = sampler.tune(TARGET, Streams([0], "tuning")).hyperparameters
     assert found["step_size"] == sizes
-    tuned = sampler.tuned(found)
+    tuned = sampler.kernel(found)
+    assert isinstance(tuned, ParallelTempering)
     assert tuned.axes == (4,)
     assert tuned.step_sizes is not None
     assert tuned.step_sizes.flatten().tolist() == sizes
@@ -273,9 +275,9 @@ def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
     assert between[1].item() == pytest.approx((0.15 * 0.25) ** 0.5)
     for wrong in ({"replicas": 3}, {}, {"ladder": [1.0, 0.5]}):
         with pytest.raises(ValueError, match="one number for each rung of a given ladder or a given number"):
-            ParallelTempering(DMALA(), step_size=sizes, **wrong)  # type: ignore[arg-type]
+            tunable(ParallelTempering, tunable(DMALA), step_size=sizes, **wrong)
     with pytest.raises(ValueError, match="one number for each rung"):
-        ParallelTempering(DMALA(), replicas=4, step_size=[])
+        tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=[])
 
 
 def test_other_targets_are_refused_in_one_sentence() -> None:
@@ -286,7 +288,7 @@ def test_other_targets_are_refused_in_one_sentence() -> None:
 
 
 def test_large_machines_are_not_enumerated() -> None:
-    target = machine(3, 15)
+    target = small_rbm(3, 15)
     states = target.space.states()
     start = RBMGibbs().init(target, states, ONE)
     with pytest.raises(ValueError, match="n_hidden at most 14"):
@@ -294,7 +296,7 @@ def test_large_machines_are_not_enumerated() -> None:
 
 
 def test_a_nan_weight_stays_visible_and_is_rejected() -> None:
-    target = machine(4, 3)
+    target = small_rbm(4, 3)
     state = RBMGibbs().init(target, target.space.states(), ONE)
     target.hidden_bias[0] = torch.nan
     after, info = RBMGibbs().step(target, state, ONE, torch.Generator().manual_seed(0))

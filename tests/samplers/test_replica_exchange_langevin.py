@@ -1,4 +1,4 @@
-"""Replica exchange Langevin: each level's law by quadrature, moves and swaps by brute force."""
+"""Replica exchange Langevin: each level's distribution by quadrature, moves and swaps by brute force."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from samplers.continuous.ula import ULA
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
 from samplers.tempering.parallel_tempering import REPLICA
-from samplers.tempering.poisson_swaps import ExponentialClock
+from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.tempered_levels import TemperedLevels
+from samplers.tuning.configured import configured
 from targets.randomness import Streams
 from targets.spaces import Binary
 from targets.synthetic.gaussian_mixture import GaussianMixture
@@ -26,6 +27,7 @@ from targets.target import Target
 from tests.support.checks import dkw_band
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 MIXTURE = GaussianMixture(
@@ -37,7 +39,7 @@ LADDER, SCALE = [1.0, 0.4, 0.0], 2.0
 def mreld(kernel: Any = None, **changed: Any) -> ReplicaExchangeLangevin:
     """Three replicas, the hottest at beta = 0 on the Gaussian alone."""
     chosen = {"ladder": LADDER, "step_size": 0.2, "tau": [1.0, 2.0, 5.0], "rho": 3.0, "scale": SCALE}
-    return ReplicaExchangeLangevin(kernel or MALA(), **{**chosen, **changed})
+    return ReplicaExchangeLangevin(kernel or MALA(1.0), **{**chosen, **changed})
 
 
 def level_log_prob(target: Target, k: int, theta: Tensor) -> Tensor:
@@ -47,7 +49,7 @@ def level_log_prob(target: Target, k: int, theta: Tensor) -> Tensor:
 
 
 def statistics(theta: Tensor) -> Tensor:
-    """What the laws are compared by, ``(*batch, 6)``: mean, second moments and energy."""
+    """What the distributions are compared by, ``(*batch, 6)``: mean, second moments and energy."""
     x, y = theta.unbind(-1)
     return torch.stack([x, y, x * x, x * y, y * y, MIXTURE.log_prob(theta)], -1)
 
@@ -121,7 +123,7 @@ def test_the_swap_probability_is_the_papers() -> None:
 def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: float) -> None:
     """Four points stand for the space: 64 occupations, 20,000 draws of each; 1e-6 (DKW)."""
     levels = TemperedLevels(torch.tensor(LADDER).double(), torch.tensor(SCALE).double())
-    clock = ExponentialClock(torch.tensor(rho).double(), torch.tensor(0.2).double())
+    swaps = PoissonSwaps(torch.tensor(rho).double(), torch.tensor(0.2).double())
     points = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
     density = torch.stack([level_log_prob(MIXTURE, k, points) for k in range(3)])
     places = list(product(range(4), repeat=3))
@@ -137,15 +139,15 @@ def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: fl
             sweep[row, places.index(tuple(swapped))] += chance
             sweep[row, row] += 1 - chance
         matrix = matrix @ sweep
-    law = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
-    assert float((law @ matrix - law).abs().max()) < 1e-15
+    distribution = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
+    assert float((distribution @ matrix - distribution).abs().max()) < 1e-15
 
     draws, generator = 20_000, torch.Generator().manual_seed(5)
     start = torch.tensor(places).mT.reshape(3, 64, 1).expand(3, 64, draws)
     theta = points[start]
     # Which point stands where is carried along as the replica's label.
     state = State(theta, MIXTURE.log_prob(theta), aux={REPLICA: start.contiguous()})
-    after, info = clock.round(state, lambda here: levels.swap_log_ratio(here, ONE), generator)
+    after, info = swaps.round(state, lambda here: levels.swap_log_ratio(here, ONE), generator)
     assert torch.equal(after.theta, points[after.aux[REPLICA]])
     label = (after.aux[REPLICA] * torch.tensor([16, 4, 1]).reshape(3, 1, 1)).sum(0)
     counts = torch.stack([torch.bincount(row, minlength=64) for row in label]).double()
@@ -163,7 +165,7 @@ def test_it_finds_the_far_mode_where_mala_does_not() -> None:
     """D = 10, all 400 chains start in one mode; the cold replica ends even, within 5 sd: 6e-7."""
     target = stmh_two_modes(10.0, start=[5 / math.sqrt(2)] * 2).double()
     generator = torch.Generator().manual_seed(6)
-    sampler = ReplicaExchangeLangevin(MALA(), [1.0, 0.3, 0.08], step_size=0.5, rho=1.0)
+    sampler = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.3, 0.08], step_size=0.5, rho=1.0)
     theta = target.initial((3, 1, 400), generator)
     found = sampler.draws(run(sampler, target, theta, 600, generator))
     kernel = MALA(0.5)
@@ -177,7 +179,7 @@ def test_it_finds_the_far_mode_where_mala_does_not() -> None:
 def test_the_unadjusted_one_has_its_bias_at_its_own_speed_and_says_so() -> None:
     """Without swaps level k is an autoregression of variance v / (1 - h tau_k / 2v); 5.5 sd: 2e-7."""
     target = GaussianMixture([[0.0, 0.0]], covariance=1.0).double()
-    sampler = mreld(ULA(), rho=1e-12, ladder=[1.0, 0.5, 0.25], tau=None, scale=1.0)
+    sampler = mreld(ULA(1.0), rho=1e-12, ladder=[1.0, 0.5, 0.25], tau=None, scale=1.0)
     assert not sampler.exact
     assert mreld().exact
     generator = torch.Generator().manual_seed(7)
@@ -188,7 +190,7 @@ def test_the_unadjusted_one_has_its_bias_at_its_own_speed_and_says_so() -> None:
     assert float((variance / wanted - 1).abs().max()) < 5.5 * math.sqrt(2 / 40_000)
 
 
-@pytest.mark.parametrize("kernel", [MALA(), ULA()], ids=["mala", "ula"])
+@pytest.mark.parametrize("kernel", [MALA(1.0), ULA(1.0)], ids=["mala", "ula"])
 def test_one_evaluation_for_each_replica_and_what_is_cached_is_fresh(kernel: Any) -> None:
     calls = []
 
@@ -229,7 +231,7 @@ def test_seeds_in_one_batch_give_what_each_gives_alone() -> None:
     assert torch.equal(together[:, 1], ends([9])[:, 0])
 
 
-@pytest.mark.parametrize("kernel", [MALA(), ULA()], ids=["mala", "ula"])
+@pytest.mark.parametrize("kernel", [MALA(1.0), ULA(1.0)], ids=["mala", "ula"])
 def test_a_step_never_leaves_the_device(kernel: Any) -> None:
     sampler, generator, target = mreld(kernel), Streams([0, 1], "chain"), stmh_two_modes(4.0).double()
     state = sampler.init(target, target.initial((3, 2, 4), generator), ONE)
@@ -240,14 +242,11 @@ def test_a_step_never_leaves_the_device(kernel: Any) -> None:
 
 def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     target = stmh_two_modes(4.0).double()
-    sampler = ReplicaExchangeLangevin(ULA(), [1.0, 0.2], tau=10.0)
-    assert sampler.untuned == ("step_size",)
-    with pytest.raises(ValueError, match="must be tuned"):
-        sampler.init(target, torch.zeros(2, 1, 1, 2, dtype=torch.float64), ONE)
-    found = sampler.tune(target, torch.Generator().manual_seed(9))
-    tuned = ReplicaExchangeLangevin(MALA(), **{**sampler.tuned(found).given, "step_size": found["step_size"]})
-    assert sampler.tuned(found).exact is False
-    assert sampler.tuned(found).untuned == ()
+    sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
+    assert sampler.open == ("step_size",)
+    found = sampler.tune(target, torch.Generator().manual_seed(9)).hyperparameters
+    assert sampler.kernel(found).exact is False
+    tuned = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.2], found["step_size"], tau=10.0)
     generator = torch.Generator().manual_seed(10)
     state, seen = tuned.init(target, target.sample((2, 1, 500), generator), ONE), []
     for _ in range(60):
@@ -283,8 +282,9 @@ def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     ],
 )
 def test_bad_settings_are_refused_in_one_sentence(changed: dict[str, Any], words: str) -> None:
+    chosen = {"kernel": MALA(1.0), "ladder": LADDER, "step_size": 0.1, "tau": 2.0, "scale": SCALE}
     with pytest.raises(ValueError, match=words) as error:
-        mreld(**changed)
+        configured(ReplicaExchangeLangevin, **{**chosen, **changed})
     assert "\n" not in str(error.value)
 
 

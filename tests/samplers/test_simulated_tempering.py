@@ -1,4 +1,4 @@
-"""Simulated tempering: the joint law on levels and states by enumeration, and what it refuses."""
+"""Simulated tempering: the joint distribution on levels and states by enumeration, and what it refuses."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
+from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
+from samplers.tuning.configured import configured
+from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.gaussian_mixture import GaussianMixture
@@ -50,12 +51,7 @@ def right(space: str) -> list[float]:
 
 def tempering(kernel: Kernel, log_partition: list[float], rate: float = 0.5) -> SimulatedTempering:
     sizes = STEPS if isinstance(kernel, (DMALA, DULA)) else None
-    return SimulatedTempering(kernel, LADDER, rate, log_partition, step_size=sizes)
-
-
-def chain_of(sampler: SimulatedTempering) -> TemperedChain:
-    assert sampler.chain is not None
-    return sampler.chain
+    return SimulatedTempering(kernel, LADDER, log_partition, rate, step_size=sizes)
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.1])
@@ -67,12 +63,12 @@ def test_the_joint_law_is_left_invariant_whatever_the_partition_functions(
 ) -> None:
     target = TARGETS[space]
     sampler = tempering(kernel, WRONG if wrong else right(space), rate)
-    chain, law = chain_of(sampler), joint_distribution(chain_of(sampler), target)
+    chain, distribution = sampler, joint_distribution(sampler, target)
     assert sampler.exact
     matrix = simulated_matrix(chain, target)
     torch.testing.assert_close(matrix.sum(-1), torch.ones(len(matrix), dtype=torch.float64))
-    assert invariance_error(matrix, law) <= 1e-12
-    by_level = law.reshape(3, -1)
+    assert invariance_error(matrix, distribution) <= 1e-12
+    by_level = distribution.reshape(3, -1)
     cold = by_level[0] / by_level[0].sum()
     torch.testing.assert_close(cold, target.probabilities(), atol=1e-12, rtol=0)
     given = torch.tensor(WRONG if wrong else right(space), dtype=torch.float64)
@@ -84,8 +80,8 @@ def test_an_inexact_kernel_makes_the_chain_inexact() -> None:
     target = TARGETS["binary"]
     sampler = tempering(DULA(1.0), right("binary"))
     assert not sampler.exact
-    own = stationary(simulated_matrix(chain_of(sampler), target))
-    assert total_variation(own, joint_distribution(chain_of(sampler), target)) > 0.01
+    own = stationary(simulated_matrix(sampler, target))
+    assert total_variation(own, joint_distribution(sampler, target)) > 0.01
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
@@ -94,7 +90,7 @@ def test_steps_are_drawn_from_the_enumerated_joint_rows(kernel: Kernel, wrong: b
     """False alarm: 1e-6 a test, by the Dvoretzky-Kiefer-Wolfowitz bound over all 24 rows."""
     target, draws = TARGETS["binary"], 100_000
     sampler = tempering(kernel, WRONG if wrong else right("binary"), rate=0.3)
-    matrix = simulated_matrix(chain_of(sampler), target)
+    matrix = simulated_matrix(sampler, target)
     states = target.space.states()
     theta = states.repeat(3, 1).unsqueeze(1).expand(24, draws, 3).contiguous()
     state = sampler.init(target, theta, ONE)
@@ -129,13 +125,13 @@ def test_what_is_cached_belongs_to_theta_and_chains_start_hot() -> None:
 
 def test_each_level_has_its_own_step_size() -> None:
     level = torch.tensor([[2, 0, 1, 1]])
-    kernel = chain_of(tempering(DMALA(7.0), WRONG)).at(level)
+    kernel = tempering(DMALA(7.0), WRONG).at(level)
     assert isinstance(kernel, MetropolisHastings)
     assert isinstance(kernel.proposal, LangevinProposal)
     assert kernel.proposal.step_size.tolist() == [[STEPS[2], STEPS[0], STEPS[1], STEPS[1]]]
     shared = SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG, step_size=0.3)
-    assert chain_of(shared).at(level).proposal.step_size.tolist() == [[0.3] * 4]
-    assert chain_of(SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG)).at(level).step_size == 7.0
+    assert shared.at(level).proposal.step_size.tolist() == [[0.3] * 4]
+    assert SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG).at(level).step_size == 7.0
 
 
 def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
@@ -143,7 +139,7 @@ def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
 
     Each chain contributes its last state, if it is cold, so that the draws are independent.
     """
-    sampler = SimulatedTempering(GaussianWalk(1.5), [1.0, 0.6, 0.3], 0.5, [0.0, 0.6, 1.4], step_size=1.5)
+    sampler = SimulatedTempering(GaussianWalk(1.5), [1.0, 0.6, 0.3], [0.0, 0.6, 1.4], step_size=1.5)
     generator = torch.Generator().manual_seed(4)
     state = sampler.init(MIXTURE, MIXTURE.initial((1, 6_000), generator), ONE)
     for _ in range(300):
@@ -159,7 +155,7 @@ def test_chains_at_the_cold_level_have_the_mixture_as_their_law() -> None:
     assert off(draws, fresh) < 5.3
     assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 5.3
     assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 5.3
-    # Of all levels together the law is another one, and the test sees it.
+    # All levels together have another distribution, which the test detects.
     assert off(state.log_prob[0], MIXTURE.log_prob(fresh)) > 20
 
 
@@ -244,29 +240,44 @@ def test_a_run_resumed_from_its_checkpoint_ends_where_an_unbroken_one_does() -> 
 )
 def test_bad_input_is_refused_in_one_sentence(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words) as error:
-        SimulatedTempering(DMALA(1.0), **{"ladder": LADDER, **arguments})
+        configured(SimulatedTempering, DMALA(1.0), **{"ladder": LADDER, **arguments})
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("sampler", "target", "words"),
     [
-        (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.0]), MIXTURE, "above 0 on the reals"),
-        (SimulatedTempering(GaussianWalk(1.0)), MIXTURE, "above 0 on the reals"),
-        (SimulatedTempering(DMALA(1.0), "coarse"), TARGETS["binary"], "need a mixture of Gaussians"),
-        (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.5]), TARGETS["binary"], "needs a real space"),
+        (
+            configured(SimulatedTempering, GaussianWalk(1.0), ladder=[1.0, 0.0]),
+            MIXTURE,
+            "above 0 on the reals",
+        ),
+        (configured(SimulatedTempering, GaussianWalk(1.0)), MIXTURE, "above 0 on the reals"),
+        (
+            configured(SimulatedTempering, DMALA(1.0), ladder="coarse"),
+            TARGETS["binary"],
+            "need a mixture of Gaussians",
+        ),
+        (
+            SimulatedTempering(GaussianWalk(1.0), [1.0, 0.5], [0.0, 0.0]),
+            TARGETS["binary"],
+            "needs a real space",
+        ),
     ],
 )
 def test_targets_that_cannot_be_served_are_refused(
-    sampler: SimulatedTempering, target: Any, words: str
+    sampler: Kernel | Tunable, target: Any, words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
         sampler.check(target)
 
 
-def test_an_untuned_sampler_says_so() -> None:
-    sampler = SimulatedTempering(DMALA(), LADDER)
-    assert sampler.untuned == ("step_size", "log_partition")
-    assert SimulatedTempering(DMALA("auto"), "auto").untuned == ("ladder", "step_size", "log_partition")
-    with pytest.raises(ValueError, match="not tuned yet"):
-        sampler.init(TARGETS["binary"], torch.zeros((1, 3), dtype=torch.float64), ONE)
+def test_what_is_open_is_known_before_the_tuning() -> None:
+    def is_open(**settings: Any) -> tuple[str, ...]:
+        sampler = configured(SimulatedTempering, configured(DMALA), **settings)
+        assert isinstance(sampler, Tunable)
+        assert sampler.example.has_levels
+        return sampler.open
+
+    assert is_open(ladder=LADDER) == ("step_size", "log_partition")
+    assert is_open(ladder="auto") == ("ladder", "step_size", "log_partition")

@@ -22,6 +22,7 @@ from targets.tours.tsp import ENCODINGS, TSP
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target
+from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 BETAS = (1.0, 0.5, 0.1, 0.0)
@@ -33,7 +34,7 @@ def small(cities: int, encoding: str = "bits") -> TSP:
 
 
 def tour_matrix(kernel: TourSwap, target: TSP, beta: float) -> tuple[Tensor, Tensor]:
-    """P over the permutations alone, and their tempered law."""
+    """P over the permutations alone, and their tempered distribution."""
     states, size = target.state(target.tours()), len(target.tours())
     tempered = torch.tensor(beta, dtype=torch.float64)
     start = kernel.init(target, states, tempered)
@@ -52,10 +53,10 @@ def test_the_tempered_law_of_tours_is_left_invariant(moves: str, cities: int, en
     kernel, target = TourSwap(moves), small(cities, encoding)
     assert kernel.exact
     for beta in BETAS:
-        matrix, law = tour_matrix(kernel, target, beta)
+        matrix, distribution = tour_matrix(kernel, target, beta)
         assert float((matrix.sum(-1) - 1).abs().max()) <= 1e-12
-        assert invariance_error(matrix, law) <= 1e-12
-        flow = law.unsqueeze(-1) * matrix
+        assert invariance_error(matrix, distribution) <= 1e-12
+        flow = distribution.unsqueeze(-1) * matrix
         assert float((flow - flow.T).abs().max()) <= 1e-12
         # Irreducible: every tour is reached from every other.
         assert bool((torch.linalg.matrix_power(matrix, cities * (cities - 1)) > 0).all())
@@ -110,13 +111,13 @@ def test_the_moves_are_those_described(moves: str) -> None:
 
 def test_a_wrong_sign_or_a_forgotten_beta_would_be_seen() -> None:
     target = small(4)
-    matrix, law = tour_matrix(TourSwap(), target, 0.5)
+    matrix, distribution = tour_matrix(TourSwap(), target, 0.5)
     hot, _ = tour_matrix(TourSwap(), target, 1.0)
-    assert invariance_error(hot, law) > 1e-3
+    assert invariance_error(hot, distribution) > 1e-3
     upside_down = replace_scale(target, -3.0)
     wrong, _ = tour_matrix(TourSwap(), upside_down, 0.5)
-    assert invariance_error(wrong, law) > 1e-3
-    assert invariance_error(matrix, law) <= 1e-12
+    assert invariance_error(wrong, distribution) > 1e-3
+    assert invariance_error(matrix, distribution) <= 1e-12
 
 
 def replace_scale(target: TSP, scale: float) -> TSP:
@@ -185,9 +186,9 @@ def test_a_seed_is_the_same_alone_and_in_company() -> None:
 
 def test_a_ladder_is_tuned_around_it() -> None:
     target = small(5)
-    tempering = ParallelTempering(TourSwap(), replicas=3)
-    assert tempering.untuned == ("ladder",)
-    tuned = tempering.tuned(tempering.tune(target, Streams([0], "tuning")))
+    tempering = tunable(ParallelTempering, TourSwap(), replicas=3)
+    assert tempering.open == ("ladder",)
+    tuned = tempering.tuned(target, Streams([0], "tuning"))
     assert tuned.axes == (3,)
     assert tuned.exact
 

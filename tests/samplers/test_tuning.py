@@ -13,7 +13,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
-from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder, tune_ladder
+from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import (
     optimal_constrained,
@@ -22,12 +22,16 @@ from samplers.tempering.replica_count import (
     optimal_v2,
     round_trip_time,
 )
+from samplers.tuning.configured import configured
+from samplers.tuning.ladder_rounds import tune_ladder
 from samplers.tuning.step_size import first_crossing
+from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.small_targets import Quadratic, random_target
+from tests.support.tunable import tunable
 
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
 
@@ -124,12 +128,12 @@ def test_first_crossing_reads_the_first_fall() -> None:
     assert found[1].item() == pytest.approx(1000.0)
 
 
-@pytest.mark.parametrize("kernel", [DMALA(), DULA()], ids=["dmala", "dula"])
-def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: DMALA | DULA) -> None:
-    target = MixtureOfGaussians(components=8)
-    assert kernel.untuned == ("step_size",)
-    found = kernel.tune(target, Streams([0], "tuning"))
-    assert kernel.tuned(found).untuned == ()
+@pytest.mark.parametrize("kernel", [DMALA, DULA])
+def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> None:
+    target, sampler = MixtureOfGaussians(components=8), tunable(kernel)
+    assert sampler.open == ("step_size",)
+    found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
+    assert type(sampler.kernel(found)) is kernel
     adjusted = DMALA(found["step_size"])
     generator = torch.Generator().manual_seed(1)
     one = torch.ones((), dtype=torch.float64)
@@ -144,21 +148,22 @@ def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: DMALA | DULA) -> N
 
 def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     target = MixtureOfGaussians(components=8).float()
-    sampler = ParallelTempering(DMALA())
-    assert sampler.untuned == ("ladder", "step_size")
-    found = sampler.tune(target, Streams([0], "tuning"))
-    tuned = sampler.tuned(found)
-    assert tuned.untuned == ()
-    assert tuned.axes == (len(found["ladder"]),)
-    assert found["report"]["barrier"] == pytest.approx(1.38, abs=0.05)
+    sampler = tunable(ParallelTempering, configured(DMALA))
+    assert sampler.open == ("ladder", "step_size")
+    assert sampler.example.axes == (2,)
+    result = sampler.tune(target, Streams([0], "tuning"))
+    found = result.hyperparameters
+    assert sampler.kernel(found).axes == (len(found["ladder"]),)
+    assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
     assert found["step_size"] == sorted(found["step_size"])
     again = sampler.tune(target, Streams([0], "tuning"))
-    assert again == found
+    assert again == result
 
 
 def test_a_given_number_of_replicas_is_kept() -> None:
     target = MixtureOfGaussians(components=8).float()
-    found = ParallelTempering(DMALA(20.0), replicas=5, step_size=20.0).tune(target, Streams([0], "tuning"))
+    sampler = tunable(ParallelTempering, DMALA(20.0), replicas=5, step_size=20.0)
+    found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
     assert len(found["ladder"]) == 5
     assert found["step_size"] == 20.0
 
@@ -168,9 +173,9 @@ def test_tempered_dula_is_tuned_like_tempered_dmala() -> None:
     target = MixtureOfGaussians(components=8).float()
     ladder = [1.0, 0.25, 0.05]
     sizes = {}
-    for kernel in (DULA(), DMALA()):
-        found = ParallelTempering(kernel, ladder=ladder).tune(target, Streams([0], "tuning"))
-        sizes[type(kernel)] = found["step_size"]
+    for kernel in (DULA, DMALA):
+        sampler = tunable(ParallelTempering, configured(kernel), ladder=ladder)
+        sizes[kernel] = sampler.tune(target, Streams([0], "tuning")).hyperparameters["step_size"]
     np.testing.assert_allclose(sizes[DULA], sizes[DMALA])
     assert sizes[DULA][0] < 100
 
@@ -182,9 +187,11 @@ class Ruined(Quadratic):
         return super().log_prob(theta).masked_fill((theta == 1).all(-1), torch.nan)
 
 
-@pytest.mark.parametrize("kernel", [DMALA(), ParallelTempering(DMALA())], ids=["dmala", "pt_dmala"])
-def test_a_pilot_that_meets_nan_says_so(kernel: DMALA | ParallelTempering) -> None:
+@pytest.mark.parametrize(
+    "sampler", [tunable(DMALA), tunable(ParallelTempering, tunable(DMALA))], ids=["dmala", "pt_dmala"]
+)
+def test_a_pilot_that_meets_nan_says_so(sampler: Tunable) -> None:
     plain = random_target(Binary(3), seed=1)
     target = Ruined(plain.space, plain.weight, plain.bias)
     with pytest.raises(ValueError, match="NaN or infinite in the tuning pilot"):
-        kernel.tune(target, Streams([0], "tuning"))
+        sampler.tune(target, Streams([0], "tuning"))

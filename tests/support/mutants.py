@@ -1,4 +1,4 @@
-"""Deliberately broken samplers, each a mistake that somebody has made; the checks must catch every one."""
+"""Deliberately broken samplers, each a mistake that was made in practice; the checks must catch them all."""
 
 from __future__ import annotations
 

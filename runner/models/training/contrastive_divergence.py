@@ -25,6 +25,7 @@ from runner.models.training.replay_buffer import ReplayBuffer
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import Score, Validation, ValidationSettings
 from samplers.kernel import Kernel
+from samplers.tuning.tunable import Tunable
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -80,7 +81,7 @@ class Training:
     def __init__(
         self,
         target: Target,
-        kernel: Kernel,
+        kernel: Kernel | Tunable,
         data: TrainingImages,
         settings: TrainingSettings,
         seed: int,
@@ -219,7 +220,7 @@ class Training:
     def _tune(self) -> None:
         every = self.settings.tune_every
         due = self.iteration == 0 or (every is not None and self.iteration % every == 0)
-        if due and self.chains.given.untuned:
+        if due and self.chains.tunable is not None:
             self.chains.tune(self.iteration)
 
     def _iterate(self) -> tuple[Tensor, Tensor]:

@@ -15,6 +15,7 @@ from runner.execution.checkpoint import from_plain, to_plain
 from runner.execution.errors import RunError, one_sentence
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
+from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.target import Target
 
@@ -22,14 +23,14 @@ from targets.target import Target
 class NegativeChains:
     """Chains of `kernel` on `model`, whose cached values are recomputed whenever the model has changed.
 
-    Hyperparameters that the kernel leaves to tuning are tuned to the model as it is, by `tune`, and may be
+    Open hyperparameters are tuned to the model as it is, by `tune`, and may be
     tuned again while the chains go on: learning needs no stationarity, so that adaptation is harmless here,
     unlike in a recorded run (settings I, row 23). The kernel must not be a `prepared` one, whose
     tables would know the model as it was.
 
     Args:
         model: the target; its parameters change from one call to the next.
-        kernel: any kernel, tuned or not.
+        kernel: any kernel, or what tunes it; it is to be tuned before the first step.
         seed: of the chains, their start and the tuning.
         buffer: the states from which `replay` takes its chains, where there are any.
 
@@ -41,12 +42,15 @@ class NegativeChains:
         report: what the last tuning found; None where there was none.
     """
 
-    def __init__(self, model: Target, kernel: Kernel, seed: int, buffer: ReplayBuffer | None = None) -> None:
+    def __init__(
+        self, model: Target, kernel: Kernel | Tunable, seed: int, buffer: ReplayBuffer | None = None
+    ) -> None:
         kernel.check(model)
-        check_draws(kernel)
+        check_draws(fixed(kernel))
         self.model, self.seed, self.buffer = model, seed, buffer
         self.like = model.like()
-        self.given, self.kernel = kernel, kernel.to(self.like)
+        self.tunable = kernel if isinstance(kernel, Tunable) else None
+        self.kernel = fixed(kernel).to(self.like)
         self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
         self.streams = Streams([seed], "training chains", self.like.device)
         self.state: State | None = None
@@ -62,16 +66,17 @@ class NegativeChains:
         Raises:
             RunError: if the kernel cannot be tuned to it.
         """
+        assert self.tunable is not None
         pilot = Streams([self.seed], f"training pilot {iteration}", self.like.device)
         try:
-            found = dict(self.given.tune(self.model, pilot))
+            found = self.tunable.tune(self.model, pilot)
         except ValueError as error:
             raise RunError(
                 f"The sampler cannot be tuned to the model of iteration {iteration}: {one_sentence(error)}."
             ) from error
-        self.evaluations += int(found.pop("evaluations"))
-        self.report = found.pop("report", {})
-        self._take(found)
+        self.evaluations += found.evaluations
+        self.report = found.report
+        self._take(found.hyperparameters)
 
     @torch.no_grad()
     def persist(self, chains: int, steps: int) -> tuple[Tensor, Tensor]:
@@ -153,7 +158,8 @@ class NegativeChains:
 
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:
         self.hyperparameters = dict(hyperparameters)
-        self.kernel = self.given.tuned(self.hyperparameters).to(self.like)
+        assert self.tunable is not None
+        self.kernel = self.tunable.kernel(self.hyperparameters).to(self.like)
         if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
             # The ladder has a new length: each rung gets the replica that is nearest by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]
@@ -198,7 +204,7 @@ def check_draws(kernel: Kernel) -> None:
     Raises:
         ValueError: for such a kernel.
     """
-    if kernel.levelled:
+    if kernel.has_levels:
         raise ValueError(
             f"{type(kernel).__name__} has draws from the model only where a chain is at the cold level, "
             "and learning needs one of every chain"

@@ -29,7 +29,7 @@ def check_kernel(problem: Problem, task: Mapping[str, Any]) -> None:
     Raises:
         ValueError: naming what is refused.
     """
-    if not problem.kernel.untuned:
+    if problem.tunable is None:
         require_enumerable(problem.kernel, problem.target, task["memory"])
     space = problem.target.space
     # To compare states with all of a larger space is not worth it: that is refused once the kernel is tuned.

@@ -11,11 +11,13 @@ from torch import Tensor
 
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.target_annealing import check_kernel
-from runner.config.construct import construct, with_key
+from runner.config.construct import with_key
 from runner.config.node import node
+from runner.config.sampler_node import construct_sampler
 from runner.execution.errors import UserError, one_sentence
 from samplers.hyperparameters import count
 from samplers.kernel import Kernel
+from samplers.tuning.tunable import fixed
 from targets.target import Target
 
 
@@ -82,11 +84,9 @@ def _kernel(described: Any) -> Kernel:
     key = "task.ais.sampler"
     if not isinstance(described, Mapping):
         raise UserError(f"{key} must be a group of keys with a _target_, {described!r} was given.")
-    kernel = construct(described, key)
-    if not isinstance(kernel, Kernel):
-        raise UserError(f"{key}._target_={described['_target_']} is no samplers.kernel.Kernel.")
+    sampler = construct_sampler(described, key)
     try:
-        check_kernel(kernel)
+        check_kernel(sampler)
     except ValueError as error:
         raise UserError(f"{key}: {one_sentence(error)}.") from error
-    return kernel
+    return fixed(sampler)

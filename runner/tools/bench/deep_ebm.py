@@ -35,7 +35,7 @@ NOTHING = "nothing"
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dmala": lambda: DMALA(0.15),
     "acs": lambda: ACS(cycle_length=50, step_size=5.0, min_step_size=0.15, balancing=0.6),
-    "pt_dmala, 3 replicas": lambda: ParallelTempering(DMALA(), ladder=LADDER, step_size=SIZES),
+    "pt_dmala, 3 replicas": lambda: ParallelTempering(DMALA(1.0), ladder=LADDER, step_size=SIZES),
 }
 
 

@@ -77,7 +77,7 @@ def _swap_of(kernel: ParallelTempering, target: RBM) -> Callable[[], object]:
 
 
 def _tempered(replicas: int) -> ParallelTempering:
-    return ParallelTempering(DMALA(), ladder=LADDERS[replicas], step_size=STEP_SIZE)
+    return ParallelTempering(DMALA(1.0), ladder=LADDERS[replicas], step_size=STEP_SIZE)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def chains() -> None:
     """20,000 chains on the two modes of STMH at D = 30, where its coarse ladder has 12 levels."""
     target = stmh_two_modes(DISTANCE).float()
     kernel = SimulatedTempering(
-        GaussianWalk(), LADDER, log_partition=[0.0] * len(LADDER), step_size=DISTANCE / 2
+        GaussianWalk(1.0), LADDER, log_partition=[0.0] * len(LADDER), step_size=DISTANCE / 2
     ).to(target.like())
     generator, one = Streams([0], "bench"), torch.ones(())
     state = kernel.init(target, target.initial((1, CHAINS), generator), one)

@@ -47,7 +47,7 @@ def suite_round(target: Target, replicas: int, chains: int, *, tables: bool = Tr
     if replicas > 1:
         betas, step_sizes = ladder_and_steps(replicas)
         kernel = ParallelTempering(
-            DMALA(), ladder=betas, step_size=step_sizes, swap=Swaps(pairing="sequential")
+            DMALA(1.0), ladder=betas, step_size=step_sizes, swap=Swaps(pairing="sequential")
         )
     return stepping(kernel, target, chains, tables=tables)
 

@@ -24,6 +24,7 @@ from runner.tools.exactness.not_enumerable import why_not_enumerable
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tuning.tunable import Tunable, fixed
 from targets.spaces import Discrete
 from targets.target import Target
 
@@ -76,9 +77,9 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target) -> D
     reasons: dict[str, None] = {}
     name, claimed = "", False
     for variant in settings:
-        name, claimed = variant.name, claimed or variant.kernel.exact
+        name, claimed = variant.name, claimed or fixed(variant.sampler).exact
         try:
-            kernel = _tuned(variant.kernel, target)
+            kernel = _tuned(variant.sampler, target)
             parts += _parts(kernel, target)
         except NotCheckedError as error:
             reasons[one_sentence(error)] = None
@@ -90,15 +91,15 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target) -> D
     return Distance(name, space, claimed, worst, bias, sum(p.checked for p in parts), "; ".join(reasons))
 
 
-def _tuned(kernel: Kernel, target: Target) -> Kernel:
+def _tuned(sampler: Kernel | Tunable, target: Target) -> Kernel:
     """The kernel with what is still open tuned on the target by its own pilot."""
-    reason = why_not_enumerable(kernel)
+    reason = why_not_enumerable(fixed(sampler))
     if reason is not None:
         raise NotCheckedError(reason)
-    if not kernel.untuned:
-        return kernel
+    if not isinstance(sampler, Tunable):
+        return sampler
     try:
-        return kernel.tuned(kernel.tune(target, torch.Generator().manual_seed(0)))
+        return sampler.tuned(target, torch.Generator().manual_seed(0))
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
 
@@ -107,7 +108,7 @@ def _parts(kernel: Kernel, target: Target) -> Sequence[_Part]:
     if isinstance(kernel, ParallelTempering):
         return _tempered(kernel, target)
     if isinstance(kernel, SimulatedTempering):
-        return _levelled(kernel, target)
+        return _simulated(kernel, target)
     return _plain(kernel, target)
 
 
@@ -134,7 +135,6 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
 def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
     """On the product space of the replicas, for an even and an odd round."""
     assert isinstance(target.space, Discrete)
-    assert kernel.betas is not None
     betas, size = kernel.betas.flatten().tolist(), target.space.size
     if size ** len(betas) > LARGEST:
         raise NotCheckedError(f"{size}^{len(betas)} states of {len(betas)} replicas are too many to list")
@@ -151,19 +151,18 @@ def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
     return [_Part(max(invariance_error(even, law), invariance_error(odd, law)), bias, 2)]
 
 
-def _levelled(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
+def _simulated(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
     """On the pairs of a level and a state; the bias is that of the states at the cold level."""
     assert isinstance(target.space, Discrete)
-    assert kernel.chain is not None
     size = target.space.size
     if size * kernel.levels > LARGEST:
         raise NotCheckedError(f"{size} states at {kernel.levels} levels are too many to list")
     try:
-        matrix = simulated_matrix(kernel.chain, target)
+        matrix = simulated_matrix(kernel, target)
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
     bias = None
     if not kernel.exact:
         cold = stationary(matrix)[:size]
         bias = total_variation(cold / cold.sum(), tempered_probabilities(target))
-    return [_Part(invariance_error(matrix, joint_distribution(kernel.chain, target)), bias, 1)]
+    return [_Part(invariance_error(matrix, joint_distribution(kernel, target)), bias, 1)]

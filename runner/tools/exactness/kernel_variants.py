@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.config.compose import compose
-from runner.config.construct import construct, locate
+from runner.config.construct import locate
 from runner.config.node import node
 from runner.config.overrides import parse
-from runner.execution.errors import UserError
+from runner.config.sampler_node import construct_sampler
 from runner.sweep.jobs import requested
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
+from samplers.tuning.tunable import Tunable
 
 STEP_SIZES = (0.2, 1.0, 10.0)
 LADDERS = {2: (1.0, 0.4), 3: (1.0, 0.5, 0.0)}
@@ -36,12 +37,12 @@ class KernelVariant:
     Attributes:
         name: of the sampler, with what makes it a kernel of its own; one row per name and space.
         setting: the rest, for messages.
-        kernel: the kernel; what its configuration leaves to tuning besides the step size is still untuned.
+        sampler: the kernel, or what tunes it where its configuration leaves more open than the step size.
     """
 
     name: str
     setting: str
-    kernel: Kernel
+    sampler: Kernel | Tunable
 
 
 def variants(arguments: Sequence[str]) -> Iterator[KernelVariant]:
@@ -78,17 +79,15 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVa
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
     cls = locate(described.get("_target_"), "sampler._target_")
     for name, setting, values in _settings(cls, described):
-        kernel = construct({**described, **values}, "sampler")
-        if not isinstance(kernel, Kernel):
-            raise UserError(f"sampler._target_={described['_target_']} is no samplers.kernel.Kernel.")
-        yield KernelVariant(f"{described['name']}{label}{name}", setting, kernel)
+        sampler = construct_sampler({**described, **values}, "sampler")
+        yield KernelVariant(f"{described['name']}{label}{name}", setting, sampler)
 
 
 def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     if isinstance(cls, type) and issubclass(cls, ParallelTempering):
         return _tempered_settings(described)
     if isinstance(cls, type) and issubclass(cls, SimulatedTempering):
-        return _levelled_settings(described)
+        return _level_settings(described)
     return _plain_settings(described)
 
 
@@ -121,7 +120,7 @@ def _tempered_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str,
                 yield f", {count} replicas, {pairing}", setting, values
 
 
-def _levelled_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _level_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Ladders of 2 and 3 levels where none is given, partition functions even and uneven, and wrong."""
     ladder, given = described.get("ladder", AUTO), described.get("log_partition", AUTO)
     ladders = LADDERS if isinstance(ladder, str) else {len(ladder): tuple(ladder)}

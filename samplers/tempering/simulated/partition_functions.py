@@ -22,7 +22,7 @@ from torch import Tensor
 
 from samplers.hyperparameters import count
 from samplers.kernel import State
-from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
+from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -131,7 +131,7 @@ def check_effective(ratio: Ratio, betas: Sequence[float], level: int) -> None:
 
 @torch.no_grad()
 def inductive(
-    chain: TemperedChain, target: Target, pilot: PartitionPilot, generator: Generator
+    chain: SimulatedTempering, target: Target, pilot: PartitionPilot, generator: Generator
 ) -> PartitionFunctions:
     """Algorithm 2: log Z of each level from the states at the next hotter one.
 

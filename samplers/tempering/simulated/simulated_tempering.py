@@ -2,179 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, count, is_number, one_of, within
-from samplers.kernel import Info, Kernel, State
+from samplers.hyperparameters import is_number, positive
+from samplers.kernel import Info, Kernel, State, choose
+from samplers.kernel_family import family_of, takes_step_size
 from samplers.tempering.ladder import check_ladder
-from samplers.tempering.simulated.given_levels import given_log_partition, given_step_sizes
-from samplers.tempering.simulated.level_tuning import (
-    PARTITIONS,
-    STMH,
-    check_open,
-    tune_ladder_of,
-    tune_step_sizes_of,
-)
-from samplers.tempering.simulated.partition_functions import PartitionPilot
-from samplers.tempering.simulated.stmh_ladder import LADDERS
-from samplers.tempering.simulated.tempered_chain import TemperedChain
-from samplers.tuning.step_size import OPTIMAL_ACCEPTANCE
-from targets.randomness import Generator
+from samplers.tempering.path import TemperedPath
+from targets.randomness import Generator, uniform
+from targets.spaces import Real
 from targets.target import Target
+
+LEVEL = "tempering.level"
+"""Key in ``State.aux`` of the level of each chain, ``(*batch)``, int64: 0 the cold one, L - 1 the hot one."""
 
 
 class SimulatedTempering(Kernel):
-    """A chain on (level, theta) with the joint law p(i, theta) ~ exp(beta_i U(theta)) / Z_i, Z_i as given.
+    """A chain on (level, theta) with the joint distribution p(i, theta) ~ exp(beta_i U(theta)) / Z_i.
 
     STMH, Algorithm 1. With probability `rate` a step proposes the level above or below, one half each; it
     is accepted with probability min(1, exp((beta_j - beta_i) U(theta)) Z_i / Z_j), and stays at the ends.
     Otherwise it is a step of `kernel` at beta_i. Chains start at the hot level.
 
-    Levels are counted as in every ladder of the house: level i here is level L - i of the paper, which
-    counts from the hot end, from 1. Whatever the Z_i are, the states at level 0 have the law of the
-    target; with wrong ones the levels are visited unevenly. The states at other levels are no draws:
-    `levelled` says so, `Info.level` where each chain is, and metrics that cannot heed it are refused.
+    Levels are counted as in every ladder here: level i is level L - i of the paper, which counts from the
+    hot end, from 1. Whatever the Z_i are, the states at level 0 have the distribution of the target; with
+    wrong ones the levels are visited unevenly. The states at other levels are no draws: `has_levels` says
+    so, `Info.level` where each chain is, and metrics that do not support levels are refused.
 
     Both kinds of move are computed for all chains and one is taken, so that nothing waits for the host;
     the kernel's evaluations are spent in every step. `Info.acceptance` is that of the kernel's move.
 
     Args:
         kernel: any kernel; STMH is this around the random walk.
-        ladder: inverse temperatures, decreasing from 1; ``"auto"``: tuned to equal rejection between
-            neighbours, as for parallel tempering (discrete spaces only); ``"coarse"`` or ``"fine"``:
-            STMH's for a Gaussian mixture (`samplers.tempering.simulated.stmh_ladder`).
+        ladder: inverse temperatures beta_i, decreasing from 1, L of them (`samplers.tuning.level_search`
+            finds them).
+        log_partition: log Z_i of each level, from the cold one. Only differences between them matter.
         rate: lambda, the probability of a move between levels.
-        log_partition: log Z_i of each level, from the cold one, or ``"auto"``: estimated in a pilot. Only
-            differences between them matter.
-        partition: how: ``"inductive"`` (STMH, Algorithm 2) or ``"wang_landau"``
-            (`samplers.tempering.simulated.stochastic_approximation`).
-        step_size: one for all levels, one per level of a given ladder, ``"auto"`` (each level tuned to
-            `acceptance`), ``"stmh"`` (R of Eqs. C.23 and C.27 at every level; Gaussian mixtures), or None
-            for kernels that have none or have their own.
-        max_levels: upper limit of the length of an ``"auto"`` ladder.
-        acceptance: what step sizes are tuned to.
-        pilot: size of the pilot that estimates the log Z_i.
+        step_size: one for all levels, one per level, or None for that of `kernel`, if it has one.
+
+    Raises:
+        ValueError: for a rate, a ladder, partition functions or step sizes that do not fit.
     """
 
-    levelled = True
+    has_levels = True
+    tensor_step_size = False
 
     def __init__(
         self,
         kernel: Kernel,
-        ladder: Sequence[float] | str = AUTO,
+        ladder: Sequence[float],
+        log_partition: Sequence[float],
         rate: float = 0.5,
-        log_partition: Sequence[float] | str = AUTO,
-        partition: str = "inductive",
-        step_size: float | Sequence[float] | str | None = None,
-        max_levels: int = 32,
-        acceptance: float = OPTIMAL_ACCEPTANCE,
-        pilot: PartitionPilot | None = None,
+        step_size: float | Sequence[float] | None = None,
     ) -> None:
-        if not is_number(rate) or not 0 < rate < 1:
-            raise ValueError(f"rate must be a number between 0 and 1, both excluded, {rate!r} was given")
-        self.rate = float(rate)
-        self.partition = one_of("partition", partition, PARTITIONS)
-        self.max_levels = count("max_levels", max_levels, 2)
-        self.acceptance = within("acceptance", acceptance, 0.01, 0.99)
-        self.pilot = pilot or PartitionPilot()
+        self.rate = check_rate(rate)
         self.base = kernel
         self.exact = kernel.exact
-        self.ladder_given, self.step_size_given = ladder, step_size
-        open_ended = isinstance(ladder, str) and ladder in (AUTO, *LADDERS)
-        self.betas = None if open_ended else check_ladder(ladder)
-        self.step_sizes = given_step_sizes(step_size, kernel, self.betas)
-        self.log_partition = given_log_partition(log_partition, self.betas)
-        self.chain: TemperedChain | None = None
-        if self.betas is not None and self.log_partition is not None and not self.untuned:
-            self.chain = self._chain(self.betas, self.log_partition, self.step_sizes)
+        self.betas = check_ladder(ladder, auto=False)
+        self.step_sizes = level_step_sizes(step_size, kernel, self.levels)
+        if self.step_sizes is not None:
+            self.step_sizes = self.step_sizes.expand(self.levels)
+        self.log_partition = check_log_partition(log_partition, self.levels)
+        self.family = None if self.step_sizes is None else family_of(kernel)
 
     @property
-    def untuned(self) -> tuple[str, ...]:
-        opens_step = self.step_size_given in (AUTO, STMH) or (
-            self.step_size_given is None and bool(self.base.untuned)
-        )
-        is_open = {
-            "ladder": self.betas is None,
-            "step_size": opens_step,
-            "log_partition": self.log_partition is None,
-        }
-        return tuple(name for name, missing in is_open.items() if missing)
-
-    def tune(self, target: Target, generator: Generator) -> dict[str, Any]:
-        """The ladder, then the step sizes, then the log Z_i; nothing of it is recorded."""
-        self.check(target)
-        report: dict[str, Any] = {}
-        evaluations = 0
-        betas, sizes, values = self.betas, self.step_sizes, self.log_partition
-        if betas is None:
-            betas, found, evaluations = tune_ladder_of(
-                self.base, target, str(self.ladder_given), generator, self.max_levels, self.acceptance, sizes
-            )
-            report.update(found)
-        if "step_size" in self.untuned:
-            rule = STMH if self.step_size_given == STMH else AUTO
-            sizes, spent = tune_step_sizes_of(self.base, target, rule, betas, generator, self.acceptance)
-            evaluations += spent
-        if values is None:
-            chain = self._chain(betas, torch.zeros_like(betas), sizes).to(target.like())
-            estimates = PARTITIONS[self.partition](chain, target, self.pilot, generator)
-            values = torch.tensor(estimates.log_partition, dtype=torch.float64)
-            report.update(estimates.report())
-            evaluations += estimates.evaluations
-        return {
-            "ladder": betas.tolist(),
-            "step_size": None if sizes is None else sizes.tolist(),
-            "log_partition": values.tolist(),
-            "evaluations": evaluations,
-            "report": report,
-        }
-
-    def tuned(self, hyperparameters: Mapping[str, Any]) -> SimulatedTempering:
-        return SimulatedTempering(
-            self.base,
-            ladder=hyperparameters["ladder"],
-            rate=self.rate,
-            log_partition=hyperparameters["log_partition"],
-            partition=self.partition,
-            step_size=hyperparameters["step_size"],
-            max_levels=self.max_levels,
-            acceptance=self.acceptance,
-            pilot=self.pilot,
-        )
-
-    @property
-    def levels(self) -> int:
-        """Number of levels L; 2, the fewest, as long as the ladder is not tuned."""
-        return 2 if self.betas is None else len(self.betas)
-
-    @property
-    def carried(self) -> tuple[str, ...]:
-        return self.base.carried
+    def persistent_aux(self) -> tuple[str, ...]:
+        return self.base.persistent_aux
 
     @property
     def needs_gradient(self) -> bool:
         return self.base.needs_gradient
 
+    @property
+    def levels(self) -> int:
+        """Number of levels L."""
+        return len(self.betas)
+
     def check(self, target: Target) -> None:
         self.base.check(target)
-        check_open(target, self.ladder_given, self.step_size_given)
+        if isinstance(target.space, Real) and self.betas[-1] == 0:
+            raise ValueError(
+                "ladder must end above 0 on the reals: 'coarse', 'fine' or a list of numbers, "
+                f"{self.betas.tolist()!r} was given"
+            )
+
+    def hottest(self, levels: int) -> SimulatedTempering:
+        """The chain on the `levels` hottest levels only; its level 0 is the coldest of those."""
+        part = copy.copy(self)
+        part.betas, part.log_partition = self.betas[-levels:], self.log_partition[-levels:]
+        part.step_sizes = None if self.step_sizes is None else self.step_sizes[-levels:]
+        return part
+
+    def weighted(self, log_partition: Tensor) -> SimulatedTempering:
+        """The same chain with other log Z_i, ``(L,)``."""
+        other = copy.copy(self)
+        other.log_partition = log_partition.to(self.betas)
+        return other
+
+    def at(self, level: Tensor) -> Kernel:
+        """The kernel with the step sizes of the levels ``(*batch)`` at which the chains stand."""
+        if self.step_sizes is None or self.family is None:
+            return self.base
+        return self.family(self.step_sizes[level])
+
+    def log_acceptance(self, log_prob: Tensor, level: Tensor, proposed: Tensor, beta: Tensor) -> Tensor:
+        """log min(1, p(j, theta) / p(i, theta)) of a move from level i to j, shape ``(*batch)``.
+
+        Minus infinity where j is no level: the chain stays. The enumeration tests read it here.
+
+        Args:
+            log_prob: U(theta), ``(*batch)``, finite.
+            level: i, ``(*batch)``.
+            proposed: j, ``(*batch)``.
+            beta: inverse temperature of the whole ladder.
+        """
+        inside = (proposed >= 0) & (proposed < self.levels)
+        there = torch.where(inside, proposed, level)
+        change = beta * (self.betas[there] - self.betas[level])
+        ratio = TemperedPath.log_move_ratio(log_prob, change)
+        ratio = ratio - (self.log_partition[there] - self.log_partition[level])
+        return ratio.clamp(max=0.0).masked_fill(~inside, -torch.inf)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        """Chains at `theta` on the hot level, as the algorithm starts."""
         self.check(target)
-        return self._tuned().init(target, theta, beta)
+        hot = torch.full(target.space.batch_shape(theta), self.levels - 1, device=theta.device)
+        start = self.at(hot).init(target, theta, beta * self.betas[hot])
+        return replace(start, aux={**start.aux, LEVEL: hot})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        return self._tuned().step(target, state, beta, generator)
+        level = state.aux[LEVEL]
+        here = replace(state, aux={name: value for name, value in state.aux.items() if name != LEVEL})
+        moved, local = self.at(level).step(target, here, beta * self.betas[level], generator)
+        chance, way, draw = uniform(generator, level.shape, (3,), like=state.log_prob).unbind(-1)
+        between = chance < self.rate
+        proposed = torch.where(way < 0.5, level - 1, level + 1)
+        acceptance = self.log_acceptance(state.log_prob, level, proposed, beta).exp()
+        after = choose(~between, moved, here)
+        level = torch.where(between & (draw < acceptance), proposed, level)
+        info = replace(local, jump=local.jump.masked_fill(between, 0.0), level=level)
+        return replace(after, aux={**after.aux, LEVEL: level}), info
 
-    def _chain(self, betas: Tensor, log_partition: Tensor, step_sizes: Tensor | None) -> TemperedChain:
-        sizes = None if step_sizes is None else step_sizes.expand(len(betas))
-        return TemperedChain(self.base, betas, log_partition, self.rate, sizes)
 
-    def _tuned(self) -> TemperedChain:
-        if self.chain is None:
-            raise ValueError("simulated tempering is not tuned yet: call tune() and tuned() first")
-        return self.chain
+def check_rate(rate: float) -> float:
+    """`rate` as a float; ValueError unless it is between 0 and 1, both excluded."""
+    if not is_number(rate) or not 0 < rate < 1:
+        raise ValueError(f"rate must be a number between 0 and 1, both excluded, {rate!r} was given")
+    return float(rate)
+
+
+def check_log_partition(given: Sequence[float] | str, levels: int | None) -> Tensor:
+    """log Z_i ``(L,)`` in float64.
+
+    Args:
+        given: one number for each level.
+        levels: L; None where the ladder is not known yet.
+
+    Raises:
+        ValueError: if it is anything else, or a number is not finite.
+    """
+    values = [] if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
+    if levels is None or len(values) != levels or not all(map(is_number, values)):
+        raise ValueError(
+            "log_partition must be 'auto' or one number for each level of a given ladder, "
+            f"{given if isinstance(given, str) else values!r} was given"
+        )
+    tensor = torch.tensor(values, dtype=torch.float64)
+    if not bool(tensor.isfinite().all()):
+        raise ValueError(f"log_partition must be finite, {values!r} was given")
+    return tensor
+
+
+def level_step_sizes(
+    given: float | Sequence[float] | None, kernel: Kernel, levels: int | None
+) -> Tensor | None:
+    """One step size, a scalar, or one for each level ``(L,)``, in float64; None where the kernel has its own.
+
+    Args:
+        given: a number, one for each level, or None for what the kernel itself has.
+        kernel: what the levels temper.
+        levels: L; None where the ladder is not known yet.
+
+    Raises:
+        ValueError: if it is anything else, or does not go with the kernel.
+    """
+    if given is None:
+        return None
+    if not takes_step_size(type(kernel)):
+        raise ValueError(
+            f"step_size must be null around {type(kernel).__name__}, which takes its own or has none, "
+            f"{given!r} was given"
+        )
+    if not isinstance(given, Sequence):
+        return positive("step_size", given)
+    sizes = [positive("step_size", value) for value in given]
+    if len(sizes) != levels:
+        raise ValueError(
+            "step_size must be one number, 'auto', 'stmh', or one number for each level of a given "
+            f"ladder, {list(given)!r} was given"
+        )
+    return torch.stack(sizes)

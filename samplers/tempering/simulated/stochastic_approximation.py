@@ -26,7 +26,7 @@ from samplers.tempering.simulated.partition_functions import (
     check_effective,
     log_mean_weight,
 )
-from samplers.tempering.simulated.tempered_chain import LEVEL, TemperedChain
+from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -40,8 +40,8 @@ def gain(step: int, levels: int, slow: int) -> float:
     return min(1.0, levels / (step - slow + math.pow(slow, DECAY)))
 
 
-def level_log_weights(chain: TemperedChain, log_prob: Tensor) -> Tensor:
-    """log w_i(theta), the law of the level given theta: ``(L, *batch)`` from U ``(*batch)``."""
+def level_log_weights(chain: SimulatedTempering, log_prob: Tensor) -> Tensor:
+    """log w_i(theta), the distribution of the level given theta: ``(L, *batch)`` from U ``(*batch)``."""
     shape = (-1, *(1,) * log_prob.dim())
     joint = chain.betas.reshape(shape) * log_prob - chain.log_partition.reshape(shape)
     return joint.log_softmax(0)
@@ -49,7 +49,7 @@ def level_log_weights(chain: TemperedChain, log_prob: Tensor) -> Tensor:
 
 @torch.no_grad()
 def wang_landau(
-    chain: TemperedChain, target: Target, pilot: PartitionPilot, generator: Generator
+    chain: SimulatedTempering, target: Target, pilot: PartitionPilot, generator: Generator
 ) -> PartitionFunctions:
     """log Z of every level from chains that walk over all of them, learning as they go.
 
@@ -86,7 +86,7 @@ def wang_landau(
 
 
 def first_guess(
-    chain: TemperedChain, target: Target, state: State, steps: int, generator: Generator
+    chain: SimulatedTempering, target: Target, state: State, steps: int, generator: Generator
 ) -> tuple[State, Tensor, int]:
     """log Z by thermodynamic integration over chains that keep their levels: where learning sets out.
 
@@ -111,7 +111,7 @@ def first_guess(
     return state, torch.cat([rises.new_zeros(1), rises.cumsum(0)]), evaluations
 
 
-def _spread(chain: TemperedChain, state: State) -> State:
+def _spread(chain: SimulatedTempering, state: State) -> State:
     """`state` with the chains on all levels in turn."""
     level = state.aux[LEVEL]
     turns = torch.arange(level.numel(), device=level.device).reshape(level.shape) % chain.levels
@@ -120,7 +120,7 @@ def _spread(chain: TemperedChain, state: State) -> State:
 
 
 def _estimates(
-    chain: TemperedChain, learned: Tensor, log_weights: Tensor, evaluations: int
+    chain: SimulatedTempering, learned: Tensor, log_weights: Tensor, evaluations: int
 ) -> PartitionFunctions:
     """The learned estimates, corrected by the held run's `log_weights` ``(L, steps, chains)``."""
     counted = torch.ones_like(log_weights[0], dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""Who meets whom: which neighbouring pairs of a ladder of K rungs may swap in a round."""
+"""Which neighbouring pairs of a ladder of K rungs may swap in a round."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pairing:
 
 
 class Stochastic(Pairing):
-    """Stochastic even-odd pairing (SEO): each chain tosses a coin between even and odd pairs; reversible."""
+    """Stochastic even-odd pairing (SEO): each chain draws even or odd pairs at random; reversible."""
 
     def meeting(self, rungs: int, batch: Sequence[int], turn: Tensor, generator: Generator) -> Tensor:
         like = torch.empty(0, device=turn.device)

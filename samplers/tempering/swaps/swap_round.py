@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import one_of, within
-from samplers.kernel import State, SwapInfo
+from samplers.kernel import State, SwapInfo, along_first
+from samplers.tempering.path import TemperedPath
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_rules import RULES, Occupants, SwapRule, log_ratio
+from samplers.tempering.swaps.swap_rules import RULES, SwapEnergies, SwapRule, log_swap_ratio
 from targets.randomness import Generator, uniform
 from targets.target import Target
 
@@ -78,17 +79,19 @@ class Swaps:
         """
         energies = after.log_prob
         rungs, batch = energies.shape[0], energies.shape[1:]
-        occupants = self.rule.occupants(target, before, after, betas, generator)
-        plain = (betas[:-1] - betas[1:]) * (energies[1:] - energies[:-1])
+        swap_energies = self.rule.energies(target, before, after, betas, generator)
+        plain = TemperedPath.log_swap_ratio(energies, betas)
         probability = plain.clamp(max=0.0).exp()
         meets = self.pairing.meeting(rungs, batch, turn, generator).expand(rungs - 1, *batch)
         draws = 1 if self.shared_uniform else rungs - 1
         chance = uniform(generator, (draws, *batch), like=energies).expand(rungs - 1, *batch)
         inverse = None if step_sizes is None else step_sizes.reciprocal()
         if self.pairing.sequential:
-            order, accepted, memory = self._one_by_one(occupants, energies, betas, inverse, chance, memory)
+            order, accepted, memory = self._one_by_one(
+                swap_energies, energies, betas, inverse, chance, memory
+            )
         else:
-            ratio = log_ratio(self.rule, occupants, slice(None, -1), slice(1, None), betas, inverse)
+            ratio = log_swap_ratio(self.rule, swap_energies, slice(None, -1), slice(1, None), betas, inverse)
             accepted = meets & (chance < self.intensity * ratio.exp())
             order = permutation(accepted)
         info = SwapInfo(probability, meets, accepted, replica.gather(0, order))
@@ -96,32 +99,32 @@ class Swaps:
 
     def _one_by_one(
         self,
-        occupants: Occupants,
+        swap_energies: SwapEnergies,
         energies: Tensor,
         betas: Tensor,
         inverse_step_sizes: Tensor | None,
         chance: Tensor,
         memory: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The pairs from cold to hot, each with the occupants that the pair before has left there."""
+        """The pairs from cold to hot, each with the replicas that the pair before has left there."""
         rungs = energies.shape[0]
         order = torch.arange(rungs, device=energies.device)
-        order = order.reshape(-1, *(1,) * (energies.dim() - 1)).expand_as(energies).clone()
+        order = along_first(order, energies.dim()).expand_as(energies).clone()
         accepted = torch.empty_like(energies[1:], dtype=torch.bool)
         memory = memory.clone() if self.rule.remembers else memory
         for k in range(rungs - 1):
             pair = order[k : k + 2]
-            here = Occupants(
-                occupants.energy.gather(0, pair),
-                None if occupants.length is None else occupants.length.gather(0, pair),
-                None if occupants.variance is None else occupants.variance.gather(0, pair),
+            here = SwapEnergies(
+                swap_energies.energy.gather(0, pair),
+                None if swap_energies.length is None else swap_energies.length.gather(0, pair),
+                None if swap_energies.variance is None else swap_energies.variance.gather(0, pair),
             )
             if self.rule.remembers:
                 current = here.energy
                 here = replace(here, energy=current + memory[k : k + 2])
                 memory[k : k + 2] = current
             inverse = None if inverse_step_sizes is None else inverse_step_sizes[k : k + 2]
-            ratio = log_ratio(self.rule, here, slice(0, 1), slice(1, 2), betas[k : k + 2], inverse)[0]
+            ratio = log_swap_ratio(self.rule, here, slice(0, 1), slice(1, 2), betas[k : k + 2], inverse)[0]
             accepted[k] = chance[k] < self.intensity * ratio.exp()
             order[k : k + 2] = torch.where(accepted[k], pair.flip(0), pair)
         return order, accepted, memory
@@ -130,7 +133,7 @@ class Swaps:
 def permutation(accepted: Tensor) -> Tensor:
     """Index permutation ``(K, *batch)`` of disjoint accepted swaps ``(K - 1, *batch)``."""
     rungs = accepted.shape[0] + 1
-    order = torch.arange(rungs, device=accepted.device).reshape(-1, *(1,) * (accepted.dim() - 1))
+    order = along_first(torch.arange(rungs, device=accepted.device), accepted.dim())
     order = order.expand(rungs, *accepted.shape[1:]).clone()
     order[:-1] += accepted
     order[1:] -= accepted.long()

@@ -1,6 +1,6 @@
-"""Whether two neighbouring replicas swap: the rule of the house, and the printed and released ones.
+"""Whether two neighbouring replicas swap: the Metropolis rule, and the printed and released ones.
 
-Every rule gives each replica (an occupant of a rung) an `energy` e, sometimes a `length` n and a
+Every rule gives each replica an `energy` e, sometimes a `length` n and a
 `variance` v, all of which travel with it; a pair of rungs k, k+1 then swaps with probability
 rho * min(1, exp(r)),
 
@@ -25,8 +25,8 @@ from targets.target import Minibatched, Target
 
 
 @dataclass(frozen=True, slots=True)
-class Occupants:
-    """What a rule says about each replica, every tensor of shape ``(K, *batch)``.
+class SwapEnergies:
+    """What a rule computes of each replica, every tensor of shape ``(K, *batch)``.
 
     Attributes:
         energy: e above.
@@ -57,25 +57,25 @@ class SwapRule:
     needs_step_size: ClassVar[bool] = False
     evaluations: ClassVar[int] = 0
 
-    def occupants(
+    def energies(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> Occupants:
-        """What the rule looks at: `before` and `after` are the replicas around the local moves."""
-        return Occupants(after.log_prob)
+    ) -> SwapEnergies:
+        """What the rule compares: `before` and `after` are the replicas around the local moves."""
+        return SwapEnergies(after.log_prob)
 
     def check(self, target: Target) -> None:
         """Raises ValueError if the rule cannot be used with this target."""
 
 
 class History(SwapRule):
-    """PT-DLP v2, Eq. 5: the energies before and after the local move are added. Not exact (TV 0.08)."""
+    """PT-DLP v2, Eq. 5: the energies before and after the local move are added. Not exact."""
 
     exact = False
 
-    def occupants(
+    def energies(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> Occupants:
-        return Occupants(before.log_prob + after.log_prob)
+    ) -> SwapEnergies:
+        return SwapEnergies(before.log_prob + after.log_prob)
 
 
 class HistoryExact(SwapRule):
@@ -84,20 +84,21 @@ class HistoryExact(SwapRule):
     `experiments.md` I, reading 4. With x before and y after the local move, a move's flow
     pi_alpha(x) q(y | x) is proportional to exp{beta e - n / (2 alpha)} where e = U(x) + dU(x).(y - x) / 2
     and n = |y - x|^2; the W term of the reading is dU(x).(y - x) + U(x) - U(y). Leaves the product of the
-    (biased) laws pi_alpha invariant, not of the targets. The proposal must have balancing 1/2 and norm 2.
+    (biased) distributions pi_alpha invariant, not of the targets. The proposal must have balancing 1/2 and
+    norm 2.
     """
 
     exact = False
     needs_step_size = True
 
-    def occupants(
+    def energies(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> Occupants:
+    ) -> SwapEnergies:
         assert before.grad is not None
         event = tuple(range(before.log_prob.dim(), before.theta.dim()))
         move = after.theta - before.theta
         energy = before.log_prob + 0.5 * (before.grad * move).sum(event)
-        return Occupants(energy, length=move.square().sum(event))
+        return SwapEnergies(energy, length=move.square().sum(event))
 
 
 class Corrected(SwapRule):
@@ -110,15 +111,15 @@ class Corrected(SwapRule):
     exact = False
     evaluations = 2
 
-    def occupants(
+    def energies(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> Occupants:
+    ) -> SwapEnergies:
         assert isinstance(target, Minibatched)
         energy = target.noisy_log_prob(before.theta, generator) + target.noisy_log_prob(
             after.theta, generator
         )
         variance = target.noise_variance(before.theta) + target.noise_variance(after.theta)
-        return Occupants(energy, variance=variance)
+        return SwapEnergies(energy, variance=variance)
 
     def check(self, target: Target) -> None:
         if not isinstance(target, Minibatched):
@@ -129,23 +130,23 @@ class Corrected(SwapRule):
 
 
 class V1Literal(SwapRule):
-    """PT-DLP v1, Eq. 6 as printed: max{1, .} is at least one, so every pair swaps. Not exact (TV 0.26)."""
+    """PT-DLP v1, Eq. 6 as printed: max{1, .} is at least one, so every pair swaps. Not exact."""
 
     exact = False
     sign = -1.0
     always = True
 
-    def occupants(
+    def energies(
         self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> Occupants:
-        return Occupants(before.log_prob + after.log_prob)
+    ) -> SwapEnergies:
+        return SwapEnergies(before.log_prob + after.log_prob)
 
 
 class Released(SwapRule):
     """The released code (`PTDLP/synthetic_problems/samplers.py:143-149`): v1's sign and stale energies.
 
     The previous sweep's energies stay with their rungs while the replicas move on, and each pair
-    overwrites those of its rungs as the sweep goes along. Not exact (TV 0.37).
+    overwrites those of its rungs during the sweep. Not exact.
     """
 
     exact = False
@@ -163,9 +164,9 @@ RULES: dict[str, type[SwapRule]] = {
 }
 
 
-def log_ratio(
+def log_swap_ratio(
     rule: SwapRule,
-    occupants: Occupants,
+    energies: SwapEnergies,
     upper: int | slice,
     lower: int | slice,
     betas: Tensor,
@@ -173,12 +174,12 @@ def log_ratio(
 ) -> Tensor:
     """r above for the pairs of rungs `upper` (colder) and `lower` (hotter), shape ``(pairs, *batch)``."""
     gap = betas[upper] - betas[lower]
-    ratio = rule.sign * gap * (occupants.energy[lower] - occupants.energy[upper])
-    if occupants.length is not None and inverse_step_sizes is not None:
+    ratio = rule.sign * gap * (energies.energy[lower] - energies.energy[upper])
+    if energies.length is not None and inverse_step_sizes is not None:
         tension = 0.5 * (inverse_step_sizes[upper] - inverse_step_sizes[lower])
-        ratio = ratio - tension * (occupants.length[lower] - occupants.length[upper])
-    if occupants.variance is not None:
-        ratio = ratio - 0.5 * gap.square() * (occupants.variance[lower] + occupants.variance[upper])
+        ratio = ratio - tension * (energies.length[lower] - energies.length[upper])
+    if energies.variance is not None:
+        ratio = ratio - 0.5 * gap.square() * (energies.variance[lower] + energies.variance[upper])
     if rule.always:
         return torch.zeros_like(ratio)
     return ratio.clamp(max=0.0)

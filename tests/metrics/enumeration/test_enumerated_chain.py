@@ -84,7 +84,7 @@ def test_simulated_tempering_is_a_chain_on_levels_and_states(log_partition: list
 
 def test_levels_have_step_sizes_of_their_own() -> None:
     target = Slope(Binary(3))
-    kernel = SimulatedTempering(DMALA(), [1.0, 0.3], log_partition=[0.0, 1.0], step_size=[0.4, 2.0])
+    kernel = SimulatedTempering(DMALA(1.0), [1.0, 0.3], log_partition=[0.0, 1.0], step_size=[0.4, 2.0])
     chain = enumerated_chain(kernel, target)
     assert invariance_error(chain.matrix, chain.pi) <= 1e-14
     within = transition_matrix(DMALA(2.0), target, 0.3)

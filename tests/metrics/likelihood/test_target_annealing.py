@@ -36,6 +36,7 @@ from targets.target import Target
 from tests.metrics.likelihood.test_ais import machine
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import Quadratic, random_target
+from tests.support.tunable import tunable
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dmala": lambda: DMALA(0.5),
@@ -386,7 +387,7 @@ GIVEN = "annealing needs an exact kernel on single states with given hyperparame
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
-        (lambda: DMALA(), f"{GIVEN}DMALA has step_size left to tuning"),
+        (lambda: tunable(DMALA), f"{GIVEN}DMALA has step_size left to tuning"),
         (lambda: DULA(0.1), f"{GIVEN}DULA has transitions that do not leave the target"),
         (lambda: EDMALA(0.1), f"{GIVEN}EDMALA has an auxiliary variable, for which"),
         (

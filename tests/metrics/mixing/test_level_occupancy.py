@@ -24,6 +24,7 @@ from targets.spaces import Binary
 from tests.support.measuring import context
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target
+from tests.support.tunable import tunable
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)
 SEEDS, CHAINS, LEVELS = 2, 5, 3
@@ -135,10 +136,9 @@ def test_a_tuned_run_is_even_and_its_cold_draws_are_the_target_s(
 
     All levels together are 0.1 or more from the target.
     """
-    kernel = DMALA(1.0) if step_size else DMALA()
     pilot = PartitionPilot(128, 100)
-    sampler = SimulatedTempering(kernel, ladder, partition=method, step_size=step_size, pilot=pilot)
-    sampler = sampler.tuned(sampler.tune(TARGET, Streams([0], "tuning")))
+    settings = {"ladder": ladder, "partition": method, "step_size": step_size, "pilot": pilot}
+    sampler = tunable(SimulatedTempering, tunable(DMALA), **settings).tuned(TARGET, Streams([0], "tuning"))
     chains, generator = 200, Streams([3, 4], "chain")
     run = Context(TARGET, sampler, SEEDS, chains, torch.device("cpu"))
     suite = MetricSuite(run, {"tv": TV, "level_occupancy": LevelOccupancy})

@@ -105,7 +105,7 @@ def test_only_states_at_the_cold_level_count(length: int) -> None:
 
 def test_it_may_be_asked_of_chains_that_move_between_levels() -> None:
     run = context(TARGET, SEEDS, CHAINS)
-    run.kernel.levelled = True
+    run.kernel.has_levels = True
     suite = MetricSuite(run, {"mean_norm": MeanNorm})
     found = go_on(suite, draws(), levels(), first_step=1).result()
     norms = [by_hand(draws()[:, seed], levels()[:, seed])[0] for seed in range(SEEDS)]

@@ -31,7 +31,7 @@ def exponents(seed: int = 0) -> tuple[Tensor, Tensor, float]:
         for pair in (BEFORE, AFTER)
     )
     generator = torch.Generator().manual_seed(seed)
-    noisy = rule.occupants(target, before, after, torch.tensor([1.0, 1.0 - GAP]), generator)
+    noisy = rule.energies(target, before, after, torch.tensor([1.0, 1.0 - GAP]), generator)
     assert noisy.variance is not None
     exact = before.log_prob + after.log_prob
     noise = GAP * ((noisy.energy - exact)[1] - (noisy.energy - exact)[0])

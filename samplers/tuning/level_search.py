@@ -1,4 +1,4 @@
-"""What simulated tempering finds for itself on a target: its ladder, its step sizes, its log Z_i."""
+"""How the ladder, the step sizes and the log Z_i of simulated tempering are found on a target."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from torch import Tensor
 
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
-from samplers.tempering.ladder import tune_ladder
+from samplers.kernel_family import family_of
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import LADDERS, Mixture, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
-from samplers.tempering.simulated.tempered_chain import TemperedChain
-from samplers.tuning.step_size import Pilot, Steppable, tune_step_size
+from samplers.tuning.ladder_rounds import tune_ladder
+from samplers.tuning.step_size import Pilot, tune_step_size
 from targets.randomness import Generator
 from targets.spaces import Real
 from targets.target import Target
@@ -23,7 +24,9 @@ from targets.target import Target
 STMH = "stmh"
 """The step size R at every level, by STMH's conditions."""
 
-PARTITIONS: dict[str, Callable[[TemperedChain, Target, PartitionPilot, Generator], PartitionFunctions]] = {
+Estimator = Callable[[SimulatedTempering, Target, PartitionPilot, Generator], PartitionFunctions]
+
+PARTITIONS: dict[str, Estimator] = {
     "inductive": inductive,
     "wang_landau": wang_landau,
 }
@@ -32,7 +35,7 @@ PER_LEVEL = Pilot(candidates=25, chains=16, steps=300)
 
 
 class GaussianComponents(Protocol):
-    """A mixture of Gaussians that tells of what it consists."""
+    """A mixture of Gaussians that gives its components."""
 
     means: Tensor
     """The components' means ``(components, d)``."""
@@ -47,7 +50,7 @@ class GaussianComponents(Protocol):
 
 
 def mixture_of(target: Target) -> Mixture:
-    """What STMH's conditions need to know of `target`.
+    """The quantities of `target` that enter STMH's conditions.
 
     Raises:
         ValueError: if it is no mixture of Gaussians.
@@ -73,7 +76,7 @@ def check_open(target: Target, ladder: Any, step_size: Any) -> None:
 
     Raises:
         ValueError: for a rule of STMH where the target is no mixture of Gaussians, and on the reals for a
-            ladder that is left to pilot rounds or ends at 0, where the law is improper.
+            ladder that is left to pilot rounds or ends at 0, where the hot distribution is improper.
     """
     if (isinstance(ladder, str) and ladder in LADDERS) or step_size == STMH:
         mixture_of(target)
@@ -120,6 +123,7 @@ def tune_step_sizes_of(
     if rule == STMH:
         size = radius(mixture_of(target), len(betas))
         return torch.full((len(betas),), size, dtype=torch.float64), 0
-    assert isinstance(kernel, Steppable)
-    sizes, _, spent = tune_step_size(kernel, target, betas, generator, wanted=acceptance, pilot=PER_LEVEL)
+    sizes, _, spent = tune_step_size(
+        family_of(kernel), target, betas, generator, wanted=acceptance, pilot=PER_LEVEL
+    )
     return sizes.double().cpu(), spent * len(betas)

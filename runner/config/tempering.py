@@ -1,0 +1,69 @@
+"""The group `tempering` of a configuration, folded into the sampler that it tempers.
+
+``sampler=dmala tempering=parallel`` becomes what ``sampler=pt_dmala`` is: a sampler named ``pt_dmala`` whose
+``kernel`` is DMALA. The step size and the acceptance that the kernel has alone become those of its rungs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from runner.execution.errors import UserError
+
+GROUP = "tempering"
+
+PREFIX = "prefix"
+"""Key of a tempering: what it puts before the sampler's name. Only a folded sampler is without it."""
+
+RUNGS: dict[str, Any] = {"step_size": None, "acceptance": 0.574}
+"""Keys that a tempered sampler has in its kernel's place, with their values for a kernel that has none."""
+
+
+def folded(config: DictConfig) -> DictConfig:
+    """`config`, changed in place, with its tempering in its sampler.
+
+    Raises:
+        UserError: if the sampler is tempered already.
+    """
+    parts = {key: OmegaConf.to_container(config[key], resolve=False) for key in (GROUP, "sampler")}
+    tempering, sampler = parts[GROUP], parts["sampler"]
+    if not isinstance(tempering, dict) or not isinstance(sampler, dict):
+        return config
+    if "_target_" in tempering:
+        sampler = _tempered(sampler, tempering)
+    with open_dict(config):
+        config[GROUP] = {"name": "none"}
+        config["sampler"] = without_leftovers(sampler)
+    return config
+
+
+def without_leftovers(sampler: Mapping[Any, Any]) -> dict[str, Any]:
+    """A tempered sampler without the keys of its kernel that stand at the sampler itself.
+
+    They come with the kernel's own file, such as ``dmala.yaml`` in ``pt_dmala.yaml``.
+    """
+    kept = {str(key): value for key, value in sampler.items()}
+    if PREFIX not in kept:
+        return kept
+    del kept[PREFIX]
+    kernel = kept.get("kernel")
+    if isinstance(kernel, Mapping):
+        leftovers = ("name", *(RUNGS if "acceptance" in kernel else ()))
+        kept["kernel"] = {key: value for key, value in kernel.items() if key not in leftovers}
+    return kept
+
+
+def _tempered(sampler: Mapping[Any, Any], tempering: Mapping[Any, Any]) -> dict[str, Any]:
+    name = str(sampler.get("name") or str(sampler.get("_target_")).rsplit(".", 1)[-1])
+    if "kernel" in sampler:
+        raise UserError(
+            f"{GROUP}={tempering.get('name')} needs a sampler at one temperature; "
+            f"sampler={name} is tempered already."
+        )
+    wrapper = {str(key): value for key, value in tempering.items() if key != "name"}
+    # An acceptance is what says that the step size can be tuned, and then each rung has its own.
+    rungs = {key: sampler.get(key, default) for key, default in RUNGS.items() if "acceptance" in sampler}
+    return {"name": f"{tempering.get(PREFIX, '')}{name}", **wrapper, **RUNGS, **rungs, "kernel": sampler}

@@ -1,0 +1,116 @@
+"""A sampler from its class and its settings: a kernel of numbers, or what tunes it.
+
+A setting may be ``auto`` only here; the constructors of kernels take numbers. A class with several open
+hyperparameters has a builder, a function of all its settings (`BUILDERS`); `has_builder` registers another.
+Any other kernel whose constructor takes a ``step_size``, a class of the user's own too, needs nothing: its
+step size may be ``auto``, and a setting ``acceptance`` then says what it is tuned to. For that
+
+- its ``step_size`` may be a tensor that broadcasts over the batch axes (`Kernel.tensor_step_size`),
+- it keeps its constructor's arguments as attributes of the same names, if it is to be tempered as well,
+- a kernel that rejects nothing has an attribute ``adjusted``; its copy with ``adjusted = True`` rejects.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from samplers.discrete.ab import AB
+from samplers.discrete.acs import ACS
+from samplers.hyperparameters import AUTO, positive_or_auto, within
+from samplers.kernel import Kernel
+from samplers.kernel_family import takes_step_size
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tuning.balancing import ab
+from samplers.tuning.cycle_tuning import acs
+from samplers.tuning.exchange_time import replica_exchange_langevin
+from samplers.tuning.step_size import StepSizeTuning
+from samplers.tuning.tempered_ladder import parallel_tempering
+from samplers.tuning.tempered_level_tuning import simulated_tempering
+from samplers.tuning.tunable import Tunable
+
+Builder = Callable[..., Kernel | Tunable]
+
+BUILDERS: dict[type[Kernel], Builder] = {
+    AB: ab,
+    ACS: acs,
+    ParallelTempering: parallel_tempering,
+    ReplicaExchangeLangevin: replica_exchange_langevin,
+    SimulatedTempering: simulated_tempering,
+}
+
+
+def has_builder(cls: type[Kernel], builder: Builder) -> None:
+    """Makes `builder`, a function of the settings that a configuration has, build `cls` from now on."""
+    BUILDERS[cls] = builder
+
+
+def builder_of(cls: Callable[..., Any]) -> Callable[..., Any]:
+    """What builds `cls` from a configuration's settings; its signature says which there are."""
+    if not isinstance(cls, type) or not issubclass(cls, Kernel):
+        return cls
+    if cls in BUILDERS:
+        return BUILDERS[cls]
+    return _with_open_step_size(cls) if takes_step_size(cls) else cls
+
+
+def configured(cls: type[Kernel], *kernel: Kernel | Tunable, **settings: Any) -> Kernel | Tunable:
+    """`cls` with these settings, any of which may be ``auto`` if it can be tuned.
+
+    ::
+
+        configured(DMALA, acceptance=0.6)
+        configured(ParallelTempering, configured(DMALA), ladder="auto", step_size="auto")
+
+    Args:
+        cls: a kernel's class.
+        kernel: what a tempering wrapper tempers.
+        settings: the arguments of the constructor, and those of the tuning.
+
+    Raises:
+        ValueError: for a setting that is refused.
+        TypeError: for one that does not exist.
+    """
+    sampler = builder_of(cls)(*kernel, **settings)
+    assert isinstance(sampler, (Kernel, Tunable))
+    return sampler
+
+
+def _with_open_step_size(cls: type[Kernel]) -> Builder:
+    """The constructor of `cls`, whose ``step_size`` may be ``auto``; that is its default if it has none."""
+    parameters = inspect.signature(cls).parameters
+    own_default = parameters["step_size"].default
+    required = own_default is inspect.Parameter.empty
+
+    def build(**settings: Any) -> Kernel | Tunable:
+        acceptance = within("acceptance", settings.get("acceptance", cls.optimal_acceptance), 0.01, 0.99)
+        if "acceptance" not in parameters:
+            settings.pop("acceptance", None)
+        step_size = settings.pop("step_size", AUTO if required else own_default)
+        if required:
+            positive_or_auto("step_size", step_size)
+        if isinstance(step_size, str) and step_size == AUTO:
+            return StepSizeTuning(cls, settings, acceptance)
+        constructor: Builder = cls
+        return constructor(step_size=step_size, **settings)
+
+    build.__signature__ = _open_signature(cls)  # type: ignore[attr-defined]
+    return build
+
+
+def _open_signature(cls: type[Kernel]) -> inspect.Signature:
+    """The signature of `cls` by keyword, with an ``acceptance``, and ``auto`` for a missing step size."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    found = {
+        name: parameter if parameter.kind is parameter.VAR_KEYWORD else parameter.replace(kind=keyword)
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.kind is not parameter.VAR_POSITIONAL and name != "adjusted"
+    }
+    if found["step_size"].default is inspect.Parameter.empty:
+        found["step_size"] = found["step_size"].replace(default=AUTO)
+    found.setdefault("acceptance", inspect.Parameter("acceptance", keyword, default=cls.optimal_acceptance))
+    ordered = sorted(found.values(), key=lambda parameter: parameter.kind)
+    return inspect.Signature(ordered)

@@ -1,0 +1,139 @@
+"""The group `tempering`: both spellings of a tempered sampler are one run, and nonsense is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from runner.config.compose import compose, compose_by_groups
+from runner.config.node import node
+from runner.config.sampler_node import construct_sampler
+from runner.execution.errors import UserError
+from runner.models.identity import run_ids
+from runner.problem.build import label
+from runner.sweep.jobs import requested
+from samplers.tempering.parallel_tempering import ParallelTempering
+
+PAIRS = {
+    "pt_dmala": ("dmala", "parallel"),
+    "pt_dula": ("dula", "parallel"),
+    "pt_edmala": ("edmala", "parallel"),
+    "pt_gibbs": ("gibbs", "parallel"),
+    "pt_rbm_gibbs": ("rbm_gibbs", "parallel"),
+    "pt_tour_swap": ("tour_swap", "parallel"),
+    "st_dmala": ("dmala", "simulated"),
+}
+
+
+def described(*lines: str) -> tuple[dict[str, Any], str, dict[int, str]]:
+    """The sampler's node, its label in results and the run id of each seed, as a command has them."""
+    request = requested(lines, multirun=False)
+    config = compose_by_groups(request.plans[0].overrides, request.names.groups)
+    assert config == compose(request.plans[0].overrides)
+    return node(config, "sampler"), label(config, "sampler"), run_ids(config, "cpu", [0, 1])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_spellings_are_one_run(name: str) -> None:
+    sampler, tempering = PAIRS[name]
+    assert described(f"sampler={sampler}", f"tempering={tempering}") == described(f"sampler={name}")
+
+
+def test_both_spellings_are_one_run_under_overrides() -> None:
+    group = [
+        "sampler=dmala",
+        "tempering=parallel",
+        "tempering.ladder=[1.0,0.4]",
+        "tempering.swap.rule=history",
+    ]
+    group += ["sampler.step_size=[0.5,2.0]", "sampler.acceptance=0.6", "sampler.balancing=0.4"]
+    short = ["sampler=pt_dmala", "sampler.ladder=[1.0,0.4]", "sampler.swap.rule=history"]
+    short += ["sampler.step_size=[0.5,2.0]", "sampler.acceptance=0.6", "sampler.kernel.balancing=0.4"]
+    assert described(*group) == described(*short)
+    found, name, _ = described(*group)
+    assert name == "pt_dmala"
+    assert set(found["kernel"]) == {"_target_", "balancing", "norm"}
+    simulated = ["sampler=mala", "tempering=simulated", "tempering.ladder=fine", "tempering.pilot.steps=50"]
+    assert described(*simulated) == described(
+        "sampler=st_mala", "sampler.ladder=fine", "sampler.pilot.steps=50"
+    )
+
+
+@pytest.mark.parametrize("sampler", ["random_walk", "acs", "ab", "hamming_ball", "edula_glu", "gwg"])
+def test_any_sampler_can_be_tempered(sampler: str) -> None:
+    lines = [f"sampler={sampler}", "tempering=parallel", "tempering.ladder=[1.0,0.4]"]
+    lines += ["sampler.step_size=1.0"] if sampler not in ("hamming_ball", "gwg") else []
+    if sampler == "acs":
+        lines += ["sampler.min_step_size=0.5", "sampler.balancing=0.6"]
+    lines += ["sampler.balancing=0.6"] if sampler == "ab" else []
+    found, name, _ = described(*lines)
+    assert name == f"pt_{sampler}"
+    kernel = construct_sampler(found, "sampler")
+    assert isinstance(kernel, ParallelTempering)
+    assert kernel.axes == (2,)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            ["tempering=parallel"],
+            "tempering=parallel needs a sampler at one temperature; sampler=pt_dmala is",
+        ),
+        (["sampler=reld", "tempering=simulated"], "sampler=reld is tempered already"),
+        (["sampler=dmala", "tempering=paralel"], "did you mean 'parallel'"),
+        (["sampler=dmala", "tempering=parallel", "tempering.lader=auto"], "did you mean 'tempering.ladder'"),
+        (["sampler=dmala", "tempering.ladder=auto"], "Unknown key 'tempering.ladder'"),
+        (["sampler=pt_dmala", "sampler.kernel.step_size=1.0"], "Unknown key 'sampler.kernel.step_size'"),
+        (["sampler=pt_dmala", "sampler.prefix=x"], "Unknown key 'sampler.prefix'"),
+    ],
+)
+def test_nonsense_is_refused_in_one_sentence(lines: Sequence[str], words: str) -> None:
+    with pytest.raises(UserError, match=words) as error:
+        described(*lines)
+    assert "\n" not in str(error.value)
+
+
+def test_a_sampler_that_has_no_temperature_is_refused() -> None:
+    found, _, _ = described("sampler=exact_draws", "tempering=parallel")
+    with pytest.raises(UserError, match=r"kernel must serve inverse temperatures below 1, ExactDraws does"):
+        construct_sampler(found, "sampler")
+
+
+WRAPPER = '''
+from samplers import DMALA, ParallelTempering
+from samplers.tuning.configured import has_builder
+from samplers.tuning.tempered_ladder import parallel_tempering
+
+
+class Reheated(ParallelTempering):
+    """Parallel tempering that forgets its first rung's number."""
+
+
+def reheated(kernel, ladder, step_size=None, acceptance=0.574):
+    return parallel_tempering(kernel, ladder, step_size=step_size, acceptance=acceptance)
+
+
+has_builder(Reheated, reheated)
+'''
+
+
+def test_another_tempering_is_one_file_and_one_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mytempering.py").write_text(WRAPPER)
+    folder = tmp_path / "conf" / "tempering"
+    folder.mkdir(parents=True)
+    (folder / "reheated.yaml").write_text(
+        "name: reheated\nprefix: rh_\n_target_: mytempering.Reheated\nladder: [1.0, 0.5]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lines = [f"hydra.searchpath=[file://{tmp_path / 'conf'}]", "sampler=mala", "tempering=reheated"]
+    request = requested([*lines, "sampler.step_size=0.3"], multirun=False)
+    config = compose_by_groups([*request.hydra, *request.plans[0].overrides], request.names.groups)
+    assert label(config, "sampler") == "rh_mala"
+    kernel = construct_sampler(node(config, "sampler"), "sampler")
+    assert isinstance(kernel, ParallelTempering)
+    assert torch.equal(kernel.step_sizes, torch.full((2,), 0.3, dtype=torch.float64))

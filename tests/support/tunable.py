@@ -1,0 +1,16 @@
+"""A sampler with open hyperparameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samplers.kernel import Kernel
+from samplers.tuning.configured import configured
+from samplers.tuning.tunable import Tunable
+
+
+def tunable(cls: type[Kernel], *kernel: Any, **settings: Any) -> Tunable:
+    """`configured`, where something is open."""
+    sampler = configured(cls, *kernel, **settings)
+    assert isinstance(sampler, Tunable)
+    return sampler
