@@ -12,7 +12,7 @@ from runner.__main__ import main as run
 from tests.docs.pages import PAGES, ROOT, Command, blocks, commands, examples
 
 UNMERGED = {
-    "docs/library.md": "metrics.library",
+    "docs/library.md": "samplers.tempering.path",
     "docs/extend/task.md": "runner.tasks.task",
     "docs/extend/tempering.md": "samplers.tempering.path",
     "tempering=": "samplers.tempering.path",
