@@ -16,6 +16,7 @@ from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import Swaps
 from targets.spaces import Binary, Ordinal
+from targets.synthetic.paper_mixtures import stmh_two_modes
 from targets.target import Target
 from tests.support.small_targets import random_target
 
