@@ -11,23 +11,6 @@ import pytest
 from runner.__main__ import main as run
 from tests.docs.pages import PAGES, ROOT, Command, blocks, commands, examples
 
-UNMERGED = {
-    "docs/library.md": "samplers.tempering.path",
-    "docs/extend/task.md": "runner.tasks.task",
-    "docs/extend/tempering.md": "samplers.tempering.path",
-    "tempering=": "samplers.tempering.path",
-    "runner.table --config-dir": "runner.tasks.task",
-}
-"""Pages and words that need modules of other branches; to be removed when all are merged."""
-
-
-def unmerged(text: str) -> bool:
-    """Whether what a page shows is not in this tree yet."""
-    missing = [mark for mark, module in UNMERGED.items() if not (ROOT / module.replace(".", "/")).exists()]
-    there = [mark for mark in missing if not (ROOT / f"{UNMERGED[mark].replace('.', '/')}.py").exists()]
-    return any(mark in text for mark in there)
-
-
 TINY = {"scale": "smoke", "task.steps": "40", "task.chains": "8"}
 """Put in place of what a command says. Tasks without steps get the scale alone."""
 
@@ -60,8 +43,7 @@ SLOW = (
 def runnable(module: str) -> list[object]:
     """The commands of ``python -m MODULE`` that are run here, the slow ones marked."""
     found = [one for one in commands() if one.words[:3] == ("python", "-m", module)]
-    there = [one for one in found if not unmerged(str(one))]
-    kept = [one for one in there if not any(mark in shlex.join(one.words) for mark in NOT_RUN)]
+    kept = [one for one in found if not any(mark in shlex.join(one.words) for mark in NOT_RUN)]
     return [
         pytest.param(
             one, id=str(one), marks=[pytest.mark.slow] * any(mark in shlex.join(one.words) for mark in SLOW)
@@ -139,7 +121,6 @@ def test_a_table_is_drawn_of_what_is_there(command: Command, folder: Path) -> No
         pytest.param(page, number, id=f"{page.relative_to(ROOT)}: {number}")
         for page in PAGES
         for number in range(len(blocks(page, "python")))
-        if not unmerged(str(page.relative_to(ROOT)))
     ],
 )
 def test_python_runs(page: Path, number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

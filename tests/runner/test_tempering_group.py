@@ -13,9 +13,9 @@ from runner.config.compose import compose, compose_by_groups
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.errors import UserError
-from runner.tasks.run_identity import run_ids
 from runner.problem.build import label
 from runner.sweep.jobs import requested
+from runner.tasks.run_identity import run_ids
 from samplers.tempering.parallel_tempering import ParallelTempering
 
 PAIRS = {
