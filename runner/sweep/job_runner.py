@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import HYDRA_KEYS_KEPT
 from runner.config.seeds import seeds_of
+from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
 from runner.execution.checkpoint import save
@@ -72,7 +73,7 @@ def job(config: DictConfig) -> Outcome:
             return Outcome(interrupted=True)
         signals.listen()
     try:
-        return compute(config, [*kept, *hydra.overrides.task])
+        return compute(folded(config), [*kept, *hydra.overrides.task])
     except signals.Interrupted:
         if worker:
             return Outcome(interrupted=True)
