@@ -14,6 +14,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import HYDRA_KEYS_KEPT
 from runner.config.seeds import seeds_of
+from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
 from runner.execution.devices import device_type
@@ -41,6 +42,8 @@ def job(config: DictConfig) -> Outcome:
         if signals.wanted():
             return Outcome(interrupted=True)
         signals.listen()
+    # Hydra composes a worker's configuration without us.
+    config = folded(config)
     ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
         return compute(Job(tuple(hydra.overrides.task), "", {}, config, ids), searched, Problems())
