@@ -13,8 +13,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 ULA = "samplers.ula.ULA"
-DMALA = "samplers.dmala.DMALA"
-GIBBS = "samplers.gibbs.Gibbs"
+DMALA = "samplers.discrete.dmala.DMALA"
+GIBBS = "samplers.discrete.gibbs.Gibbs"
 """The classes that cases name by their path: where one moves, it is renamed here."""
 
 
