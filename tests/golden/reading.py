@@ -29,6 +29,9 @@ LABELS = ("seed", "target", "sampler", "steps", "evaluations", "batch", "exact",
 TUNING = ("evaluations", "hyperparameters", "report")
 """What is kept of tuning; it is in a run's summary and in the artefact that runs share."""
 
+NUMBERS = ("mean", "lo", "hi", "n", "sd", "p_value")
+"""The columns of a table that hold what was measured."""
+
 SHORT = 16
 """Hexadecimal digits of a digest, that of weights excepted."""
 
@@ -125,14 +128,26 @@ def shared(root: Path) -> Section:
     return found
 
 
-def table(path: Path) -> Section:
+def cells(path: Path) -> Section:
     """Digest of each cell of a table, of all its metrics and what is said of them, by row and column."""
-    cells: dict[str, list[tuple[str, Section]]] = {}
+    found: dict[str, list[tuple[str, Section]]] = {}
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
             if not is_time(row["metric"]):
-                cells.setdefault(f"{row['row']}, {row['cell']}", []).append((row["metric"], {**row}))
-    return {name: digest_of(sorted(metrics, key=lambda each: each[0])) for name, metrics in cells.items()}
+                found.setdefault(f"{row['row']}, {row['cell']}", []).append((row["metric"], {**row}))
+    return {name: digest_of(sorted(metrics, key=lambda each: each[0])) for name, metrics in found.items()}
+
+
+def table(path: Path) -> Result:
+    """The numbers of each cell of a table, by row and column."""
+    found: Result = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if not is_time(row["metric"]):
+                cell = found.setdefault(f"table, {row['row']}, {row['cell']}", {})
+                numbers = {key: float(row[key]) for key in NUMBERS if row[key]}
+                cell |= {f"{row['metric']}.{key}": value for key, value in numbers.items()}
+    return found
 
 
 def flat(node: Any, name: str = "") -> Section:

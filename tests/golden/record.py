@@ -19,9 +19,9 @@ from pathlib import Path
 import torch
 
 from tests.golden import expectation
-from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS
+from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, is_solved
 from tests.golden.computing import GoldenError, StoppedError, Workplace, compute, compute_experiment
-from tests.golden.expectation import FOLDER, Difference, Expected, differences
+from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import commit, described, machine, same
 from tests.golden.reading import Result
 
@@ -124,15 +124,12 @@ def compare(pattern: str, folder: Path, *, permanent: bool = False) -> int:
             continue
         if not same(expected.machine, here):
             print(f"{each.name}: recorded elsewhere ({described(expected.machine)})", file=sys.stderr)
-        for difference in _differences(each.name, expected, each.result):
+        tolerance = expected.tolerance(solved=is_solved(each.name))
+        for difference in differences(each.name, expected.result, each.result, tolerance):
             found += 1
             print(difference, flush=True)
     print(f"{cases} cases compared, {found} differences.")
     return 1 if found else 0
-
-
-def _differences(name: str, expected: Expected, got: Result) -> Iterator[Difference]:
-    return differences(name, expected.result, got, bitwise=same(expected.machine, machine()))
 
 
 def main(arguments: Sequence[str] | None = None, *, comparing: bool = False) -> int:

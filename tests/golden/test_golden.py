@@ -8,7 +8,9 @@ difference printed, ``python -m tests.golden.compare``.
 
 How numbers are compared. On a machine like the one that recorded them (processor, instruction set, version of
 torch) every bit must be the same. Elsewhere sums are rounded differently: cases in float64 must agree within
-a millionth, those in float32 are skipped.
+a millionth, those in float32 are skipped. Spectral gaps are the exception: their eigensolvers round
+differently from one process to the next on one machine too (by up to 3e-11 of the value), so they must agree
+within 1e-8.
 
 How to record anew. ``python -m tests.golden.record --only 'tempering/*'`` writes the numbers of these cases;
 without ``--only`` it writes all of them. This is right in two situations: a deliberate correction that
@@ -27,9 +29,9 @@ import pytest
 import torch
 
 from tests.golden import expectation
-from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case
+from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case, is_solved
 from tests.golden.computing import Workplace, compute, compute_experiment
-from tests.golden.expectation import FOLDER, Difference, Expected, differences
+from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import described, machine, same
 from tests.golden.reading import Result
 
@@ -64,8 +66,9 @@ def test_a_case_gives_what_was_recorded(case: Case, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_gives_what_was_recorded(name: str, shared: Path) -> None:
-    expected = recorded(f"{EXPERIMENT_GROUP}/{name}", float64=False)
-    check(name, expected, compute_experiment(name, shared))
+    full = f"{EXPERIMENT_GROUP}/{name}"
+    expected = recorded(full, float64=is_solved(full))
+    check(full, expected, compute_experiment(name, shared))
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +95,8 @@ def recorded(name: str, *, float64: bool) -> Expected:
 
 def check(name: str, expected: Expected, got: Result) -> None:
     """Fails with the first differences, if there are any."""
-    bitwise = same(expected.machine, machine())
-    found: list[Difference] = list(differences(name, expected.result, got, bitwise=bitwise))
+    tolerance = expected.tolerance(solved=is_solved(name))
+    found = list(differences(name, expected.result, got, tolerance))
     shown = "\n".join(map(str, found[:SHOWN]))
-    how = "bit by bit" if bitwise else f"within {expectation.RTOL:g}"
+    how = f"by more than {tolerance:g}" if tolerance else "in some bit"
     assert not found, f"{len(found)} values differ ({how}) from commit {expected.commit}:\n{shown}"

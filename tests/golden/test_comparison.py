@@ -1,0 +1,69 @@
+"""The comparison of numbers: what counts as a difference, here and on another machine, and how it is kept."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.golden.expectation import Expected, differences, load, save
+from tests.golden.reading import Result, flat, is_time
+
+MACHINE = {"cpu": "one", "instructions": "AVX2", "torch": "2"}
+RESULT: Result = {
+    "seed 0, labels": {"target": "mog", "exact": True, "notes": []},
+    "seed 0, step 4": {"tv": 0.1 + 0.2, "kl": math.nan, "ess": math.inf, "weights": "0123456789abcdef"},
+}
+
+
+def changed(name: str, value: object) -> Result:
+    return {**RESULT, "seed 0, step 4": {**RESULT["seed 0, step 4"], name: value}}
+
+
+def test_equal_results_have_no_difference() -> None:
+    assert not list(differences("case", RESULT, changed("kl", math.nan)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "elsewhere"),
+    [
+        ("tv", 0.3, False),
+        ("tv", 0.3 + 1e-5, True),
+        ("tv", None, True),
+        ("kl", 0.0, True),
+        ("ess", -math.inf, True),
+        ("weights", "0123456789abcdee", False),
+        ("rhat", 1.0, True),
+    ],
+)
+def test_one_value_that_differs(name: str, value: object, elsewhere: bool) -> None:
+    (found,) = differences("case", RESULT, changed(name, value))
+    assert (found.section, found.name) == ("seed 0, step 4", name)
+    assert len(list(differences("case", RESULT, changed(name, value), 1e-6))) == elsewhere
+
+
+def test_a_section_that_is_missing_or_new() -> None:
+    without = {name: section for name, section in RESULT.items() if "labels" not in name}
+    assert [each.got for each in differences("case", RESULT, without)] == [None, None, None]
+    assert [each.expected for each in differences("case", without, RESULT)] == [None, None, None]
+
+
+def test_a_file_holds_every_bit(tmp_path: Path) -> None:
+    save("group", {"group/case": Expected(MACHINE, "abc", RESULT)}, tmp_path)
+    kept = load("group", tmp_path)["group/case"]
+    assert (kept.machine, kept.commit) == (MACHINE, "abc")
+    assert not list(differences("case", RESULT, kept.result))
+
+
+def test_a_file_is_of_one_machine(tmp_path: Path) -> None:
+    cases = {name: Expected({**MACHINE, "cpu": name}, "abc", RESULT) for name in ("one", "two")}
+    with pytest.raises(ValueError, match="2 machines"):
+        save("group", cases, tmp_path)
+
+
+def test_times_are_left_out() -> None:
+    said = {"seconds": 1.0, "report": {"barrier": [1.0], "ais_seconds": 2.0}, "history": [{"loss": 1.0}]}
+    assert flat(said) == {"report.barrier": [1.0], "history.0.loss": 1.0}
+    assert is_time("seconds_per_step")
+    assert not is_time("steps_to_threshold")
