@@ -247,7 +247,7 @@ def test_every_documented_command_exists() -> None:
     for one in commands():
         if one.words[0] == "make":
             named = [word for word in one.words[1:] if "=" not in word]
-            assert set(named) <= targets, one
+            assert set(named) <= set(targets), one
         elif one.words[0] != "source":
             assert one.words[:2] == ("python", "-m"), one
             assert importlib.util.find_spec(one.words[2]), one

@@ -54,8 +54,10 @@ def test_the_page_of_samplers_has_all_of_them_with_what_was_measured() -> None:
 def test_every_setting_of_a_sampler_is_listed() -> None:
     page = samplers(CONF, {})
     for name in names(CONF, "sampler"):
-        for key in all_keys(CONF, "sampler", name):
-            assert f"`sampler.{key.path}`" in page
+        keys = {key.path for key in all_keys(CONF, "sampler", name)}
+        # A tempered sampler's own step size stands in place of the one of the kernel inside.
+        for key in keys - {f"kernel.{key}" for key in keys}:
+            assert f"`sampler.{key}`" in page
 
 
 def test_keys_have_defaults_and_comments(tmp_path: Path) -> None:
