@@ -109,7 +109,8 @@ class MetropolisHastings(Kernel):
 
 def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
     """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself."""
-    return cls.exact and (adjusted or "exact" in vars(cls))
+    says_so = cls is not MetropolisHastings and "exact" in vars(cls)
+    return cls.exact and (adjusted or says_so)
 
 
 def taken(target: Target, proposed: State, state: State) -> tuple[State, Tensor]:

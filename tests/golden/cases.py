@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-ULA = "samplers.ula.ULA"
+ULA = "samplers.continuous.ula.ULA"
 DMALA = "samplers.discrete.dmala.DMALA"
 GIBBS = "samplers.discrete.gibbs.Gibbs"
 """The classes that cases name by their path: where one moves, it is renamed here."""

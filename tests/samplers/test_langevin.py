@@ -15,7 +15,7 @@ from samplers.kernel import State
 from samplers.proposals.discrete_langevin import LangevinProposal, draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from samplers.tuning.configured import configured
-from targets.spaces import Discrete, Space
+from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Target
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
@@ -155,3 +155,11 @@ class Lenient(DMALA):
 def test_preparing_never_replaces_a_subclass_of_ones_own() -> None:
     kernel = Lenient(1.0)
     assert kernel.prepared(random_target(SPACES["ordinal"]), ONE) is kernel
+
+
+@pytest.mark.parametrize(("kernel", "exact"), [(DMALA(1.0), True), (DULA(1.0), False)])
+def test_tables_claim_what_the_kernel_claims(kernel: DMALA, exact: bool) -> None:
+    target = random_target(Ordinal(2, 4), seed=2)
+    tables = kernel.prepared(target, ONE)
+    assert tables is not kernel
+    assert tables.exact is kernel.exact is exact
