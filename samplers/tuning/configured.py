@@ -12,13 +12,14 @@ step size may be ``auto``, and a setting ``acceptance`` then says what it is tun
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
-from samplers.hyperparameters import AUTO, positive_or_auto, within
+from samplers.hyperparameters import AUTO, is_number, positive_or_auto, within
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -54,7 +55,7 @@ def builder_of(cls: Callable[..., Any]) -> Callable[..., Any]:
         return cls
     if cls in BUILDERS:
         return BUILDERS[cls]
-    return _with_open_step_size(cls) if takes_step_size(cls) else cls
+    return _with_open_step_size(cls) if takes_step_size(cls) else _of_numbers(cls)
 
 
 def configured(cls: type[Kernel], *kernel: Kernel | Tunable, **settings: Any) -> Kernel | Tunable:
@@ -77,6 +78,32 @@ def configured(cls: type[Kernel], *kernel: Kernel | Tunable, **settings: Any) ->
     sampler = builder_of(cls)(*kernel, **settings)
     assert isinstance(sampler, (Kernel, Tunable))
     return sampler
+
+
+def _of_numbers(cls: type[Kernel]) -> Builder:
+    """The constructor of `cls`, which takes kernels of numbers alone.
+
+    A kernel inside whose step size is open gets the one that `cls` is given.
+    """
+
+    @functools.wraps(cls, updated=())
+    def build(*kernels: Any, **settings: Any) -> Kernel:
+        step_size = settings.get("step_size")
+        inside = [_with_number(cls, kernel, step_size) for kernel in kernels]
+        return cls(*inside, **{name: _with_number(cls, value, step_size) for name, value in settings.items()})
+
+    return build
+
+
+def _with_number(cls: type[Kernel], value: Any, step_size: Any) -> Any:
+    if not isinstance(value, Tunable):
+        return value
+    if value.open == ("step_size",) and is_number(step_size):
+        return value.kernel({"step_size": step_size})
+    name = type(value.example).__name__
+    raise ValueError(
+        f"{cls.__name__} tunes nothing: {' and '.join(value.open)} of {name} must be given, 'auto' was given"
+    )
 
 
 def _with_open_step_size(cls: type[Kernel]) -> Builder:

@@ -13,6 +13,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
+from samplers.kernel import Kernel
 from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import (
@@ -195,3 +196,20 @@ def test_a_pilot_that_meets_nan_says_so(sampler: Tunable) -> None:
     target = Ruined(plain.space, plain.weight, plain.bias)
     with pytest.raises(ValueError, match="NaN or infinite in the tuning pilot"):
         sampler.tune(target, Streams([0], "tuning"))
+
+
+class OneStep(ParallelTempering):
+    """A tempering of a user's own, without a builder."""
+
+    def __init__(self, kernel: Kernel, step_size: float | None = None) -> None:
+        super().__init__(kernel, [1.0, 0.5], step_size)
+
+
+def test_a_tempering_without_a_builder_takes_numbers_alone() -> None:
+    given = configured(OneStep, configured(DMALA), step_size=0.3)
+    assert isinstance(given, OneStep)
+    assert given.step_sizes is not None
+    assert given.step_sizes.tolist() == [0.3, 0.3]
+    assert isinstance(configured(OneStep, configured(Gibbs)), OneStep)
+    with pytest.raises(ValueError, match="OneStep tunes nothing: step_size of DMALA must be given"):
+        configured(OneStep, configured(DMALA))

@@ -96,9 +96,10 @@ def _tuned(sampler: Kernel | Tunable, target: Target) -> Kernel:
     reason = why_not_enumerable(fixed(sampler))
     if reason is not None:
         raise NotCheckedError(reason)
-    if not isinstance(sampler, Tunable):
-        return sampler
     try:
+        sampler.check(target)
+        if isinstance(sampler, Kernel):
+            return sampler
         return sampler.tuned(target, torch.Generator().manual_seed(0))
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
