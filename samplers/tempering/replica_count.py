@@ -9,7 +9,7 @@ from samplers.hyperparameters import one_of
 
 
 def optimal_v1(barrier: float) -> float:
-    """PT-DLP v1, Algorithm 3: from a round-trip formula that is off by one (`experiments.md` I, row 10)."""
+    """PT-DLP v1, Algorithm 3: from a round-trip formula that is off by one (settings I, row 10)."""
     return (2 + 3 * barrier + math.sqrt(9 * barrier**2 + 20 * barrier + 4)) / 4
 
 
@@ -22,7 +22,7 @@ def optimal_constrained(barrier: float) -> float:
     """Maximises the round-trip rate of all copies on hardware that holds K_total chains.
 
     With B = K_total / K copies of K equal rungs, s = 1 - barrier / (K - 1) and a rate of 1 / sum(1 / s) per
-    copy, the total is proportional to (K - 1 - barrier) / (K (K - 1)^2) (`experiments.md` I, row 11).
+    copy, the total is proportional to (K - 1 - barrier) / (K (K - 1)^2) (settings I, row 11).
     """
     load = 1 + barrier
     return (3 * load + math.sqrt(9 * load**2 - 8 * load)) / 4

@@ -1,6 +1,6 @@
 """The automatic tuning of ACS: its step sizes and balancing constants, from a pilot (Pynadath et al. 2024).
 
-The five stages are those of the released code, as `experiments.md` B.4 describes it, with three changes.
+The five stages are those of the released code, as settings B.4 describes it, with three changes.
 
 - It returned the last step size that it tried for the floor; here the best one found is returned, which is
   what it computes just before and then overwrites. Of equally good candidates the largest is taken, or a

@@ -2,7 +2,7 @@
 
 Each round estimates the rejection between neighbours from mean Metropolis probabilities and moves the ladder
 to equal rejections (`samplers.tempering.ladder`). The printed and released code differ in ways that break
-this (`experiments.md` I, rows 12-14).
+this (settings I, rows 12-14).
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_printed_rules_are_not_exact_and_say_so(rule: str) -> None:
 
 @pytest.mark.parametrize("step_sizes", [[1.0, 1.0], [0.5, 2.0]])
 def test_history_exact_is_reversible_where_the_printed_history_rule_is_not(step_sizes: list[float]) -> None:
-    """`experiments.md` I, reading 4: detailed balance for the biased distributions pi_alpha, 8-state pair."""
+    """settings I, reading 4: detailed balance for the biased distributions pi_alpha, 8-state pair."""
     broken = {}
     for rule in ("history_exact", "history"):
         sampler = ParallelTempering(
@@ -95,7 +95,7 @@ def test_rounds_are_drawn_from_the_enumerated_product_rows(rule: str, pairing: s
 
 
 def test_shared_uniforms_break_invariance() -> None:
-    """`experiments.md` I, row 8: with one uniform for all pairs, K = 3, n = 4 fails by more than 1e-3.
+    """settings I, row 8: with one uniform for all pairs, K = 3, n = 4 fails by more than 1e-3.
 
     Both pairs swap, the first only, or none, by one number u: integrated exactly over u.
     """

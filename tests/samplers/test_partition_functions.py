@@ -189,7 +189,7 @@ def test_gains_are_one_first_and_in_the_end_those_of_the_best_rate() -> None:
 def test_the_coarse_ladder_and_step_size_are_those_of_the_experiments(
     distance: float, levels: int, eta: float
 ) -> None:
-    """`experiments.md` F: L and eta = R^2 at epsilon = 0.1."""
+    """settings F: L and eta = R^2 at epsilon = 0.1."""
     mixture = mixture_of(stmh_two_modes(distance))
     assert (mixture.distance, mixture.kappa) == (pytest.approx(distance / 2), 1.0)
     ladder = stmh_ladder(mixture)

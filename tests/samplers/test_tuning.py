@@ -102,7 +102,7 @@ def test_the_constrained_formula_maximises_round_trips_per_chain(barrier: float)
 
 
 def test_round_trip_time_against_simulation() -> None:
-    """K = 6, s = 0.3: 100 rounds by the formula, 99.6 simulated, 116.7 by v1 (`experiments.md` I, row 10)."""
+    """K = 6, s = 0.3: 100 rounds by the formula, 99.6 simulated, 116.7 by v1 (settings I, row 10)."""
     rungs, swap, walkers, rounds = 6, 0.3, 4000, 4000
     generator = np.random.default_rng(0)
     place = np.zeros(walkers, dtype=int)

@@ -23,7 +23,7 @@ def _proposal() -> LangevinProposal:
 
 
 class AcceptanceWithoutBeta(MetropolisHastings):
-    """The released acceptance: U is not tempered (`experiments.md` I, row 5)."""
+    """The released acceptance: U is not tempered (settings I, row 5)."""
 
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor

@@ -122,11 +122,11 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
         except ValueError as error:
             refusal = one_sentence(error)
             continue
-        law = tempered_probabilities(target, beta)
-        worst = max(invariance_error(matrix, law) for matrix in matrices)
+        pi = tempered_probabilities(target, beta)
+        worst = max(invariance_error(matrix, pi) for matrix in matrices)
         bias = None
         if not kernel.exact:
-            bias = total_variation(stationary(reduce(torch.matmul, matrices)), law)
+            bias = total_variation(stationary(reduce(torch.matmul, matrices)), pi)
         parts.append(_Part(worst, bias, len(matrices)))
     if not parts:
         raise NotCheckedError(refusal)
@@ -143,13 +143,13 @@ def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
         even, odd = (tempering_matrix(kernel, target, turn) for turn in (0, 1))
     except ValueError as error:
         raise NotCheckedError(one_sentence(error)) from error
-    law = product_distribution(target, betas)
+    pi = product_distribution(target, betas)
     bias = None
     if not kernel.exact:
         own = stationary(even @ odd)
         cold = 0.5 * (own + own @ even).reshape(size, -1).sum(1)
         bias = total_variation(cold, tempered_probabilities(target))
-    return [_Part(max(invariance_error(even, law), invariance_error(odd, law)), bias, 2)]
+    return [_Part(max(invariance_error(even, pi), invariance_error(odd, pi)), bias, 2)]
 
 
 def _simulated(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:

@@ -25,7 +25,7 @@ class Swaps:
         pairing: odd_even, stochastic or sequential (`samplers.tempering.swaps.swap_pairings`).
         intensity: rho in [0, 1], multiplies every swap probability.
         shared_uniform: whether one uniform number serves all pairs of a sweep, as v1's Algorithm 1 prints
-            it (`experiments.md` I, row 8); not exact.
+            it (settings I, row 8); not exact.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ rho * min(1, exp(r)),
         - (1/(2 alpha_k) - 1/(2 alpha_{k+1})) (n_{k+1} - n_k)
         - (beta_k - beta_{k+1})^2 (v_k + v_{k+1}) / 2 .
 
-Only `metropolis` leaves the product of the tempered targets invariant (`experiments.md` I, rows 1-4).
+Only `metropolis` leaves the product of the tempered targets invariant (settings I, rows 1-4).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class History(SwapRule):
 class HistoryExact(SwapRule):
     """The history rule that is reversible for unadjusted Langevin moves on a log-quadratic target.
 
-    `experiments.md` I, reading 4. With x before and y after the local move, a move's flow
+    settings I, reading 4. With x before and y after the local move, a move's flow
     pi_alpha(x) q(y | x) is proportional to exp{beta e - n / (2 alpha)} where e = U(x) + dU(x).(y - x) / 2
     and n = |y - x|^2; the W term of the reading is dU(x).(y - x) + U(x) - U(y). Leaves the product of the
     (biased) distributions pi_alpha invariant, not of the targets. The proposal must have balancing 1/2 and
@@ -105,7 +105,7 @@ class Corrected(SwapRule):
     """PT-DLP v2, Eq. 7, with the right variance: four independent noisy energies enter, not one.
 
     The printed exponent subtracts beta_delta^2 sigma^2; unbiasing E exp(r) takes half the variance of r,
-    which is 2 beta_delta^2 sigma^2 (`experiments.md` I, row 28). Heuristic all the same, because of the min.
+    which is 2 beta_delta^2 sigma^2 (settings I, row 28). Heuristic all the same, because of the min.
     """
 
     exact = False

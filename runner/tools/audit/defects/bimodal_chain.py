@@ -1,6 +1,6 @@
 """The 12-state bimodal chain on which swap rules and acceptances are compared.
 
-Our notes (`experiments.md` I) give total variations on "a 12-point bimodal chain, K = 2, beta = (1, .3)",
+Our notes (settings I) give total variations on "a 12-point bimodal chain, K = 2, beta = (1, .3)",
 but neither its probabilities nor its step size. The mixture below was found by a search over two bumps on
 0 .. 11 with the discrete Langevin proposal inside, for agreement with the notes' eight figures; all come out
 within 0.006. Six numbers were free, so the agreement says that the notes are consistent, not more.

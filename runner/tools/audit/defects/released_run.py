@@ -55,13 +55,13 @@ def run(seed: int = 0) -> dict[str, list[float]]:
         accepted += info.swap.accepted.double().mean((-2, -1))
         metropolis += info.swap.probability.mean((-2, -1), dtype=torch.float64)
         moved += float((info.jump > 0).double().mean())
-    law = target.probabilities().clamp(min=1e-12)
+    pi = target.probabilities().clamp(min=1e-12)
     visits = (counts / counts.sum()).clamp(min=1e-12)
     return {
         "moved": [moved / STEPS],
         "released": (accepted / STEPS / INTENSITY).tolist(),
         "metropolis": (metropolis / STEPS).tolist(),
-        "kl": [float((law * (law / visits).log()).sum())],
+        "kl": [float((pi * (pi / visits).log()).sum())],
         "floor": [(target.space.size - 1) / (2 * CHAINS * STEPS)],
     }
 

@@ -60,13 +60,13 @@ def shared_sweep(energy: Tensor, betas: tuple[float, ...]) -> Tensor:
 def shared_uniforms() -> list[Figure]:
     """What one shared number breaks and independent ones do not, on 4 states with 3 rungs."""
     target = four_states()
-    law, nothing = product_distribution(target, list(LADDER)), torch.eye(4, dtype=torch.float64)
+    pi, nothing = product_distribution(target, list(LADDER)), torch.eye(4, dtype=torch.float64)
     shared = shared_sweep(target.log_prob(target.space.states()), LADDER)
     apart = round_matrix(target, [nothing] * 3, Ladder(list(LADDER), None, []), Swaps(pairing="sequential"))
     cold, warm, hot = (transition_matrix(DMALA(STEP_SIZE), target, beta) for beta in LADDER)
     moves = torch.kron(torch.kron(cold, warm), hot)
     own = stationary(moves @ shared).reshape(4, 16).sum(1)
-    broken, kept = invariance_error(shared, law), invariance_error(apart, law)
+    broken, kept = invariance_error(shared, pi), invariance_error(apart, pi)
     distance = total_variation(own, target.probabilities())
     return [
         Figure("shared uniform: max |pi P - pi|", near(0.003, 0.0005), broken, basis=Basis.FITTED),
