@@ -70,9 +70,14 @@ def set_aside(path: Path) -> Path:
     return aside
 
 
-def remove_partial(folder: Path) -> None:
-    """Removes what a killed process left half written; only for the holder of the folder's lock."""
-    for path in folder.glob(f"*{SUFFIX}"):
+def remove_partial(folder: Path, name: str = "") -> None:
+    """Removes half-written files that a killed process left behind; only for the holder of their lock.
+
+    Args:
+        folder: where they are.
+        name: of the file that they would have become; of any by default.
+    """
+    for path in folder.glob(f"{name}*{SUFFIX}"):
         path.unlink(missing_ok=True)
 
 

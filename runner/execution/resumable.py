@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from runner.execution import signals
-from runner.execution.atomic_files import set_aside
+from runner.execution.atomic_files import remove_partial, set_aside
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError, warn
 from runner.execution.progress import current
@@ -158,6 +158,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
 
 
 def _restored(begin: Callable[[], Work], plan: SavePlan) -> Work:
+    remove_partial(plan.path.parent, plan.path.name)
     work = begin()
     if not plan.path.exists():
         return work

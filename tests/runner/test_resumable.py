@@ -230,3 +230,12 @@ def test_a_second_interrupt_does_not_wait(path: Path) -> None:
 
     with pytest.raises(signals.Interrupted), completed(lambda: Walk(during), SavePlan(path, 1e9)):
         pass
+
+
+def test_what_a_killed_process_left_half_written_is_removed(path: Path) -> None:
+    half, other = path.with_name("checkpoint.pt.77.partial"), path.with_name("model.json.78.partial")
+    half.touch()
+    other.touch()  # of another lock's holder, who may be writing it now
+    with completed(Walk, SavePlan(path, seconds=1e9)) as walk:
+        assert torch.equal(walk.place, whole())
+    assert list(path.parent.iterdir()) == [other]
