@@ -12,7 +12,7 @@ import pytest
 
 from tests.runner.conftest import Call
 
-RUNNER = str(Path(__file__).parents[2] / "runner") + "/"
+RUNNER = str(Path(__file__).parents[3] / "runner") + "/"
 MOST_FUNCTIONS, MOST_FILES = 15, 12
 
 ONCE = {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from runner.config import tabular
+from tests.runner.commands.test_bad_input import refused
 from tests.runner.conftest import Call
-from tests.runner.test_bad_input import refused
 from tests.support.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write
 
 SMALL = "scale=smoke target=binary_bnn sampler=dmala sampler.step_size=0.1 metric=[predictive_rmse]"

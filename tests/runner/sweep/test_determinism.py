@@ -11,7 +11,7 @@ import pytest
 
 from runner.store.run_store import Store
 from tests.runner.conftest import Call
-from tests.runner.test_resume import results
+from tests.runner.execution.test_resume import results
 
 TARGETS = ["mog", "bernoulli4"]
 SAMPLERS = ["dmala", "pt_dmala", "gibbs", "exact_draws"]

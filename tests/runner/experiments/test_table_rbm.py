@@ -108,7 +108,7 @@ def test_the_ordering_on_mnist_is_stated_with_a_test() -> None:
 
 @pytest.mark.parametrize("target", ["pt-table2-sampling", "pt-table2-learning", "pt-figure3", "pt-figure4"])
 def test_make_knows_the_experiment(target: str) -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     asked = ["make", "-n", "INSTALL=no", "VENV=/nowhere", "SCALE=smoke", target]
     # Without the variables of a make that started these tests.
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}

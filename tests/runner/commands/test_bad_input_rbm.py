@@ -19,8 +19,8 @@ from runner.models import learned_target
 from runner.models.model_files import save_model
 from runner.problem import cached_reference_sample
 from targets.models.rbm import RBM
+from tests.runner.commands.test_bad_input import refused
 from tests.runner.conftest import Call
-from tests.runner.test_bad_input import refused
 
 DIGITS = ("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=3")
 RBM_GIBBS = "sampler=rbm_gibbs"

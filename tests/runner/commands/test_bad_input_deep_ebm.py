@@ -10,8 +10,8 @@ import pytest
 from runner.models.model_files import save_model
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
+from tests.runner.commands.test_bad_input_rbm import _nothing_begins, refused_and_nothing_lost
 from tests.runner.conftest import Call
-from tests.runner.test_bad_input_rbm import _nothing_begins, refused_and_nothing_lost
 
 __all__ = ["_nothing_begins"]  # a fixture that every test here uses
 

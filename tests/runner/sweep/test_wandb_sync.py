@@ -12,7 +12,7 @@ pytest.importorskip("wandb", reason="the extra wandb is not installed")
 from runner import wandb_sync
 from runner.__main__ import main as run
 from runner.store.run_store import Store
-from tests.runner.test_wandb_logger import copies, own_wandb, read_back
+from tests.runner.sweep.test_wandb_logger import copies, own_wandb, read_back
 
 SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
 SMALL = [*SWEEP, "task.record=2"]

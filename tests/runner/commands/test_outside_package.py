@@ -13,7 +13,7 @@ import yaml
 
 from runner.store.run_store import Store
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 FILES = {
     "count_ones.py": """

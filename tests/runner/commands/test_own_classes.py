@@ -14,7 +14,7 @@ import pytest
 from runner.config.overrides import Names, with_own_classes
 from tests.runner.conftest import Call
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 PACKAGE = '''
 import torch

@@ -16,7 +16,7 @@ from runner.report.panel_kinds import check_panels
 from runner.table import experiment_shape
 
 EXPERIMENTS = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(autouse=True)

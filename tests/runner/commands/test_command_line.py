@@ -14,7 +14,7 @@ import yaml
 from runner.store.run_store import Store
 from tests.runner.conftest import Call
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 
 # Fails as soon as anything imports torch.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.runner.commands.test_bad_input import refused
 from tests.runner.conftest import Call
-from tests.runner.test_bad_input import refused
 
 SMALL = ("target=tsp", "sampler=tour_swap", "metric=tour_cost", "task.steps=20", "task.chains=3")
 HEAD = "NAME: own\nTYPE: TSP\nDIMENSION: 4\n"

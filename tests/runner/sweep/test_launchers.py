@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 SWEEP = [
     *("-m", "target=bernoulli4", "sampler=gibbs,random_walk", "seed=range(0,2)", "metric=[tv,acceptance]"),

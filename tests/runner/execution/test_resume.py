@@ -25,7 +25,7 @@ from runner.store.run_store import Store
 from runner.sweep import job_runner
 from tests.runner.conftest import Call
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PATIENCE = 600
 """Seconds after which a child counts as hanging; how fast it is, is no matter of these tests."""
 SWEEP = (

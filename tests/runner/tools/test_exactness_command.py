@@ -26,7 +26,7 @@ from targets.spaces import Binary
 from targets.target import Target
 from tests.support.mutants import KERNEL_MUTANTS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TARGET = log_quadratic(Binary(3))
 
 OWN = """
