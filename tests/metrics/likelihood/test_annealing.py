@@ -59,6 +59,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 OWN: dict[str, type[RBMAnnealing]] = {"rbm": RBMAnnealing, "untempered rbm": UntemperedRBMAnnealing}
 ALL = [*KERNELS, *OWN]
+ONE_HOT = Categorical(3, 4)
 
 
 def forward(
@@ -112,14 +113,7 @@ def test_log_z_of_12_pixels_is_that_of_enumeration(name: str, steps: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("space", "name"),
-    [
-        (Ordinal(3, 4), "dmala"),
-        (Categorical(3, 4), "gwg"),
-        (Binary(8), "gibbs"),
-        (Categorical(3, 4), "dmala"),
-    ],
-    ids=str,
+    ("space", "name"), [(Ordinal(3, 4), "dmala"), (ONE_HOT, "gwg"), (ONE_HOT, "dmala"), (Binary(8), "gibbs")]
 )
 def test_other_spaces_anneal_from_the_uniform_distribution(space: Discrete, name: str) -> None:
     target = random_target(space, roughness=2.0)
@@ -129,11 +123,14 @@ def test_other_spaces_anneal_from_the_uniform_distribution(space: Discrete, name
         assert abs(found.value - log_z(target)) <= min(0.1, 4.0 * found.standard_error)
 
 
-@pytest.mark.parametrize("name", ["rbm", *KERNELS])
-@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize(
+    ("name", "steps"), [("rbm", 1), ("rbm", 2), ("dmala", 1), *((name, 3) for name in ("rbm", *KERNELS))]
+)
 def test_weights_are_unbiased_for_the_ratio_of_partition_functions(name: str, steps: int) -> None:
     """50,000 chains on few temperatures; the alarm rate at five standard errors is below 1e-6 a case."""
-    target = BlackBox(random_rbm(4, 3, scale=0.7))
+    target = random_target(Binary(4), seed=3, roughness=1.2)
+    if name == "rbm":
+        target = BlackBox(random_rbm(4, 3, scale=0.7))
     ratio = log_z(target) - base_of(name, target)
     for run, wanted in (
         (forward(name, target, steps, 50_000), ratio),
@@ -142,7 +139,7 @@ def test_weights_are_unbiased_for_the_ratio_of_partition_functions(name: str, st
         run.advance(steps)
         weights = (run.log_weights.flatten() - wanted).exp()
         error = float(weights.std()) / len(weights) ** 0.5
-        assert error < 0.015
+        assert error < 0.03
         assert abs(float(weights.mean()) - 1.0) <= 5.0 * error
 
 
