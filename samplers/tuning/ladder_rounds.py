@@ -18,7 +18,8 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import family_of, takes_step_size
 from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.replica_count import optimal_replicas
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_round import SwapMemory, Swaps
+from samplers.tempering.swaps.swap_rules import Rungs
 from samplers.tuning.step_size import Pilot, check_finite, tune_step_size
 from targets.randomness import Generator
 from targets.target import Target
@@ -133,15 +134,12 @@ def _pilot_round(
     ladder = betas.reshape(-1, 1, 1)
     swaps = Swaps()
     state = kernel.init(target, theta, ladder)
-    turn = torch.zeros((), dtype=torch.int64, device=theta.device)
-    replica = torch.zeros_like(state.log_prob, dtype=torch.int64)
+    memory = SwapMemory.start(state.log_prob)
     total = torch.zeros(len(betas) - 1, dtype=torch.float64, device=theta.device)
     evaluations = 0
     for step in range(steps):
         moved, info = kernel.step(target, state, ladder, generator)
-        state, swap, _ = swaps.round(
-            target, state, moved, ladder, None, turn + step, replica, state.log_prob, generator
-        )
+        state, swap, memory = swaps.round(target, state, moved, Rungs(ladder), memory, generator)
         evaluations += info.evaluations * len(betas)
         if step >= steps // 2:
             total += 1.0 - swap.probability.mean((-2, -1), dtype=torch.float64)

@@ -14,9 +14,9 @@ from samplers.continuous.mala import MALA
 from samplers.continuous.ula import ULA
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
-from samplers.tempering.parallel_tempering import REPLICA
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
+from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
 from samplers.tuning.configured import configured
 from targets.randomness import Streams
