@@ -245,7 +245,7 @@ def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
     assert sampler.open == ("step_size",)
     found = sampler.tune(target, torch.Generator().manual_seed(9)).hyperparameters
-    assert sampler.kernel(found).exact is False
+    assert sampler.kernel_at(found).exact is False
     tuned = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.2], found["step_size"], tau=10.0)
     generator = torch.Generator().manual_seed(10)
     state, seen = tuned.init(target, target.sample((2, 1, 500), generator), ONE), []
