@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 from torch import nn
 
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5
 from runner.config.datasets import load_dataset
 from runner.execution import signals
 from runner.problem.problems import Problems
