@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from runner.store.run_store import Store
-from tests.runner.conftest import Call
-from tests.runner.execution.test_resume import results
+from tests.support.commands import Call
+from tests.support.commands import results
 
 TARGETS = ["mog", "bernoulli4"]
 SAMPLERS = ["dmala", "pt_dmala", "gibbs", "exact_draws"]

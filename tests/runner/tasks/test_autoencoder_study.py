@@ -35,8 +35,7 @@ from runner.table import experiment_shape
 from runner.tasks.images import sampled_images as images_module
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
-from tests.runner.commands.test_bad_input import refused
-from tests.runner.conftest import Call
+from tests.support.commands import Call, refused
 
 DIGITS = (
     *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),

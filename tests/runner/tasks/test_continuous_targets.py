@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 SHORT = ["scale=smoke", "task.steps=60", "task.chains=4", "metric=[acceptance,jump,emc]"]
 MIXTURE = "target=gaussian_mixture"

@@ -23,7 +23,7 @@ from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
 

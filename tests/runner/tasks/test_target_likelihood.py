@@ -33,7 +33,7 @@ from targets.randomness import Streams, derive_seed
 from targets.reference_distribution import reference_distribution
 from targets.spaces import Ordinal
 from targets.target import Target
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 from tests.support.small_targets import random_target
 
 PIXELS, STEPS, CHAINS, REPEATS = 12, 60, 20, 3
