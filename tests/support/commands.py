@@ -14,12 +14,8 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.__main__ import main
-from runner.config.compose import compose_by_groups
-from runner.config.overrides import Names
 from runner.execution import signals
-from runner.execution.errors import UserError
-from runner.problem.problems import Problems
-from runner.tasks.task import task_of
+from tests.support.command_line import refusal
 
 TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
 """Values that differ between two runs of the same numbers."""
@@ -84,18 +80,8 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
     monkeypatch.setattr(cls, "advance", interrupted)
 
 
-def refusal(*overrides: str) -> str:
-    """The one sentence with which the task of a configuration refuses it before any work."""
-    config = compose_by_groups(overrides, Names([]).groups)
-    with pytest.raises(UserError) as raised:
-        task_of(config).check(config, Problems())
-    sentence = str(raised.value)
-    assert "\n" not in sentence
-    return sentence
-
-
 def assert_refused(plain: Iterable[str], cases: Iterable[tuple[str, str]]) -> None:
     """Each case, overrides and words, beside the overrides `plain` is refused with these words."""
     for given, words in cases:
-        said = refusal(*plain, *given.split())
+        said = refusal(*plain, given)
         assert words in said, f"{given}: {said}"
