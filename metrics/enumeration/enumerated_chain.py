@@ -68,7 +68,7 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
     if kernel.persistent_aux:
         raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     if isinstance(kernel, ParallelTempering):
-        if len(cycle(kernel.rung(0), target)) > 1:
+        if len(cycle(kernel.rungs.rung(0), target)) > 1:
             raise ValueError("a ladder around a kernel that goes round in a cycle is not enumerated")
         matrices = [tempering_matrix(kernel, target, turn) for turn in (0, 1)]
         if torch.equal(*matrices):
