@@ -24,26 +24,10 @@ from targets.spaces import Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
+from tests.support.small_targets import TwoHills, random_target
 
 PAIR = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16)
 PLANE = GaussianMixture([[0.0, 0.0], [2.0, 1.0]])
-
-
-class TwoHills(Target):
-    """Six levels, with modes at both ends, and a third mode that owns none."""
-
-    space: Ordinal
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.space = Ordinal(1, 6)
-        self.modes = torch.tensor([[0.0], [5.0], [0.0]])
-
-    def log_prob(self, theta: Tensor) -> Tensor:
-        return 0.45 * (theta[..., 0] - 2.4).square()
-
-    def responsibilities(self, theta: Tensor) -> Tensor:
-        return (-(theta.unsqueeze(-2) - self.modes)[..., 0].abs()).softmax(-1)
 
 
 def test_every_state_is_in_the_cell_of_one_mode() -> None:
@@ -75,24 +59,12 @@ def test_a_ball_and_a_list_hold_what_they_say() -> None:
         (Bernoulli4(), [[0, 1, 0]], None, r"each of 4 numbers, \[0, 1, 0\] was given"),
         (Bernoulli4(), [[0, 1, 0, 1], [0, 1, 0, 2]], None, r"\[0, 1, 0, 2\] was given"),
         (Bernoulli4(), [], None, "at least two states"),
+        (random_target(Ordinal(1, 3)), "mode", None, "needs a target with known modes, Quadratic has none"),
     ],
 )
 def test_what_is_no_subset_is_refused(target: Target, restrict: Any, radius: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         subsets(target, torch.zeros((1, target.space.d)), restrict, radius)
-
-
-def test_a_target_without_modes_has_no_cells() -> None:
-    class Slope(Target):
-        def __init__(self) -> None:
-            super().__init__()
-            self.space = Ordinal(1, 3)
-
-        def log_prob(self, theta: Tensor) -> Tensor:
-            return theta[..., 0]
-
-    with pytest.raises(ValueError, match="needs a target with known modes, Slope has none"):
-        subsets(Slope(), torch.zeros((1, 1)), "mode", None)
 
 
 def test_states_of_products_and_of_levels_know_where_they_stand() -> None:

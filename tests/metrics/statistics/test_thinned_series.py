@@ -95,9 +95,3 @@ def test_a_saved_series_continues_as_if_never_interrupted(cut: int, end: int) ->
         second.update(step, torch.full((2, 3, 1), float(step)), silent(2, 3))
     assert (second.steps, second.stride) == (whole.steps, whole.stride)
     assert torch.equal(second.rows, whole.rows)
-
-
-def test_a_series_of_another_run_is_refused() -> None:
-    series, other = fed(range(1, 5)), StepSeries(context(corners(), 2, 4), 8)
-    with pytest.raises(ValueError, match=r"at most 8 rows of the shape \(2, 4\), \(4, 2, 3\) was saved"):
-        other.load_state_dict(series.state_dict())
