@@ -1,4 +1,4 @@
-"""Reference samples of an RBM: their distribution by enumeration, what is stored and reported, and resuming."""
+"""Reference samples of an RBM: their distribution by enumeration, stored draws, the report, resuming."""
 
 from __future__ import annotations
 
