@@ -83,13 +83,6 @@ def test_values_equal_plain_loops() -> None:
         )
 
 
-def test_the_log_prob_of_the_target_is_100_times_the_mean_squared_error() -> None:
-    theta = random_draws(TARGET, 1, SEEDS, CHAINS)
-    result = measure(context(TARGET, SEEDS, CHAINS), [PredictiveLogLikelihood], theta).result()
-    expected = TARGET.log_prob(theta[0]).mean(-1) / 100.0
-    torch.testing.assert_close(result["train_minus_mse"], expected, atol=1e-13, rtol=0)
-
-
 def test_at_the_released_length_201_points_are_averaged_from_the_first_step_on() -> None:
     errors = PredictionErrors(context(TARGET, 1, 1), "test", 5)
     theta = random_draws(TARGET, 1, 1, 1)[0]

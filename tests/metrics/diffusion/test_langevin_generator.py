@@ -1,4 +1,4 @@
-"""Generators of LD, ReLD and mReLD: exact stationary law, known gaps, and the anchors of the experiments."""
+"""Generators of LD, ReLD and mReLD: stationary distribution, known gaps, and the anchors of the experiments."""
 
 from __future__ import annotations
 
@@ -18,9 +18,17 @@ from metrics.diffusion.generator_gap import (
     factorised_inverse_gap,
     preconditioned_inverse_gap,
 )
-from metrics.diffusion.grid_memory import GIB, grid_bytes, require_grid_fits
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
-from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from metrics.diffusion.langevin_generator import (
+    GIB,
+    Grid,
+    Level,
+    grid_bytes,
+    joined,
+    log_density,
+    replica,
+    require_grid_fits,
+)
 from metrics.diffusion.line_gap import line_inverse_gap
 from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_epsilon_limit
 from metrics.diffusion.reversible_generator import ReversibleGenerator
@@ -62,7 +70,7 @@ def dense_inverse_gap(generator: ReversibleGenerator) -> float:
 
 
 @pytest.mark.parametrize(("name", "d"), [("ld", 1), ("ld", 2), ("reld", 1), ("tempered", 1), ("mreld", 1)])
-def test_the_law_is_stationary_and_in_detailed_balance(name: str, d: int) -> None:
+def test_the_distribution_is_stationary_and_in_detailed_balance(name: str, d: int) -> None:
     generator = chain(Modes(0.4, d=d), LEVELS[name], 2.0, Grid(13, 2.0, d))
     pi, Q = np.exp(generator.log_pi), generator.matrix()
     assert pi.sum() == pytest.approx(1.0, abs=1e-12)

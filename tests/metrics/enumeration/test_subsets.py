@@ -79,14 +79,14 @@ def test_states_of_products_and_of_levels_know_where_they_stand() -> None:
     assert list(zip(levels.level.tolist(), levels.place.tolist(), strict=True)) == list(
         itertools.product(range(2), range(6))
     )
-    # The stationary law of the level and the state, cell by cell.
+    # The stationary distribution of the level and the state, cell by cell.
     U = target.log_prob(target.space.states().double())
     expected = torch.tensor([betas[i] for i in levels.level.tolist()]) * U[levels.place]
     assert torch.allclose(levels.pi, expected.softmax(0), atol=1e-14)
 
 
 def as_chain(generator: ReversibleGenerator) -> tuple[Tensor, Tensor, float]:
-    """The chain that jumps as `generator` at the ticks of a fast clock, its law and the clock's rate."""
+    """The chain that jumps as `generator` at the ticks of a fast clock, its pi and the clock's rate."""
     Q, pi = torch.from_numpy(generator.matrix().toarray()), torch.from_numpy(np.exp(generator.log_pi))
     rate = 1.01 * float(-Q.diagonal().min())
     return torch.eye(len(Q), dtype=torch.float64) + Q / rate, pi, rate
@@ -133,12 +133,12 @@ def test_a_mode_of_two_narrow_ones_has_its_own_gap() -> None:
 
 
 def test_a_subset_in_pieces_has_no_gap_and_one_of_few_cells_is_refused() -> None:
-    def apart(cells: Tensor) -> dict[str, Tensor]:
+    def rim(cells: Tensor) -> dict[str, Tensor]:
         return {"rim": cells[:, 0].abs() > 0.5}
 
-    assert restricted_gaps(PAIR.double(), langevin(), 0.0, 61, 2.5, apart)["rim"].gap == 0.0
+    assert restricted_gaps(PAIR.double(), langevin(), 0.0, 61, 2.5, rim)["rim"].gap == 0.0
     # Swaps with a replica that may be anywhere lead from one piece to the other.
-    assert restricted_gaps(PAIR.double(), reld(2.0), 1.0, 61, 2.5, apart)["rim"].gap > 0.0
+    assert restricted_gaps(PAIR.double(), reld(2.0), 1.0, 61, 2.5, rim)["rim"].gap > 0.0
 
     def few(cells: Tensor) -> dict[str, Tensor]:
         return {"ball": cells[:, 0].abs() < 0.2}

@@ -104,7 +104,7 @@ def test_metrics_that_would_count_hot_states_are_refused_or_left_out() -> None:
     ("method", "ladder", "step_size"),
     [("inductive", "auto", None), ("wang_landau", [1.0, 0.5, 0.0], [1.0, 2.0, 9.0])],
 )
-def test_a_tuned_run_is_even_and_its_cold_draws_are_the_target_s(
+def test_a_tuned_run_is_even_and_its_cold_draws_are_from_the_target(
     method: str, ladder: list[float] | str, step_size: list[float] | None
 ) -> None:
     """TV of n independent draws from 8 states: 0.013 +- 0.004 at n = 4,000; 0.04 is over 6 sd off.

@@ -13,7 +13,7 @@ from tests.support.targets import corners
 
 
 class StepSeries(ThinnedSeries):
-    """Records the step that it is told of through theta."""
+    """Records the step, which the test puts into theta."""
 
     def __init__(self, run: Context, capacity: int) -> None:
         super().__init__(run, (run.seeds, run.chains), torch.float64, capacity)
