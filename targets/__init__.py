@@ -1,7 +1,7 @@
 """What is sampled from: state spaces, log densities, random numbers and data sets.
 
 The interface is in `targets.target`, `targets.spaces` and `targets.randomness`; optional capabilities are in
-`targets.reference_distribution`, `targets.predictive` and `targets.flat_modes`. Imports no other floor.
+`targets.reference_distribution` and `targets.distinct_rows`. Imports no other floor.
 The names in `__all__` are imported from their modules when they are first used.
 """
 
@@ -20,8 +20,8 @@ _MODULES = {
     "Enumerable": "target",
     "ExactlySampled": "target",
     "GaussianMixture": "synthetic.gaussian_mixture",
-    "HasFlatStates": "flat_modes",
-    "HasHessians": "flat_modes",
+    "HasFlatStates": "target",
+    "HasHessians": "target",
     "HasModeWeights": "target",
     "HasModes": "target",
     "MinibatchLogistic": "synthetic.minibatch",
@@ -29,7 +29,7 @@ _MODULES = {
     "MixtureOfGaussians": "synthetic.mixture_of_gaussians",
     "MixtureOfStudentT": "synthetic.mixture_of_student_t",
     "Ordinal": "spaces",
-    "Predictive": "predictive",
+    "Predictive": "distinct_rows",
     "RBM": "models.rbm",
     "Real": "spaces",
     "ReferenceDistribution": "reference_distribution",

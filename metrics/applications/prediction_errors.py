@@ -12,7 +12,7 @@ from torch.nn.functional import logsigmoid
 from metrics.metric import Context, Statistic, UnsupportedMetric, by_seed
 from metrics.statistics.sums import restore
 from samplers.kernel import Info
-from targets.predictive import Predictive
+from targets.distinct_rows import Predictive
 
 MOST = 1024
 RMSE, SQUARED, LOG_LIKELIHOOD = range(3)
@@ -107,7 +107,7 @@ def prediction_errors(metric: str, context: Context, part: str, every: int) -> P
     """The shared statistic of all metrics of predictions.
 
     Raises:
-        UnsupportedMetric: if the target is not `targets.predictive.Predictive`.
+        UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
     """
     if not isinstance(context.target, Predictive):
         name = type(context.target).__name__

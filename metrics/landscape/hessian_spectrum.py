@@ -10,7 +10,7 @@ from torch import Tensor
 from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
 from metrics.requirements import require_enumeration
 from metrics.statistics.visit_histogram import VisitHistogram
-from targets.flat_modes import HasHessians
+from targets.target import HasHessians
 
 
 class HessianSpectrum(Metric):

@@ -76,8 +76,8 @@ def by_loops(target: ResNetEBM, theta: Tensor) -> float:
     pixels = theta.tolist()
     maps = [[pixels[row * width : (row + 1) * width] for row in range(height)]]
     maps = convolved(maps, weights, "first", 1)
-    for place in range(target.blocks):
-        name, stride = f"blocks.{place}", 2 if place < target.halvings else 1
+    for place in range(target.options.blocks):
+        name, stride = f"blocks.{place}", 2 if place < target.options.halvings else 1
         inner = convolved(maps, weights, f"{name}.first", stride)
         inner = [[[swish(x) for x in row] for row in each] for each in inner]
         inner = convolved(inner, weights, f"{name}.second", 1)

@@ -7,9 +7,9 @@ import itertools
 import torch
 from torch import Tensor
 
-from targets.flat_modes import HasFlatStates, HasHessians
 from targets.spaces import Binary
 from targets.synthetic.bernoulli4 import Bernoulli4, multilinear_hessian
+from targets.target import HasFlatStates, HasHessians
 
 
 def extension(log_p: Tensor, theta: Tensor) -> Tensor:

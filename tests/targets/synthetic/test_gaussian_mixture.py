@@ -257,7 +257,7 @@ def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
 @pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
 def test_the_papers_mixtures_refuse_bad_dimensions(value: Any) -> None:
     for preset in (stmh_two_modes, singular_mixture):
-        with pytest.raises(ValueError, match=r"^d must be a positive whole number"):
+        with pytest.raises(ValueError, match=r"^d must be a whole number of at least 1"):
             preset(d=value)
     with pytest.raises(ValueError, match=r"^start must have 2 coordinates"):
         stmh_two_modes(start=[1.0])

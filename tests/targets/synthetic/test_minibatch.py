@@ -99,7 +99,7 @@ def test_the_data_depend_on_their_seed_alone() -> None:
         ({"minibatch": 0}, "minibatch must be a whole number from 1 to data=100, 0 was given"),
         ({"minibatch": 101}, "minibatch must be a whole number from 1 to data=100, 101 was given"),
         ({"minibatch": 2.5}, "minibatch must be a whole number from 1 to data=100, 2.5 was given"),
-        ({"data": 0}, "data must be a positive whole number, 0 was given"),
+        ({"data": 0}, "data must be a whole number of at least 1, 0 was given"),
         ({"scale": 0}, "scale must be a positive number, 0 was given"),
         ({"scale": math.nan}, "scale must be a positive number, nan was given"),
         ({"scale": "wide"}, "scale must be a positive number, 'wide' was given"),
