@@ -11,7 +11,7 @@ from scipy.io import savemat
 
 from targets.datasets.chardata import load_chardata
 from targets.datasets.dataset import DataError, Dataset
-from tests.support.real_images import ROOT, real
+from tests.support.real_sets import ROOT, real
 from tests.support.refusal import refusal
 from tests.support.small_images import (
     H,

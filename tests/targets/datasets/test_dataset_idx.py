@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files import idx
 from targets.datasets.idx_images import load_idx_images
-from tests.support.real_images import ROOT, real
+from tests.support.real_sets import ROOT, real
 from tests.support.refusal import refusal
 from tests.support.small_images import (
     H,

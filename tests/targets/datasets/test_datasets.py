@@ -14,7 +14,7 @@ import torch
 from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.places import content
-from tests.support.real_images import FOLDER, ROOT, described, loaded, real
+from tests.support.real_sets import FOLDER, ROOT, described, loaded, real
 from tests.support.refusal import refusal
 from tests.support.small_images import rows
 

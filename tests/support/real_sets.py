@@ -1,4 +1,4 @@
-"""The image sets of conf/dataset as it describes them, and the real ones where DATA_ROOT has them."""
+"""Data sets as conf/ describes them, and the real image sets where DATA_ROOT has them."""
 
 from __future__ import annotations
 
