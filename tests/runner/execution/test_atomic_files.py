@@ -15,7 +15,7 @@ import torch
 from runner.execution.atomic_files import DiskFullError, remove_partial, set_aside, write_bytes, write_json
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.store.run_store import Store
-from tests.runner.conftest import Call
+from tests.support.command_line import Call
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 

@@ -23,7 +23,7 @@ import torch
 from runner.__main__ import main
 from runner.store.run_store import Store
 from runner.sweep import job_runner
-from tests.runner.conftest import Call
+from tests.support.command_line import Call
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 600

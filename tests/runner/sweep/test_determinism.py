@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from runner.store.run_store import Store
-from tests.runner.conftest import Call
-from tests.runner.execution.test_resume import results
+from tests.support.command_line import Call, results
 
 TARGETS = ["mog", "bernoulli4"]
 SAMPLERS = ["dmala", "pt_dmala", "gibbs", "exact_draws"]

@@ -11,7 +11,7 @@ from runner.execution.errors import UserError
 from runner.store.run_store import Store
 from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
-from tests.runner.conftest import Call
+from tests.support.command_line import Call
 
 EXPERIMENT = """# @package _global_
 experiment: tiny

@@ -1,4 +1,4 @@
-"""What is refused of data sets, learned targets and saved models: one sentence, status 2, before any work."""
+"""What is refused of data sets, learned targets and saved models: one sentence, before any work."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from runner.models import learned_target
 from runner.models.model_files import save_model
 from runner.problem import cached_reference_sample
 from targets.models.rbm import RBM
-from tests.runner.commands.test_bad_input import refused
-from tests.runner.conftest import Call
+from targets.models.resnet_ebm import ResNetEBM
+from tests.support.command_line import Call, contents, refusal, refused
 
-DIGITS = ("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=3")
-RBM_GIBBS = "sampler=rbm_gibbs"
+DIGITS = "scale=smoke target=rbm target.dataset=digits target.n_hidden=3 sampler=rbm_gibbs"
+MNIST = "scale=smoke target=rbm target.dataset=mnist sampler=rbm_gibbs"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No network, no data but a test's own, and no training, since all is refused before that."""
+def _nothing_begins(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an empty folder: no network, no data but a test's own, no training: all is refused before."""
 
     def no_network(*arguments: Any, **options: Any) -> None:
         raise socket.gaierror(-3, "Temporary failure in name resolution")
@@ -42,16 +42,13 @@ def _nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_reference_sample, "_make", begun)
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    """What the user has."""
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def refused_and_nothing_lost(call: Call, folder: Path, command: str) -> str:
-    before = contents(folder)
-    sentence = refused(call, command)
-    assert sentence.count("\n") == 1
-    assert contents(folder) == before
+def refused_and_nothing_lost(*lines: str) -> str:
+    """The sentence, having checked that what the user has is as it was and nothing new is there."""
+    before = contents(Path())
+    sentence = refusal(*lines)
+    assert contents(Path()) == before
+    for made in ("models", "runs"):
+        assert not list(Path().glob(f"outputs/{made}/*"))
     return sentence
 
 
@@ -59,10 +56,7 @@ SETTINGS = [
     ("target.dataset=mnsit", "target.dataset must be a file.npz or one of caltech, digits, emnist,"),
     ("target.dataset=mnsit", "'mnsit' was given; did you mean 'mnist'?"),
     ("target.dataset=null", "target.dataset must be"),
-    (
-        "target.binarisation=treshold",
-        "target.binarisation must be null or one of binary, dynamic, stochastic",
-    ),
+    ("target.binarisation=treshold", "target.binarisation must be null or one of binary, dynamic, stoch"),
     ("target.binarisation=treshold", "'treshold' was given; did you mean 'threshold'?"),
     ("target.n_hidden=0", "target.n_hidden must be a whole number of at least 1, 0 was given."),
     ("target.n_hidden=-3", "target.n_hidden must be a whole number of at least 1, -3 was given."),
@@ -73,10 +67,7 @@ SETTINGS = [
     ("target.training.cd_steps=-1", "target.training.cd_steps must be"),
     ("target.training.iterations=0", "target.training.iterations must be"),
     ("target.training.batch=0", "target.training.batch must be"),
-    (
-        "target.training.batch=5000",
-        "target.training.batch must not exceed the 1285 training images of digits, 5000",
-    ),
+    ("target.training.batch=5000", "target.training.batch must not exceed the 1285 training images of di"),
     ("target.training.learning_rate=0", "target.training.learning_rate must be a positive number, 0 was"),
     ("target.training.learning_rate=nan", "target.training.learning_rate must be"),
     ("target.training.method=cdd", "target.training.method must be one of cd, pcd, 'cdd' was given"),
@@ -90,26 +81,19 @@ SETTINGS = [
     ("target.ground_truth.chains=1", "target.ground_truth.chains must be a whole number of at least 2, 1"),
     ("target.ground_truth.keeps=1000", "target.ground_truth.keeps must be at most half the steps (25), 1000"),
     ("target.ground_truth=null", "target.ground_truth must be a group of keys, None was given."),
-    (
-        "model=somewhere",
-        "model=somewhere is for task=evaluate; target.model=PATH samples from a saved model.",
-    ),
+    ("model=somewhere", "model=somewhere is for task=evaluate; target.model=PATH samples from a saved mod"),
     ("target.model=nowhere", "target.model must be a saved model or the folder of one, 'nowhere' was given"),
 ]
 
 
 @pytest.mark.parametrize(("given", "sentence"), SETTINGS, ids=[given for given, _ in SETTINGS])
-def test_a_setting_of_a_learned_target_is_refused(
-    call: Call, tmp_path: Path, given: str, sentence: str
-) -> None:
-    said = refused_and_nothing_lost(call, tmp_path, " ".join([*DIGITS, RBM_GIBBS, given]))
-    assert sentence in said
-    assert not list(tmp_path.glob("outputs/models/*"))
-    assert not list(tmp_path.glob("outputs/runs/*"))
+def test_a_setting_of_a_learned_target_is_refused(given: str, sentence: str) -> None:
+    assert sentence in refused_and_nothing_lost(DIGITS, given)
 
 
 WHOLE = "must be a whole number of at least"
 SCHEDULE = "task.ais.temperatures must be a whole number of at least 2 or a schedule that increases strictly"
+DULA = "task.ais.sampler._target_=samplers.discrete.dula.DULA"
 LEARNING = [
     ("task.cd_steps=0", f"task.cd_steps {WHOLE} 1, 0 was given."),
     ("task.iterations=0", f"task.iterations {WHOLE} 1, 0 was given."),
@@ -146,125 +130,83 @@ LEARNING = [
     ("task.ais.sampler=null", "task.ais.sampler must be a group of keys with a _target_, None was given."),
     ("task.ais.sampler.step_size=auto", "hyperparameters, DMALA has step_size left to tuning."),
     ("task.ais.sampler.step_size=0", "task.ais.sampler.step_size must be"),
-    (
-        "task.ais.sampler._target_=samplers.discrete.dula.DULA ++task.ais.sampler.step_size=0.1",
-        "so that the estimate would be biased.",
-    ),
+    (f"{DULA} ++task.ais.sampler.step_size=0.1", "so that the estimate would be biased."),
 ]
 
 
 @pytest.mark.parametrize(("given", "sentence"), LEARNING, ids=[given for given, _ in LEARNING])
-def test_a_setting_of_learning_is_refused(call: Call, tmp_path: Path, given: str, sentence: str) -> None:
-    sampler = [] if "sampler=" in given else [RBM_GIBBS]
-    command = " ".join(["task=learn", *DIGITS, *sampler, given])
-    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
-    assert not list(tmp_path.glob("outputs/models/*"))
-    assert not list(tmp_path.glob("outputs/runs/*"))
+def test_a_setting_of_learning_is_refused(given: str, sentence: str) -> None:
+    digits = DIGITS.removesuffix("sampler=rbm_gibbs") if "sampler=" in given else DIGITS
+    assert sentence in refused_and_nothing_lost("task=learn", digits, given)
 
 
 MISMATCHED = [
-    (
-        "task=learn target=mog",
-        "task=learn needs a target that can be learned, such as rbm or resnet_ebm; target=mog cannot.",
-    ),
+    ("task=learn target=mog", "task=learn needs a target that can be learned, such as rbm or resnet_ebm; ta"),
     ("sampler=rbm_gibbs target=mog", "sampler: rbm_gibbs needs a restricted Boltzmann machine"),
     ("sampler=ground_truth_draws target=mog", "sampler: ground_truth_draws needs a target with held_out"),
     ("metric=log_mmd target=mog", "metric: log_mmd needs a binary target with reference draws"),
     ("target=mog target.n_hidden=3", "Unknown key 'target.n_hidden'. target=mog has: components, energy."),
+    (f"-m {DIGITS} target.ground_truth.chains=50,1", "target.ground_truth.chains must be"),
+    (f"-m {DIGITS} target.ground_truth.chains=50,1", "(job: "),
 ]
 
 
-@pytest.mark.parametrize(("command", "sentence"), MISMATCHED, ids=[command for command, _ in MISMATCHED])
-def test_what_does_not_fit_together_is_refused(
-    call: Call, tmp_path: Path, command: str, sentence: str
-) -> None:
-    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
+@pytest.mark.parametrize(("command", "sentence"), MISMATCHED, ids=[sentence for _, sentence in MISMATCHED])
+def test_what_does_not_fit_together_is_refused(command: str, sentence: str) -> None:
+    assert sentence in refused_and_nothing_lost(command)
 
 
-def test_one_bad_job_of_a_sweep_stops_all_of_it(call: Call, tmp_path: Path) -> None:
-    command = " ".join(["-m", *DIGITS, RBM_GIBBS, "target.ground_truth.chains=50,1"])
-    said = refused_and_nothing_lost(call, tmp_path, command)
-    assert "target.ground_truth.chains must be" in said
-    assert "(job: " in said
-    assert not list(tmp_path.glob("outputs/runs/*"))
+def test_whole_commands_are_refused(call: Call) -> None:
+    assert "target.n_hidden must be a whole number" in refused(call, DIGITS, "target.n_hidden=0")
+    assert "task.ais must be a group of keys" in refused(call, "task=learn", DIGITS, "task.ais=null")
+    assert "(job: " in refused(call, f"-m {DIGITS} target.ground_truth.chains=50,1")
+    assert "mnist is missing and could not" in refused(call, MNIST, "data.root=.")
+    evil_torch(Path("evil.pt"))
+    assert "nothing in it was executed." in refused(call, "task=evaluate model=evil.pt")
+    assert not Path("executed").exists()
 
 
 def idx(images: np.ndarray[Any, Any]) -> bytes:
     return bytes((0, 0, 8, 3)) + struct.pack(">3I", *images.shape) + images.astype(np.uint8).tobytes()
 
 
-def place(root: Path, train: bytes, test: bytes = b"", suffix: str = "") -> None:
-    raw = root / "MNIST/raw"
-    raw.mkdir(parents=True)
-    (raw / f"train-images-idx3-ubyte{suffix}").write_bytes(train)
-    (raw / f"t10k-images-idx3-ubyte{suffix}").write_bytes(test or train)
+NOISE = np.random.default_rng(0).integers(0, 255, (40, 28, 28))
+DATA: dict[str, tuple[bytes | None, str]] = {
+    "nothing": (None, "mnist is missing and could not be downloaded (no network"),
+    "truncated": (gzip.compress(idx(NOISE))[:-100], "train-images-idx3-ubyte.gz' is damaged or cannot be"),
+    "cut": (idx(np.zeros((10, 28, 28)))[:-100], "train-images-idx3-ubyte'"),
+    "small": (idx(np.zeros((10, 8, 8))), "MNIST/raw'"),
+    "few": (idx(np.zeros((10, 28, 28))), "MNIST/raw'"),
+    "garbage": (b"<html>404</html>", "train-images-idx3-ubyte'"),
+}
 
 
-def truncated(root: Path) -> None:
-    place(
-        root, gzip.compress(idx(np.random.default_rng(0).integers(0, 255, (40, 28, 28))))[:-100], suffix=".gz"
-    )
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("task", ["task=sample", "task=learn"])
+def test_a_data_set_that_is_missing_or_damaged(tmp_path: Path, task: str, kind: str) -> None:
+    (content, sentence), root = DATA[kind], tmp_path / "data"
+    (root if content is None else root / "MNIST/raw").mkdir(parents=True)
+    for part in ("train", "t10k") if content is not None else ():
+        suffix = ".gz" if kind == "truncated" else ""
+        (root / f"MNIST/raw/{part}-images-idx3-ubyte{suffix}").write_bytes(content or b"")
+    said = refused_and_nothing_lost(task, MNIST, f"data.root={root}")
+    assert sentence in said
+    assert str(root) in said
+    assert sorted(path.name for path in root.iterdir()) == ([] if content is None else ["MNIST"])
 
 
-def cut(root: Path) -> None:
-    place(root, idx(np.zeros((10, 28, 28)))[:-100])
-
-
-def small(root: Path) -> None:
-    place(root, idx(np.zeros((10, 8, 8))))
-
-
-def few(root: Path) -> None:
-    place(root, idx(np.zeros((10, 28, 28))))
-
-
-def garbage(root: Path) -> None:
-    place(root, b"<html>404</html>")
-
-
-def nothing(root: Path) -> None:
-    pass
-
-
-DATA = [
-    (nothing, "mnist is missing and could not be downloaded (no network"),
-    (truncated, "train-images-idx3-ubyte.gz' is damaged or cannot be read"),
-    (cut, "train-images-idx3-ubyte'"),
-    (small, "MNIST/raw'"),
-    (few, "MNIST/raw'"),
-    (garbage, "train-images-idx3-ubyte'"),
+ROOTS = [
+    ("mnist data.root=.", "put MNIST/raw/train-images-idx3-ubyte and MNIST/raw/t10k-images-idx3-ubyte (idx"),
+    ("kmnist data.root=null", "kmnist needs a folder of data sets, say where with DATA_ROOT=DIR or data.roo"),
+    ("kmnist", "kmnist needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR"),
+    ("kmnist data.root=''", "kmnist needs a folder of data sets, say where with DATA_ROOT=DIR or data.root="),
+    ("mnist data.root=nowhere", "data.root (or DATA_ROOT) must be a folder that exists, 'nowhere' was given"),
 ]
 
 
-@pytest.mark.parametrize(("make", "sentence"), DATA, ids=[make.__name__ for make, _ in DATA])
-@pytest.mark.parametrize("task", ["task=sample", "task=learn"])
-def test_a_data_set_that_is_missing_or_damaged(
-    call: Call, tmp_path: Path, task: str, make: Callable[[Path], None], sentence: str
-) -> None:
-    root = tmp_path / "data"
-    root.mkdir()
-    make(root)
-    command = f"{task} scale=smoke target=rbm target.dataset=mnist {RBM_GIBBS} data.root={root}"
-    said = refused_and_nothing_lost(call, tmp_path, command)
-    assert sentence in said
-    assert str(root) in said
-    assert sorted(path.name for path in root.iterdir()) == ([] if make is nothing else ["MNIST"])
-
-
-def test_a_missing_data_set_says_what_is_to_be_put_where(call: Call, tmp_path: Path) -> None:
-    said = refused_and_nothing_lost(call, tmp_path, f"target=rbm target.dataset=mnist data.root={tmp_path}")
-    assert "put MNIST/raw/train-images-idx3-ubyte and MNIST/raw/t10k-images-idx3-ubyte (idx files" in said
-
-
-@pytest.mark.parametrize("root", ["data.root=null", "", "data.root=''"])
-def test_a_data_set_needs_a_root(call: Call, tmp_path: Path, root: str) -> None:
-    said = refused_and_nothing_lost(call, tmp_path, f"target=rbm target.dataset=kmnist {root}")
-    assert "kmnist needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR" in said
-
-
-def test_a_root_that_is_not_there(call: Call, tmp_path: Path) -> None:
-    said = refused_and_nothing_lost(call, tmp_path, "target=rbm data.root=nowhere")
-    assert "data.root (or DATA_ROOT) must be a folder that exists, 'nowhere' was given" in said
+@pytest.mark.parametrize(("given", "sentence"), ROOTS, ids=[given for given, _ in ROOTS])
+def test_a_data_set_says_what_it_needs(given: str, sentence: str) -> None:
+    assert sentence in refused_and_nothing_lost(f"target=rbm target.dataset={given}")
 
 
 BITS = np.array([[0, 1, 1, 0]] * 6)
@@ -279,27 +221,23 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         {"train": np.array([{}]), "test": BITS},
         "'own.npz' is damaged or not an .npz file of numbers",
     ),
-    "few": (
-        {"train": BITS, "test": BITS},
-        "batch must not exceed the 6 training images of own, 100 was given",
-    ),
+    "few": ({"train": BITS, "test": BITS}, "batch must not exceed the 6 training images of own, 100 was"),
 }
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_a_users_own_images(call: Call, tmp_path: Path, kind: str) -> None:
+def test_a_users_own_images(kind: str) -> None:
     arrays, sentence = FILES[kind]
     np.savez("own.npz", **arrays)
-    command = f"scale=smoke target=rbm target.dataset=own.npz {RBM_GIBBS}"
-    assert sentence in refused_and_nothing_lost(call, tmp_path, command)
+    assert sentence in refused_and_nothing_lost(DIGITS, "target.dataset=own.npz")
 
 
-def test_a_file_of_images_that_is_not_there_or_cut(call: Call, tmp_path: Path) -> None:
-    command = f"target=rbm target.dataset=cut.npz {RBM_GIBBS}"
-    assert "'cut.npz' cannot be read" in refused_and_nothing_lost(call, tmp_path, command)
+def test_a_file_of_images_that_is_not_there_or_cut() -> None:
+    command = f"{DIGITS} target.dataset=cut.npz"
+    assert "'cut.npz' cannot be read" in refused_and_nothing_lost(command)
     np.savez("cut.npz", train=BITS, test=BITS)
     Path("cut.npz").write_bytes(Path("cut.npz").read_bytes()[:-30])
-    assert "'cut.npz' is damaged" in refused_and_nothing_lost(call, tmp_path, command)
+    assert "'cut.npz' is damaged" in refused_and_nothing_lost(command)
 
 
 class Harm:
@@ -350,43 +288,93 @@ MODELS: list[tuple[str, Callable[[Path], None], str]] = [
 @pytest.mark.parametrize(
     ("name", "make", "sentence"), MODELS, ids=[f"{m[0]}-{m[1].__name__}" for m in MODELS]
 )
-@pytest.mark.parametrize("command", ["task=evaluate model=", f"target=rbm {RBM_GIBBS} target.model="])
+@pytest.mark.parametrize("command", ["task=evaluate model=", "target=rbm sampler=rbm_gibbs target.model="])
 def test_a_file_that_is_no_model(
-    call: Call, tmp_path: Path, command: str, name: str, make: Callable[[Path], None], sentence: str
+    tmp_path: Path, command: str, name: str, make: Callable[[Path], None], sentence: str
 ) -> None:
     make(tmp_path / name)
-    assert sentence in refused_and_nothing_lost(call, tmp_path, f"{command}{name}")
+    assert sentence in refused_and_nothing_lost(f"{command}{name}")
     assert not Path("executed").exists()
 
 
+@pytest.fixture
+def own_files() -> None:
+    """Data of 2 x 6 pixels (whole, without validation, grey, wrong), of 4 pixels, and models."""
+    bits = np.random.default_rng(0).integers(0, 2, (8, 2, 6))
+    np.savez("own.npz", train=bits, validation=bits, test=bits)
+    np.savez("two.npz", train=bits, test=bits)
+    np.savez("grey.npz", train=bits * 0.3, test=bits)
+    np.savez("bright.npz", train=bits * 300, test=bits)
+    np.savez("six.npz", train=BITS, test=BITS)
+    deep = ResNetEBM(12, shape=(3, 4), width=2, blocks=1, halvings=1)
+    save_model(Path("deep.safetensors"), deep, {"dataset": "own.npz"})
+    for name, pixels, dataset in (("good", 64, "digits"), ("narrow", 10, "digits"), ("rbm", 12, "own.npz")):
+        saved(Path(f"{name}.safetensors"), pixels, dataset=dataset)
+    saved(Path("nameless.safetensors"))
+
+
+GOOD, DEEP = "model=good.safetensors", "model=deep.safetensors"
 EVALUATION = [
     ("", "task=evaluate needs a saved model: model=PATH."),
     ("model=nowhere", "model must be a saved model or the folder of one, 'nowhere' was given, which is not"),
     ("model=.", "model must be a saved model or the folder of one, '.' was given, which is not there."),
     ("model=nameless.safetensors", "does not name its data set: task.dataset=NAME does."),
-    (
-        "model=narrow.safetensors",
-        "task.dataset=digits has 64 pixels an image, the model narrow.safetensors has",
-    ),
-    (
-        "model=good.safetensors task.dataset=own.npz",
-        "task.dataset=own.npz has 4 pixels an image, the model good",
-    ),
-    (
-        "model=good.safetensors task.dataset=dgits",
-        "task.dataset must be a file.npz or one of caltech, digits,",
-    ),
-    ("model=good.safetensors task.dataset=dgits", "'dgits' was given; did you mean 'digits'?"),
-    ("model=good.safetensors task.ais.temperatures=[0,1,1]", "a schedule with 1 followed by 1 was given."),
-    ("model=good.safetensors task.ais.chains=0", f"task.ais.chains {WHOLE} 2, 0 was given."),
+    ("model=narrow.safetensors", "task.dataset=digits has 64 pixels an image, the model narrow.safetensors"),
+    (f"{GOOD} task.dataset=six.npz", "task.dataset=six.npz has 4 pixels an image, the model good"),
+    (f"{GOOD} task.dataset=dgits", "task.dataset must be a file.npz or one of caltech, digits,"),
+    (f"{GOOD} task.dataset=dgits", "'dgits' was given; did you mean 'digits'?"),
+    (f"{GOOD} task.ais.temperatures=[0,1,1]", "a schedule with 1 followed by 1 was given."),
+    (f"{GOOD} task.ais.chains=0", f"task.ais.chains {WHOLE} 2, 0 was given."),
+    # Data of another size than a network expects.
+    (f"{DEEP} task.dataset=digits", "digits has 64 pixels an image, the model deep.safetensors has 12 visib"),
+    (f"{DEEP} task.dataset=own.npz", "own.npz has images of 2 x 6 pixels, the model deep.safetensors expect"),
+    (DEEP, "has images of 2 x 6 pixels, the model deep.safetensors expects"),
 ]
 
 
-@pytest.mark.parametrize(("given", "sentence"), EVALUATION, ids=[given for given, _ in EVALUATION])
-def test_an_evaluation_is_refused(call: Call, tmp_path: Path, given: str, sentence: str) -> None:
-    saved(tmp_path / "good.safetensors", dataset="digits")
-    saved(tmp_path / "narrow.safetensors", 10, dataset="digits")
-    saved(tmp_path / "nameless.safetensors")
-    np.savez("own.npz", train=BITS, test=BITS)
-    assert sentence in refused_and_nothing_lost(call, tmp_path, f"scale=smoke task=evaluate {given}")
-    assert not list(tmp_path.glob("outputs/runs/*"))
+@pytest.mark.usefixtures("own_files")
+@pytest.mark.parametrize(("given", "sentence"), EVALUATION, ids=[sentence for _, sentence in EVALUATION])
+def test_an_evaluation_is_refused(given: str, sentence: str) -> None:
+    assert sentence in refused_and_nothing_lost("scale=smoke task=evaluate", given)
+
+
+LEARN_DEEP = (
+    "task=learn target=resnet_ebm target.width=2 target.blocks=1 target.halvings=1 task.batch=4 "
+    "sampler=dmala sampler.step_size=0.15 target.dataset="
+)
+NOT_BINARY = "train holds values other than 0 and 1, for grey ones binarisation must be threshold, stochas"
+DEEP_DATA = [
+    ("own.npz +target.shape=[3,4]", "Unknown key 'target.shape'."),
+    ("own.npz +target.n_visible=5", "Unknown key 'target.n_visible'."),
+    ("own.npz task.batch=9", "task.batch must not exceed the 8 training images of own, 9"),
+    ("two.npz task.validate_every=5", "task.validate_every must be null for two, which has no validation im"),
+    ("grey.npz", f"'grey.npz' is not binary: {NOT_BINARY}"),
+    ("bright.npz target.binarisation=dynamic", "'bright.npz' must hold values between 0 and 1 or whole ones"),
+    ("own.npz target.binarisation=dynamical", "'dynamical' was given; did you mean 'dynamic'?"),
+    ("mnist_dynamc", "'mnist_dynamc' was given; did you mean 'mnist_dynamic'?"),
+    ("omniglot_burda", "omniglot_burda needs a folder of data sets, say where with"),
+    ("omniglot_burda data.root=.", "put OMNIGLOT/chardata.mat (a MATLAB file) into '.'"),
+    ("missing.npz", "'missing.npz' cannot be read: No such file or directory."),
+]
+
+
+@pytest.mark.usefixtures("own_files")
+@pytest.mark.parametrize(("given", "sentence"), DEEP_DATA, ids=[given for given, _ in DEEP_DATA])
+def test_data_that_a_network_cannot_learn_are_refused(given: str, sentence: str) -> None:
+    assert sentence in refused_and_nothing_lost(f"scale=smoke {LEARN_DEEP}{given}")
+
+
+@pytest.mark.usefixtures("own_files")
+@pytest.mark.parametrize(
+    ("target", "model", "expected", "given"),
+    [
+        ("resnet_ebm", "rbm", "targets.models.resnet_ebm.ResNetEBM", "RBM"),
+        ("rbm", "deep", "targets.models.rbm.RBM", "ResNetEBM"),
+    ],
+)
+def test_a_model_of_another_architecture_is_refused(
+    target: str, model: str, expected: str, given: str
+) -> None:
+    chosen = f"target.model={model}.safetensors"
+    said = refused_and_nothing_lost(f"scale=smoke target={target} sampler=dmala {chosen}")
+    assert f"{chosen} must be a model of {expected}, a {given} was given." in said
