@@ -38,6 +38,12 @@ def refusal(*lines: str) -> str:
     return said
 
 
+def check_refused_values(lines: str, key: str, allowed: str, values: str) -> None:
+    """Checks that under `lines` each of `values`, written as Python prints it, is refused for `key`."""
+    for value in values.split():
+        assert refusal(lines, f"{key}={value}") == f"{key} must be {allowed}, {value} was given."
+
+
 def refused(call: Call, *lines: str) -> str:
     """The sentence with which a whole command is refused, having checked its form and that no file changed."""
     before = contents(Path())
