@@ -22,7 +22,7 @@ import torch
 from runner.__main__ import main
 from runner.store.run_store import Store
 from runner.sweep import job_runner
-from tests.support.commands import Call, results
+from tests.support.commands import Call, rows_by_run
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 600
@@ -43,7 +43,7 @@ SWEEP = (
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=4")
 LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
 
-Results = dict[str, list[list[str]]]
+Results = dict[str, list[tuple[str, ...]]]
 fork = multiprocessing.get_context("fork")
 
 
@@ -67,7 +67,7 @@ def to_its_end(folder: Path, argv: tuple[str, ...]) -> Results:
     process = in_child(folder, argv)
     process.join(PATIENCE)
     assert process.exitcode == 0
-    return results(folder)
+    return rows_by_run(folder / "outputs")
 
 
 def in_new_process(folder: Path, argv: tuple[str, ...]) -> subprocess.Popen[bytes]:
@@ -178,10 +178,10 @@ def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: Results) -> N
     for process in both:
         process.join(PATIENCE)
         assert process.exitcode == 0
-    assert results(tmp_path) == uninterrupted
+    assert rows_by_run(tmp_path / "outputs") == uninterrupted
     store = Store(tmp_path / "outputs")
     workers = set()
-    for name in results(tmp_path):
+    for name in rows_by_run(tmp_path / "outputs"):
         manifest = store.run(name).manifest()
         assert manifest is not None
         (attempt,) = manifest["attempts"]

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from runner.store.run_store import Store
-from tests.support.commands import Call
-from tests.support.commands import results
+from tests.support.commands import Call, rows_by_run
 
 TARGETS = ["mog", "bernoulli4"]
 SAMPLERS = ["dmala", "pt_dmala", "gibbs", "exact_draws"]
@@ -33,7 +32,7 @@ def test_alone_in_company_and_in_another_order(call: Call, tmp_path: Path, targe
         for seed in seeds:
             ended = call(*common(target, sampler), f"seed={seed}", f"output_root={root}/outputs")
             assert ended.status == 0, ended.err
-        found.append(results(root))
+        found.append(rows_by_run(root / "outputs"))
     assert len(found[0]) == 3
     assert found[0] == found[1]
     assert found[0] == found[2]
