@@ -33,11 +33,11 @@ def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor
     return torch.tensor(float(value), dtype=torch.float64)
 
 
-def positive_or_auto(key: str, value: Any) -> Tensor | None:
-    """`positive`, or None for ``auto``."""
-    if isinstance(value, str) and value == AUTO:
-        return None
-    return positive(key, value, "a positive number or 'auto'")
+def positive_or_auto(key: str, value: Any) -> Any:
+    """`value` if it is ``auto`` or `positive` takes it; ValueError otherwise."""
+    if not (isinstance(value, str) and value == AUTO):
+        positive(key, value, "a positive number or 'auto'")
+    return value
 
 
 def within(key: str, value: Any, low: float, high: float) -> float:
@@ -49,6 +49,11 @@ def within(key: str, value: Any, low: float, high: float) -> float:
     if not is_number(value) or not low <= value <= high:
         raise ValueError(f"{key} must be a number from {low:g} to {high:g}, {value!r} was given")
     return float(value)
+
+
+def wanted_acceptance(value: Any, key: str = "acceptance") -> float:
+    """An acceptance probability that a pilot may aim at; ValueError unless it is from 0.01 to 0.99."""
+    return within(key, value, 0.01, 0.99)
 
 
 def count(key: str, value: Any, minimum: int = 1) -> int:

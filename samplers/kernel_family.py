@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.kernel import Kernel
+from samplers.kernel import Kernel, along_first
 
 KernelFamily = Callable[[Tensor], Kernel]
 """From a step size, a tensor that broadcasts over the batch axes, to the kernel that has it."""
@@ -42,3 +42,35 @@ def family_of(kernel: Kernel) -> KernelFamily:
         return same
 
     return at
+
+
+class RungKernels:
+    """A kernel on all rungs of a ladder at once, each with a step size of its own.
+
+    Args:
+        kernel: what stands on every rung.
+        step_sizes: one for each rung ``(K,)``; None for those of `kernel`.
+    """
+
+    def __init__(self, kernel: Kernel, step_sizes: Tensor | None) -> None:
+        self.base, self.step_sizes = kernel, step_sizes
+        self.family = None if step_sizes is None else family_of(kernel)
+        self._laid: dict[int, Kernel] = {}
+
+    def to(self, like: Tensor) -> RungKernels:
+        """A copy whose step sizes have the dtype and device of `like`."""
+        return RungKernels(self.base.to(like), None if self.step_sizes is None else self.step_sizes.to(like))
+
+    def laid(self, axes: int) -> Kernel:
+        """For states of so many batch axes, of which the ladder is the first; built once for each number."""
+        if self.family is None or self.step_sizes is None:
+            return self.base
+        if axes not in self._laid:
+            self._laid[axes] = self.family(along_first(self.step_sizes, axes))
+        return self._laid[axes]
+
+    def rung(self, k: int) -> Kernel:
+        """The kernel of rung k alone, 0 the cold one."""
+        if self.family is None or self.step_sizes is None:
+            return self.base
+        return self.family(self.step_sizes[k])

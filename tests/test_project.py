@@ -37,6 +37,7 @@ IMPORTED_AS = {
     "hydra-core": "hydra",
     "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
+    "lazy-loader": "lazy_loader",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
+from metrics.enumeration.transition_matrix import (
+    enumerable_space,
+    tempered_probabilities,
+    transition_matrix,
+)
 from samplers.kernel import Kernel, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tempering.swaps.swap_rules import SwapEnergies, log_swap_ratio
-from targets.spaces import Discrete
+from samplers.tempering.swaps.swap_rules import Rungs, SwapEnergies, log_swap_ratio
 from targets.target import Target
 
 
@@ -34,7 +37,7 @@ def ladder_of(tempering: ParallelTempering) -> Ladder:
     """The rungs of a tuned `ParallelTempering`, one kernel each."""
     values = tempering.betas.tolist()
     sizes = None if tempering.step_sizes is None else tempering.step_sizes.tolist()
-    return Ladder(values, sizes, [tempering.rung(k) for k in range(len(values))])
+    return Ladder(values, sizes, [tempering.rungs.rung(k) for k in range(len(values))])
 
 
 def product_distribution(target: Target, betas: list[float]) -> Tensor:
@@ -77,7 +80,7 @@ def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swa
     branches = (
         [(1.0, _meetings(swaps, rungs, turn))]
         if swaps.pairing.sequential
-        else [(weight, pairs) for weight, pairs in _alternatives(swaps, rungs, turn)]
+        else _alternatives(swaps, rungs, turn)
     )
     total = torch.zeros((size**rungs, size**rungs), dtype=torch.float64)
     for weight, pairs in branches:
@@ -95,8 +98,7 @@ def _flow(local: list[Tensor]) -> Tensor:
 
 def _energy_table(target: Target, swaps: Swaps) -> SwapEnergies:
     """The swap energies of a replica that moved from x to y, every tensor ``(size, size)``."""
-    assert isinstance(target.space, Discrete)
-    states = target.space.states()
+    states = enumerable_space(target).states()
     size = len(states)
     start = evaluate(target, states, gradient=True)
     assert start.grad is not None
@@ -133,10 +135,12 @@ def _after_swaps(
 ) -> Tensor:
     """Sums `flow` over x -> y -> z, over all outcomes of the swaps of `pairs` between y and z."""
     rungs = len(ladder.betas)
-    betas = torch.tensor(ladder.betas, dtype=torch.float64).reshape(-1, *(1,) * (2 * rungs))
-    inverse = None
-    if ladder.step_sizes is not None:
-        inverse = torch.tensor(ladder.step_sizes, dtype=torch.float64).reciprocal().reshape_as(betas)
+
+    def along_first(values: list[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float64).reshape(-1, *(1,) * (2 * rungs))
+
+    sizes = ladder.step_sizes
+    laid = Rungs(along_first(ladder.betas), None if sizes is None else along_first(sizes))
 
     def of_replica(values: Tensor | None, replica: int) -> Tensor | None:
         if values is None:
@@ -157,8 +161,7 @@ def _after_swaps(
         energy = both(table.energy)
         assert energy is not None
         energies = SwapEnergies(energy, both(table.length), both(table.variance))
-        tension = None if inverse is None else inverse[k : k + 2]
-        ratio = log_swap_ratio(swaps.rule, energies, slice(0, 1), slice(1, 2), betas[k : k + 2], tension)
+        ratio = log_swap_ratio(swaps.rule, energies, laid.pair(k))
         return swaps.intensity * ratio[0].exp()
 
     branches = {tuple(range(rungs)): flow}

@@ -40,7 +40,7 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     result = compute_once(
         path.with_suffix(".lock"), partial(_read, path), lambda: write_json(path, _tune(problem, path.stem))
     )
-    kernel = tunable.kernel(result["hyperparameters"])
+    kernel = tunable.kernel_at(result["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 
 

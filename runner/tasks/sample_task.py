@@ -84,7 +84,7 @@ def step_seconds(config: DictConfig, seeds: Sequence[int]) -> tuple[float, float
     problem, seconds = build(_measuring_nothing(config)), 0.0
     if problem.tunable is not None:
         found, seconds = tune(problem)
-        problem = problem.with_kernel(problem.tunable.kernel(found.hyperparameters))
+        problem = problem.with_kernel(problem.tunable.kernel_at(found.hyperparameters))
     problem = problem.prepared()
     if "training" in config.target:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))

@@ -52,6 +52,7 @@ class TabulatedLangevin(LangevinProposal):
         self.cumulative = torch.cat(cumulative)  # (R * size, d, levels)
         self.normaliser = torch.cat(normaliser)  # (R * size, d)
         self.beta = beta.expand(shape).flatten()
+        self._known: tuple[Tensor, int] | None = None
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
 
     def propose(
@@ -97,11 +98,14 @@ class TabulatedLangevin(LangevinProposal):
     def _check_beta(self, beta: Tensor) -> None:
         """Refuses inverse temperatures other than those of the tables; only on the CPU are they compared.
 
-        On a device that would wait for it in every step; there only their number is.
+        On a device that would wait for it in every step; there only their number is. A tensor that was found
+        to be right is known again as long as it is the same one, unchanged.
 
         Raises:
             ValueError: for other inverse temperatures.
         """
+        if self._known is not None and self._known[0] is beta and self._known[1] == beta._version:
+            return
         same = beta.numel() in (1, len(self.beta))
         if same and beta.device.type == "cpu":
             same = bool((beta.flatten() == self.beta).all())
@@ -109,6 +113,7 @@ class TabulatedLangevin(LangevinProposal):
             raise ValueError(
                 "beta must be the inverse temperature that the kernel was prepared for, another was given"
             )
+        self._known = beta, beta._version
 
     def _log_prob(self, source: State, destination: Tensor, beta: Tensor, row: Tensor) -> Tensor:
         move = destination - source.theta

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,18 +12,14 @@ from torch import Tensor
 
 from samplers.hyperparameters import positive
 from samplers.kernel import Info, Kernel, State, along_first
-from samplers.kernel_family import family_of, takes_step_size
+from samplers.kernel_family import RungKernels, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.ladder import check_ladder
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
+from samplers.tempering.swaps.swap_rules import Rungs
 from targets.randomness import Generator
 from targets.target import Target
-
-OWN = "tempering."
-"""How the names of the auxiliaries begin that belong to tempering and not to the kernel inside."""
-
-REPLICA, TURN, MEMORY = f"{OWN}replica", f"{OWN}turn", f"{OWN}memory"
 
 
 class ParallelTempering(Kernel):
@@ -53,12 +49,11 @@ class ParallelTempering(Kernel):
         swap: Swaps | None = None,
     ) -> None:
         self.betas = check_ladder(ladder, auto=False)
+        sizes = rung_step_sizes(kernel, step_size, len(self.betas))
         self.base, self.swaps = kernel, swap or Swaps()
-        self.step_sizes = rung_step_sizes(kernel, step_size, len(self.betas))
-        if self.step_sizes is not None:
-            self.step_sizes = self.step_sizes.expand(len(self.betas))
-        self.family = None if self.step_sizes is None else family_of(kernel)
+        self.rungs = RungKernels(kernel, None if sizes is None else sizes.expand(len(self.betas)))
         self.tables: Kernel | None = None
+        self._tempered: _Tempered | None = None
         check_rule(kernel, self.swaps)
         self.exact = kernel.exact and self.swaps.exact
         self.axes = (len(self.betas),)
@@ -71,20 +66,17 @@ class ParallelTempering(Kernel):
     def needs_gradient(self) -> bool:
         return self.base.needs_gradient
 
-    def rung(self, k: int) -> Kernel:
-        """The kernel of rung k alone, 0 the cold one."""
-        if self.family is None or self.step_sizes is None:
-            return self.base
-        return self.family(self.step_sizes[k])
+    @property
+    def step_sizes(self) -> Tensor | None:
+        """That of each rung ``(K,)``; None where the kernel has none."""
+        return self.rungs.step_sizes
 
     def check(self, target: Target) -> None:
         self.base.check(target)
         self.swaps.rule.check(target)
 
     def prepared(self, target: Target, beta: Tensor) -> ParallelTempering:
-        local = self.base
-        if self.family is not None and self.step_sizes is not None:
-            local = self.family(self.step_sizes)
+        local = self.rungs.laid(1)
         faster = local.prepared(target, beta * self.betas)
         if faster is local:
             return self
@@ -94,51 +86,59 @@ class ParallelTempering(Kernel):
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.swaps.rule.check(target)
-        betas, kernel = self._replicas(len(target.space.batch_shape(theta)))
-        local = kernel.init(target, theta, beta * betas)
-        rungs = torch.arange(local.log_prob.shape[0], device=theta.device)
-        replica = along_first(rungs, local.log_prob.dim()).expand(local.log_prob.shape)
-        turn = torch.zeros((), dtype=torch.int64, device=theta.device)
-        return _with_aux(local, replica.clone(), turn, local.log_prob)
+        axes = len(target.space.batch_shape(theta))
+        local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
+        return SwapMemory.start(local.log_prob).into(local)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        ladder, kernel = self._replicas(state.log_prob.dim())
-        betas = beta * ladder
-        before = replace(state, aux={k: v for k, v in state.aux.items() if not k.startswith(OWN)})
-        moved, local = kernel.step(target, before, betas, generator)
-        after, swap, memory = self.swaps.round(
-            target,
-            before,
-            moved,
-            betas,
-            None if self.step_sizes is None else along_first(self.step_sizes, state.log_prob.dim()),
-            state.aux[TURN],
-            state.aux[REPLICA],
-            state.aux[MEMORY],
-            generator,
-        )
+        axes = state.log_prob.dim()
+        ladder = self._laid(beta, axes)
+        inner = {name: value for name, value in state.aux.items() if not name.startswith(OWN)}
+        before = State(state.theta, state.log_prob, state.grad, inner)
+        moved, local = self._kernel(axes).step(target, before, ladder.betas, generator)
+        after, swap, memory = self.swaps.round(target, before, moved, ladder, SwapMemory.of(state), generator)
         info = Info(
             acceptance=local.acceptance[0],
             jump=jump_length(target.space, state.theta[0], after.theta[0]),
-            evaluations=(local.evaluations + self.swaps.rule.evaluations) * betas.shape[0],
+            evaluations=(local.evaluations + self.swaps.rule.evaluations) * len(self.betas),
             swap=swap,
             aux={name: after.aux[name][0] for name in local.aux},
         )
-        if not self.swaps.rule.remembers:
-            memory = after.log_prob
-        return _with_aux(after, swap.replica, state.aux[TURN] + 1, memory), info
+        return memory.into(after), info
 
     def draws(self, state: State) -> Tensor:
         return state.theta[0]
 
-    def _replicas(self, axes: int) -> tuple[Tensor, Kernel]:
-        """The ladder and the kernel of all replicas, for states of so many batch axes."""
-        betas = along_first(self.betas, axes)
-        if self.tables is not None:
-            return betas, self.tables
-        if self.family is None or self.step_sizes is None:
-            return betas, self.base
-        return betas, self.family(along_first(self.step_sizes, axes))
+    def _kernel(self, axes: int) -> Kernel:
+        """The kernel of all replicas, for states of so many batch axes."""
+        return self.tables or self.rungs.laid(axes)
+
+    def _laid(self, beta: Tensor, axes: int) -> Rungs:
+        """The ladder at inverse temperature `beta` as a whole; the same object as long as nothing changes.
+
+        Tables then need not compare it with theirs in every step.
+        """
+        known = self._tempered
+        if known is None or not known.holds(self.betas, beta, axes):
+            sizes = None if self.step_sizes is None else along_first(self.step_sizes, axes)
+            laid = Rungs(beta * along_first(self.betas, axes), sizes)
+            known = self._tempered = _Tempered(self.betas, beta, beta._version, axes, laid)
+        return known.laid
+
+
+@dataclass(frozen=True, slots=True)
+class _Tempered:
+    """A ladder laid along the batch axes, and what it was computed from."""
+
+    betas: Tensor
+    beta: Tensor
+    version: int
+    axes: int
+    laid: Rungs
+
+    def holds(self, betas: Tensor, beta: Tensor, axes: int) -> bool:
+        same = self.betas is betas and self.beta is beta and self.version == beta._version
+        return same and self.axes == axes
 
 
 def rung_step_sizes(kernel: Kernel, step_size: Any, rungs: int | None) -> Tensor | None:
@@ -189,7 +189,3 @@ def _has_langevin_flow(kernel: Kernel) -> bool:
     if not isinstance(proposal, LangevinProposal):
         return False
     return bool(proposal.norm == 2.0 and proposal.balancing == 0.5)
-
-
-def _with_aux(state: State, replica: Tensor, turn: Tensor, memory: Tensor) -> State:
-    return replace(state, aux={**state.aux, REPLICA: replica, TURN: turn, MEMORY: memory})

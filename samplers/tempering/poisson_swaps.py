@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import State, SwapInfo, along_first
-from samplers.tempering.parallel_tempering import REPLICA
-from samplers.tempering.swaps.swap_round import permutation, permute
+from samplers.tempering.swaps.swap_round import REPLICA, permutation, permute
 from targets.randomness import Generator, uniform
 
 

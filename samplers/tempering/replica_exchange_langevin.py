@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import positive
-from samplers.kernel import Info, Kernel, State, along_first, choose, evaluate
-from samplers.kernel_family import KernelFamily, family_of, takes_step_size
+from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.kernel_family import RungKernels, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tempering.ladder import check_ladder
-from samplers.tempering.parallel_tempering import REPLICA
 from samplers.tempering.poisson_swaps import PoissonSwaps
+from samplers.tempering.swaps.swap_round import REPLICA, replica_labels
 from samplers.tempering.tempered_levels import TemperedLevels
 from targets.randomness import Generator, uniform
 from targets.spaces import Real, real_space
@@ -66,8 +66,8 @@ class ReplicaExchangeLangevin(Kernel):
             raise ValueError("scale must be a positive number where the ladder ends in 0, None was given")
         self.levels = TemperedLevels(betas, extent)
         self.poisson = PoissonSwaps(positive("rho", rho), time)
-        self.family = _langevin_family(kernel)
-        self.step_sizes = time * self.speeds
+        _check_langevin(kernel)
+        self.rungs = RungKernels(kernel, time * self.speeds)
         self.exact = kernel.exact
         self.axes = (len(betas),)
 
@@ -81,9 +81,7 @@ class ReplicaExchangeLangevin(Kernel):
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
         state = evaluate(target, theta, gradient=True)
-        rungs = torch.arange(len(theta), device=theta.device)
-        replica = along_first(rungs, state.log_prob.dim()).expand(state.log_prob.shape)
-        return replace(state, aux={REPLICA: replica.clone()})
+        return replace(state, aux={REPLICA: replica_labels(state.log_prob)})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         moved, acceptance = self._moved(target, replace(state, aux={}), beta, generator)
@@ -124,7 +122,7 @@ class ReplicaExchangeLangevin(Kernel):
 
     def _local(self, axes: int) -> MetropolisHastings:
         """MALA or ULA at the replicas' step sizes, for states of so many batch axes."""
-        local = self.family(along_first(self.step_sizes, axes))
+        local = self.rungs.laid(axes)
         assert isinstance(local, MetropolisHastings)
         return local
 
@@ -147,9 +145,8 @@ def _speeds(tau: Any, betas: Tensor) -> Tensor:
     return torch.cat([torch.ones_like(betas[:1]), speed.expand(len(betas) - 1)])
 
 
-def _langevin_family(kernel: Kernel) -> KernelFamily:
-    """`kernel` at any step size; ValueError unless it is MALA or ULA."""
+def _check_langevin(kernel: Kernel) -> None:
+    """ValueError unless `kernel` is MALA or ULA."""
     diffuses = isinstance(kernel, MetropolisHastings) and takes_step_size(type(kernel))
-    if diffuses and isinstance(getattr(kernel, "proposal", None), LangevinDiffusionProposal):
-        return family_of(kernel)
-    raise ValueError(f"kernel must be MALA or ULA, {type(kernel).__name__} was given")
+    if not diffuses or not isinstance(getattr(kernel, "proposal", None), LangevinDiffusionProposal):
+        raise ValueError(f"kernel must be MALA or ULA, {type(kernel).__name__} was given")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,10 @@ import torch
 from torch import Tensor
 
 from samplers.discrete.ab import AB, checked_balancing_constant
-from samplers.hyperparameters import AUTO, positive, positive_or_auto, within
+from samplers.hyperparameters import AUTO, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.tuning.step_size import Pilot, tune_step_size
-from samplers.tuning.tunable import Tunable, TuningResult
+from samplers.tuning.tunable import Settings, TuningResult
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -27,43 +28,43 @@ JUMP_PILOT = Pilot(chains=128, steps=400)
 """Size of the pilot that compares balancing constants."""
 
 
-class BalancedTuning(Tunable):
-    """AB whose step size or balancing constant is open: one batched pilot, and a second one to choose b.
+@dataclass(eq=False)
+class BalancedSettings(Settings):
+    """AB and its tuning: one batched pilot for step sizes, and a second one to choose b.
 
     Args:
-        step_size: sigma^2, or None where it is to be tuned to `acceptance`.
-        balancing: b, or None where it is to be chosen.
+        step_size: sigma^2 in squared state units, or ``"auto"``: tuned to `acceptance`.
+        balancing: b, from 0.5 to 1, or ``"auto"``: the one of `BALANCING_CANDIDATES` with the largest jumps.
         acceptance: the mean acceptance probability that tuning aims at.
     """
 
-    def __init__(self, step_size: Tensor | None, balancing: float | None, acceptance: float) -> None:
-        self.step_size, self.balancing, self.acceptance = step_size, balancing, acceptance
-        given = {"step_size": step_size, "balancing": balancing}
-        self.open = tuple(name for name, value in given.items() if value is None)
-        self.example = AB(1.0, 0.5 if balancing is None else balancing)
+    step_size: float | str = AUTO
+    balancing: float | str = AUTO
+    acceptance: float = AB.optimal_acceptance
 
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+    def __post_init__(self) -> None:
+        positive_or_auto("step_size", self.step_size)
+        balancing = 0.5 if self.balancing == AUTO else checked_balancing_constant(self.balancing)
+        wanted_acceptance(self.acceptance)
+        self.keep(AB(1.0, balancing), step_size=self.step_size, balancing=self.balancing)
+
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         return AB(hyperparameters["step_size"], hyperparameters["balancing"])
 
     def tune(self, target: Target, generator: Generator) -> TuningResult:
         like = target.like()
-        balancings = BALANCING_CANDIDATES if self.balancing is None else (self.balancing,)
+        balancings = BALANCING_CANDIDATES if "balancing" in self.open else (self.balancing,)
         balanced = partial(AB, balancing=torch.tensor(balancings).to(like).reshape(-1, 1, 1))
         report: dict[str, Any] = {"wanted_acceptance": self.acceptance, "balancing": list(balancings)}
-        evaluations = 0
-        if self.step_size is None:
+        evaluations, best = 0, 0
+        if "step_size" in self.open:
+            ones = torch.ones(len(balancings))
             step_sizes, _, evaluations = tune_step_size(
-                balanced,
-                target,
-                torch.ones(len(balancings)),
-                generator,
-                wanted=self.acceptance,
-                pilot=STEP_SIZE_PILOT,
+                balanced, target, ones, generator, wanted=self.acceptance, pilot=STEP_SIZE_PILOT
             )
         else:
-            step_sizes = self.step_size.expand(len(balancings))
-        best = 0
-        if self.balancing is None:
+            step_sizes = positive("step_size", self.step_size).expand(len(balancings))
+        if "balancing" in self.open:
             kernel = balanced(step_sizes.to(like).reshape(-1, 1, 1))
             start = target.initial((len(balancings), 1, JUMP_PILOT.chains), generator)
             jumps, acceptance, spent = mean_squared_jump(kernel, target, start, generator, JUMP_PILOT.steps)
@@ -74,27 +75,6 @@ class BalancedTuning(Tunable):
         report["step_size"] = step_sizes.tolist()
         found = {"step_size": step_sizes[best].item(), "balancing": balancings[best]}
         return TuningResult(found, evaluations, report)
-
-
-def ab(
-    step_size: float | str = AUTO,
-    balancing: float | str = AUTO,
-    acceptance: float = AB.optimal_acceptance,
-) -> Kernel | Tunable:
-    """AB with its numbers, or its tuning.
-
-    Args:
-        step_size: sigma^2 in squared state units, or ``"auto"``.
-        balancing: b, from 0.5 to 1, or ``"auto"``.
-        acceptance: the mean acceptance probability that tuning aims at.
-    """
-    size = positive_or_auto("step_size", step_size)
-    constant = None if balancing == AUTO else checked_balancing_constant(balancing)
-    wanted = within("acceptance", acceptance, 0.01, 0.99)
-    assert not isinstance(constant, Tensor)
-    if size is None or constant is None:
-        return BalancedTuning(size, constant, wanted)
-    return AB(positive("step_size", size), constant)
 
 
 def mean_squared_jump(

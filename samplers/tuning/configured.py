@@ -1,7 +1,7 @@
 """A sampler from its class and its settings: a kernel of numbers, or what tunes it.
 
 A setting may be ``auto`` only here; the constructors of kernels take numbers. A class with several open
-hyperparameters has a builder, a function of all its settings (`BUILDERS`); `has_builder` registers another.
+hyperparameters has `Settings` for all that a configuration says of it; `has_builder` registers another.
 Any other kernel whose constructor takes a ``step_size``, a class of the user's own too, needs nothing: its
 step size may be ``auto``, and a setting ``acceptance`` then says what it is tuned to. For that
 
@@ -19,28 +19,39 @@ from typing import Any
 
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
-from samplers.hyperparameters import AUTO, is_number, positive_or_auto, within
+from samplers.hyperparameters import AUTO, is_number, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tuning.balancing import ab
-from samplers.tuning.cycle_tuning import acs
-from samplers.tuning.exchange_time import replica_exchange_langevin
+from samplers.tuning.balancing import BalancedSettings
+from samplers.tuning.cycle_tuning import CycleSettings
+from samplers.tuning.exchange_time import ExchangeSettings
 from samplers.tuning.step_size import StepSizeTuning
-from samplers.tuning.tempered_ladder import parallel_tempering
-from samplers.tuning.tempered_level_tuning import simulated_tempering
-from samplers.tuning.tunable import Tunable
+from samplers.tuning.tempered_ladder import LadderSettings
+from samplers.tuning.tempered_level_tuning import LevelSettings
+from samplers.tuning.tunable import Settings, Tunable
 
 Builder = Callable[..., Kernel | Tunable]
 
+
+def _from_settings(settings: type[Settings]) -> Builder:
+    """The kernel that `settings` describe, or these where something is left open."""
+
+    @functools.wraps(settings, updated=())
+    def build(*kernel: Any, **given: Any) -> Kernel | Tunable:
+        return settings(*kernel, **given).sampler()
+
+    return build
+
+
 BUILDERS: dict[type[Kernel], Builder] = {
-    AB: ab,
-    ACS: acs,
-    ParallelTempering: parallel_tempering,
-    ReplicaExchangeLangevin: replica_exchange_langevin,
-    SimulatedTempering: simulated_tempering,
+    AB: _from_settings(BalancedSettings),
+    ACS: _from_settings(CycleSettings),
+    ParallelTempering: _from_settings(LadderSettings),
+    ReplicaExchangeLangevin: _from_settings(ExchangeSettings),
+    SimulatedTempering: _from_settings(LevelSettings),
 }
 
 
@@ -99,7 +110,7 @@ def _with_number(cls: type[Kernel], value: Any, step_size: Any) -> Any:
     if not isinstance(value, Tunable):
         return value
     if value.open == ("step_size",) and is_number(step_size):
-        return value.kernel({"step_size": step_size})
+        return value.kernel_at({"step_size": step_size})
     name = type(value.example).__name__
     raise ValueError(
         f"{cls.__name__} tunes nothing: {' and '.join(value.open)} of {name} must be given, 'auto' was given"
@@ -113,7 +124,7 @@ def _with_open_step_size(cls: type[Kernel]) -> Builder:
     required = own_default is inspect.Parameter.empty
 
     def build(**settings: Any) -> Kernel | Tunable:
-        acceptance = within("acceptance", settings.get("acceptance", cls.optimal_acceptance), 0.01, 0.99)
+        acceptance = wanted_acceptance(settings.get("acceptance", cls.optimal_acceptance))
         if "acceptance" not in parameters:
             settings.pop("acceptance", None)
         step_size = settings.pop("step_size", AUTO if required else own_default)

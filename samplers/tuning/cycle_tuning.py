@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from samplers.discrete.acs import ACS, FLOOR_BALANCING, check_floor, checked_balancing
-from samplers.hyperparameters import AUTO, count, positive_or_auto, within
+from samplers.hyperparameters import AUTO, count, positive_or_auto, wanted_acceptance, within
 from samplers.kernel import Kernel
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
-from samplers.tuning.tunable import Tunable, TuningResult
+from samplers.tuning.tunable import Settings, TuningResult
 from targets.randomness import Generator
 from targets.spaces import discrete_space
 from targets.target import Target
@@ -20,82 +21,9 @@ PILOT_CHAINS = 256
 """Chains of the pilot: mean acceptances of a single step are then known to about 0.02."""
 
 
-class CycleTuning(Tunable):
-    """ACS with open step sizes or balancing constants (`samplers.tuning.acs_cycle`).
-
-    Args:
-        cycle_length: number of positions of a cycle.
-        step_size, min_step_size, balancing: as for `ACS`; None where open.
-        aims: what the pilot tunes for.
-    """
-
-    def __init__(
-        self,
-        cycle_length: int,
-        step_size: float | None,
-        min_step_size: float | None,
-        balancing: list[float] | None,
-        aims: Aims,
-    ) -> None:
-        self.cycle_length, self.aims = cycle_length, aims
-        self.step_size, self.min_step_size, self.balancing = step_size, min_step_size, balancing
-        given = {"step_size": step_size, "min_step_size": min_step_size, "balancing": balancing}
-        self.open = tuple(name for name, value in given.items() if value is None)
-        self.example = ACS(cycle_length, 1.0, 1.0, FLOOR_BALANCING)
-
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
-        return ACS(
-            self.cycle_length,
-            hyperparameters["step_size"],
-            hyperparameters["min_step_size"],
-            hyperparameters["balancing"],
-        )
-
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
-        """What is open, in the order floor, maximum, balancing constants.
-
-        A maximum that is given limits the floor; otherwise the floor limits the maximum. The two come from
-        different balancing constants, so a maximum below the floor does occur: on the 8-mode grid targets,
-        where `beta_max` overshoots the modes. The cycle is then flat, which is DMALA at alpha_min, and the
-        report says so (``"flat"``).
-        """
-        space = discrete_space("acs", target.space)
-        state = acs_cycle.warm_up(target, space, self.aims, PILOT_CHAINS, generator)
-        evaluations = acs_cycle.WARM_UP_STEPS
-        report: dict[str, Any] = {"target_acceptance": self.aims.acceptance}
-        floor, maximum, balancing = self.min_step_size, self.step_size, self.balancing
-        if floor is None:
-            found = acs_cycle.find_floor(target, space, state, self.aims, generator)
-            state, evaluations = found.state, evaluations + found.evaluations
-            report["floor"] = {"step_size": found.step_size, "acceptance": found.acceptance}
-            floor = found.step_size if maximum is None else min(found.step_size, maximum)
-        if maximum is None:
-            found = acs_cycle.find_maximum(target, space, state, self.aims, generator)
-            state, evaluations = found.state, evaluations + found.evaluations
-            report["maximum"] = {"step_size": found.step_size, "acceptance": found.acceptance}
-            maximum = max(found.step_size, floor)
-        if balancing is None:
-            above = [size for size in cosine_steps(maximum, floor, self.cycle_length) if size > floor]
-            chosen, spent = acs_cycle.find_balancings(target, state, above, self.aims, generator)
-            balancing = chosen + [FLOOR_BALANCING] * (self.cycle_length - len(above))
-            evaluations += spent
-        report["flat"] = maximum == floor
-        numbers = {"step_size": maximum, "min_step_size": floor, "balancing": balancing}
-        return TuningResult(numbers, evaluations, report)
-
-
-def acs(
-    steps: int | None = None,
-    cycles: int = 10,
-    cycle_length: int | None = None,
-    step_size: float | str = AUTO,
-    min_step_size: float | str = AUTO,
-    balancing: float | Sequence[float] | str = AUTO,
-    target_acceptance: float = 0.5,
-    beta_max: float = 0.95,
-    zeta: float = 0.5,
-) -> Kernel | Tunable:
-    """ACS with its numbers, or its tuning.
+@dataclass(eq=False)
+class CycleSettings(Settings):
+    """ACS and its tuning (`samplers.tuning.acs_cycle`).
 
     Args:
         steps: length of the run, which is cut into `cycles`; not needed with `cycle_length`.
@@ -109,32 +37,77 @@ def acs(
         beta_max: the largest balancing constant (no inverse temperature).
         zeta: how fast the search for step sizes moves.
     """
-    length = _cycle_length(steps, cycles, cycle_length)
-    maximum = positive_or_auto("step_size", step_size)
-    floor = positive_or_auto("min_step_size", min_step_size)
-    if maximum is not None and floor is not None:
-        check_floor(maximum.item(), floor.item())
-    aims = Aims(
-        within("target_acceptance", target_acceptance, 0.01, 0.99),
-        within("beta_max", beta_max, 0.5, 1.0),
-        within("zeta", zeta, 0.01, 1.0),
-    )
-    constants = None if balancing == AUTO else checked_balancing(balancing, length)
-    if maximum is not None and floor is not None and constants is not None:
-        return ACS(length, maximum.item(), floor.item(), constants)
-    return CycleTuning(
-        length,
-        None if maximum is None else maximum.item(),
-        None if floor is None else floor.item(),
-        constants,
-        aims,
-    )
 
+    steps: int | None = None
+    cycles: int = 10
+    cycle_length: int | None = None
+    step_size: float | str = AUTO
+    min_step_size: float | str = AUTO
+    balancing: float | Sequence[float] | str = AUTO
+    target_acceptance: float = 0.5
+    beta_max: float = 0.95
+    zeta: float = 0.5
 
-def _cycle_length(steps: Any, cycles: Any, cycle_length: Any) -> int:
-    number = count("cycles", cycles)
-    if cycle_length is not None:
-        return count("cycle_length", cycle_length, 2)
-    if steps is None:
-        raise ValueError("steps or cycle_length must be given, neither was")
-    return max(2, count("steps", steps) // number)
+    def __post_init__(self) -> None:
+        self.length = self._length()
+        maximum, floor = (
+            value if value == AUTO else float(value)
+            for value in (
+                positive_or_auto("step_size", self.step_size),
+                positive_or_auto("min_step_size", self.min_step_size),
+            )
+        )
+        if AUTO not in (maximum, floor):
+            check_floor(maximum, floor)
+        self.aims = Aims(
+            wanted_acceptance(self.target_acceptance, "target_acceptance"),
+            within("beta_max", self.beta_max, 0.5, 1.0),
+            within("zeta", self.zeta, 0.01, 1.0),
+        )
+        balancing = AUTO if self.balancing == AUTO else checked_balancing(self.balancing, self.length)
+        example = ACS(self.length, 1.0, 1.0, FLOOR_BALANCING)
+        self.keep(example, step_size=maximum, min_step_size=floor, balancing=balancing)
+
+    def _length(self) -> int:
+        number = count("cycles", self.cycles)
+        if self.cycle_length is not None:
+            return count("cycle_length", self.cycle_length, 2)
+        if self.steps is None:
+            raise ValueError("steps or cycle_length must be given, neither was")
+        return max(2, count("steps", self.steps) // number)
+
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+        numbers = (hyperparameters[name] for name in ("step_size", "min_step_size", "balancing"))
+        return ACS(self.length, *numbers)
+
+    def tune(self, target: Target, generator: Generator) -> TuningResult:
+        """What is open, in the order floor, maximum, balancing constants.
+
+        A maximum that is given limits the floor; otherwise the floor limits the maximum. The two come from
+        different balancing constants, so a maximum below the floor does occur: on the 8-mode grid targets,
+        where `beta_max` overshoots the modes. The cycle is then flat, which is DMALA at alpha_min, and the
+        report says so (``"flat"``).
+        """
+        space = discrete_space("acs", target.space)
+        state = acs_cycle.warm_up(target, space, self.aims, PILOT_CHAINS, generator)
+        evaluations = acs_cycle.WARM_UP_STEPS
+        report: dict[str, Any] = {"target_acceptance": self.aims.acceptance}
+        floor, maximum, balancing = (self.given[name] for name in ("min_step_size", "step_size", "balancing"))
+        if floor == AUTO:
+            found = acs_cycle.find_floor(target, space, state, self.aims, generator)
+            state, evaluations = found.state, evaluations + found.evaluations
+            report["floor"] = {"step_size": found.step_size, "acceptance": found.acceptance}
+            floor = found.step_size if maximum == AUTO else min(found.step_size, maximum)
+        if maximum == AUTO:
+            found = acs_cycle.find_maximum(target, space, state, self.aims, generator)
+            state, evaluations = found.state, evaluations + found.evaluations
+            report["maximum"] = {"step_size": found.step_size, "acceptance": found.acceptance}
+            maximum = max(found.step_size, floor)
+        if balancing == AUTO:
+            above = [size for size in cosine_steps(maximum, floor, self.length) if size > floor]
+            chosen, spent = acs_cycle.find_balancings(target, state, above, self.aims, generator)
+            balancing = chosen + [FLOOR_BALANCING] * (self.length - len(above))
+            evaluations += spent
+        report["flat"] = maximum == floor
+        numbers = {"step_size": maximum, "min_step_size": floor, "balancing": balancing}
+        return TuningResult(numbers, evaluations, report)

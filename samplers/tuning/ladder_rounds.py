@@ -18,7 +18,8 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import family_of, takes_step_size
 from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.replica_count import optimal_replicas
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_round import SwapMemory, Swaps
+from samplers.tempering.swaps.swap_rules import Rungs
 from samplers.tuning.step_size import Pilot, check_finite, tune_step_size
 from targets.randomness import Generator
 from targets.target import Target
@@ -57,66 +58,85 @@ class TunedLadder:
         }
 
 
-def tune_ladder(
-    kernel: Kernel,
-    target: Target,
-    generator: Generator,
-    *,
-    replicas: int | None,
-    formula: str,
-    limit: int,
-    step_size: Tensor | None,
-    acceptance: float,
-    pilot_replicas: int = 10,
-    rounds: int = 5,
-    steps: int = 400,
-    chains: int = 32,
-    tolerance: float = 0.05,
-) -> TunedLadder:
-    """Algorithm 3: rounds that adapt the ladder until the barrier stands still, then K and its ladder.
+@dataclass(frozen=True)
+class LadderWanted:
+    """What a ladder is tuned for.
 
-    Args:
+    Attributes:
         replicas: K, or None for the number that `formula` gives, at most `limit`.
         step_size: of all rungs ``()``, or of each of the `replicas` rungs ``(K,)``, which the pilot's rungs
             take by their place in the ladder: both ladders cut the barrier into equal parts. None: tuned to
             `acceptance` on the first pilot ladder and interpolated in beta afterwards.
-        pilot_replicas, rounds, steps, chains: size of the pilot; half of the steps of a round are measured.
-        tolerance: the rounds end when the barrier moves by less.
     """
+
+    replicas: int | None = None
+    formula: str = "constrained"
+    limit: int = 32
+    step_size: Tensor | None = None
+    acceptance: float = Kernel.optimal_acceptance
+
+
+@dataclass(frozen=True)
+class LadderPilot:
+    """Size of the pilot: half of the `steps` of a round are measured.
+
+    The rounds end when the barrier moves by less than `tolerance`.
+    """
+
+    replicas: int = 10
+    rounds: int = 5
+    steps: int = 400
+    chains: int = 32
+    tolerance: float = 0.05
+
+
+def tune_ladder(
+    kernel: Kernel,
+    target: Target,
+    generator: Generator,
+    wanted: LadderWanted,
+    pilot: LadderPilot | None = None,
+) -> TunedLadder:
+    """Algorithm 3: rounds that adapt the ladder until the barrier stands still, then K and its ladder."""
+    pilot = pilot or LadderPilot()
     like = target.like()
-    betas = geometric_ladder(pilot_replicas)
+    betas = geometric_ladder(pilot.replicas)
     first, evaluations = betas, 0
     sizes: Tensor | None = None
     given: Tensor | None = None
     family = family_of(kernel) if takes_step_size(type(kernel)) else None
     if family is not None:
-        if step_size is None:
-            sizes, _, spent = tune_step_size(family, target, betas, generator, wanted=acceptance, pilot=ROUGH)
-            evaluations += spent * pilot_replicas
+        if wanted.step_size is None:
+            sizes, _, spent = tune_step_size(
+                family, target, betas, generator, wanted=wanted.acceptance, pilot=ROUGH
+            )
+            evaluations += spent * pilot.replicas
         else:
-            given = _by_place(step_size, pilot_replicas)
-    theta = target.initial((pilot_replicas, 1, chains), generator)
+            given = _by_place(wanted.step_size, pilot.replicas)
+    theta = target.initial((pilot.replicas, 1, pilot.chains), generator)
     history: list[float] = []
     rejections: list[float] = []
-    pilot = betas.tolist()
-    for _ in range(rounds):
-        pilot = betas.tolist()
+    tried = betas.tolist()
+    for _ in range(pilot.rounds):
+        tried = betas.tolist()
         rung_kernel = kernel
         if sizes is not None:
             at = np.interp(betas.numpy(), first.numpy()[::-1], sizes.log().numpy()[::-1])
             given = torch.from_numpy(np.exp(at))
         if given is not None and family is not None:
             rung_kernel = family(given.to(like).reshape(-1, 1, 1))
-        theta, rejections, spent = _pilot_round(rung_kernel, target, theta, betas.to(like), steps, generator)
+        theta, rejections, spent = _pilot_round(
+            rung_kernel, target, theta, betas.to(like), pilot.steps, generator
+        )
         evaluations += spent
         history.append(float(sum(rejections)))
-        betas = torch.tensor(equal_rejection_ladder(pilot, rejections, pilot_replicas), dtype=torch.float64)
-        if len(history) > 1 and abs(history[-1] - history[-2]) < tolerance:
+        betas = torch.tensor(equal_rejection_ladder(tried, rejections, pilot.replicas), dtype=torch.float64)
+        if len(history) > 1 and abs(history[-1] - history[-2]) < pilot.tolerance:
             break
     optimal = {name: optimal_replicas(history[-1], name) for name in ("v1", "v2", "constrained")}
-    chosen = replicas if replicas is not None else optimal_replicas(history[-1], formula, limit)
-    ladder = torch.tensor(equal_rejection_ladder(pilot, rejections, chosen), dtype=torch.float64)
-    return TunedLadder(ladder, history, rejections, pilot, optimal, evaluations)
+    chosen = wanted.replicas or optimal_replicas(history[-1], wanted.formula, wanted.limit)
+    ladder = torch.tensor(equal_rejection_ladder(tried, rejections, chosen), dtype=torch.float64)
+    return TunedLadder(ladder, history, rejections, tried, optimal, evaluations)
 
 
 def _by_place(step_sizes: Tensor, rungs: int) -> Tensor:
@@ -133,15 +153,12 @@ def _pilot_round(
     ladder = betas.reshape(-1, 1, 1)
     swaps = Swaps()
     state = kernel.init(target, theta, ladder)
-    turn = torch.zeros((), dtype=torch.int64, device=theta.device)
-    replica = torch.zeros_like(state.log_prob, dtype=torch.int64)
+    memory = SwapMemory.start(state.log_prob)
     total = torch.zeros(len(betas) - 1, dtype=torch.float64, device=theta.device)
     evaluations = 0
     for step in range(steps):
         moved, info = kernel.step(target, state, ladder, generator)
-        state, swap, _ = swaps.round(
-            target, state, moved, ladder, None, turn + step, replica, state.log_prob, generator
-        )
+        state, swap, memory = swaps.round(target, state, moved, Rungs(ladder), memory, generator)
         evaluations += info.evaluations * len(betas)
         if step >= steps // 2:
             total += 1.0 - swap.probability.mean((-2, -1), dtype=torch.float64)

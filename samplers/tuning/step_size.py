@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
-from samplers.kernel_family import KernelFamily
+from samplers.kernel_family import KernelFamily, family_of
 from samplers.tuning.tunable import Tunable, TuningResult
 from targets.randomness import Generator
 from targets.spaces import Discrete, Ordinal
@@ -30,6 +30,10 @@ class Pilot:
     candidates: int = 25
     chains: int = 32
     steps: int = 400
+
+
+PER_RUNG = Pilot(candidates=25, chains=16, steps=300)
+"""For a ladder, each of whose rungs has candidates of its own."""
 
 
 def check_finite(*values: Tensor) -> None:
@@ -111,6 +115,16 @@ def tune_step_size(
     return first_crossing(candidates, acceptance, wanted), acceptance, evaluations
 
 
+def tune_rungs(
+    kernel: Kernel, target: Target, betas: Tensor, generator: Generator, acceptance: float
+) -> tuple[Tensor, int]:
+    """Step sizes ``(K,)`` of the rungs or levels `betas` around `kernel`, and the evaluations spent."""
+    sizes, _, spent = tune_step_size(
+        family_of(kernel), target, betas, generator, wanted=acceptance, pilot=PER_RUNG
+    )
+    return sizes.double().cpu(), spent * len(betas)
+
+
 def adjusted_form(kernel: Kernel) -> Kernel:
     """`kernel` with an acceptance step: what the step size of one that rejects nothing is tuned by."""
     if getattr(kernel, "adjusted", True):
@@ -140,7 +154,7 @@ class StepSizeTuning(Tunable):
         """The kernel at a step size."""
         return self.cls(step_size=step_size, **self.settings)
 
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         return self.at(hyperparameters["step_size"])
 
     def tune(self, target: Target, generator: Generator) -> TuningResult:

@@ -3,101 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, count, one_of, within
+from samplers.hyperparameters import AUTO, count, one_of, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import family_of, takes_step_size
+from samplers.kernel_family import takes_step_size
 from samplers.tempering.ladder import check_ladder
-from samplers.tempering.parallel_tempering import ParallelTempering, check_rule, rung_step_sizes
+from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tuning.inner import inner_kernel
-from samplers.tuning.ladder_rounds import tune_ladder
-from samplers.tuning.step_size import Pilot, tune_step_size
-from samplers.tuning.tunable import Tunable, TuningResult
+from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.randomness import Generator
 from targets.target import Target
 
-PER_RUNG = Pilot(candidates=25, chains=16, steps=300)
 
-
-class LadderTuning(Tunable):
-    """`ParallelTempering` with an open ladder or step sizes: Algorithm 3, then the step size of each rung.
-
-    Args:
-        kernel: what is tempered.
-        betas: the ladder ``(K,)``; None where it is open.
-        step_size: one for all rungs, one per rung, or None where the kernel has none; ``"auto"`` where open.
-        swap: of the tempered kernel.
-        replicas: K, or None where it follows from the communication barrier by `formula`, at most `limit`.
-        acceptance: what step sizes are tuned to.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        betas: Tensor | None,
-        step_size: Any,
-        swap: Swaps | None,
-        replicas: int | None,
-        *,
-        formula: str,
-        limit: int,
-        acceptance: float,
-    ) -> None:
-        self.base, self.betas, self.step_size, self.swap = kernel, betas, step_size, swap
-        self.replicas, self.formula, self.limit, self.acceptance = replicas, formula, limit, acceptance
-        rungs = replicas if betas is None else len(betas)
-        self.step_sizes = None if step_size == AUTO else rung_step_sizes(kernel, step_size, rungs)
-        names = {"ladder": betas is None, "step_size": step_size == AUTO}
-        self.open = tuple(name for name, missing in names.items() if missing)
-        self.example: ParallelTempering = ParallelTempering(
-            kernel, [1.0, 0.5] if betas is None else betas.tolist(), swap=swap
-        )
-
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
-        self.example.swaps.rule.check(target)
-        evaluations, report = 0, {}
-        betas, step_size = self.betas, self.step_size
-        if betas is None:
-            tuned = tune_ladder(
-                self.base,
-                target,
-                generator,
-                replicas=self.replicas,
-                formula=self.formula,
-                limit=self.limit,
-                step_size=self.step_sizes,
-                acceptance=self.acceptance,
-            )
-            betas, evaluations, report = tuned.betas, tuned.evaluations, tuned.report()
-        if "step_size" in self.open:
-            sizes, _, spent = tune_step_size(
-                family_of(self.base), target, betas, generator, wanted=self.acceptance, pilot=PER_RUNG
-            )
-            step_size, evaluations = sizes.tolist(), evaluations + spent * len(betas)
-        return TuningResult({"ladder": betas.tolist(), "step_size": step_size}, evaluations, report)
-
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
-        return ParallelTempering(
-            self.base, hyperparameters["ladder"], hyperparameters["step_size"], self.swap
-        )
-
-
-def parallel_tempering(
-    kernel: Kernel | Tunable,
-    ladder: Sequence[float] | str = AUTO,
-    replicas: int | str = AUTO,
-    step_size: float | Sequence[float] | str | None = None,
-    swap: Swaps | None = None,
-    replicas_formula: str = "constrained",
-    max_replicas: int = 32,
-    acceptance: float = Kernel.optimal_acceptance,
-) -> Kernel | Tunable:
-    """`ParallelTempering` with its numbers, or its tuning.
+@dataclass(eq=False)
+class LadderSettings(Settings):
+    """`ParallelTempering` and its tuning: Algorithm 3 for the ladder, then the step size of each rung.
 
     Args:
         kernel: what is tempered.
@@ -111,20 +39,48 @@ def parallel_tempering(
         max_replicas: upper limit of an automatic K.
         acceptance: what step sizes are tuned to.
     """
-    formula = one_of("replicas_formula", replicas_formula, FORMULAS)
-    limit = count("max_replicas", max_replicas, 2)
-    wanted = within("acceptance", acceptance, 0.01, 0.99)
-    betas = None if ladder == AUTO else check_ladder(ladder)
-    number = None if replicas == AUTO else count("replicas", replicas, 2)
-    if betas is not None and number not in (None, len(betas)):
-        raise ValueError(f"replicas={number} does not fit the ladder given, which has {len(betas)} rungs")
-    base, choice = inner_kernel(kernel), swap or Swaps()
-    check_rule(base, choice)
-    given: Any = AUTO if step_size is None and isinstance(kernel, Tunable) else step_size
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        given = list(given)
-    if given == AUTO and not takes_step_size(type(base)):
-        rung_step_sizes(base, given, None)
-    if betas is not None and given != AUTO:
-        return ParallelTempering(base, betas.tolist(), given, choice)
-    return LadderTuning(base, betas, given, choice, number, formula=formula, limit=limit, acceptance=wanted)
+
+    kernel: Kernel | Tunable
+    ladder: Sequence[float] | str = AUTO
+    replicas: int | str = AUTO
+    step_size: float | Sequence[float] | str | None = None
+    swap: Swaps | None = None
+    replicas_formula: str = "constrained"
+    max_replicas: int = 32
+    acceptance: float = Kernel.optimal_acceptance
+
+    def __post_init__(self) -> None:
+        betas = None if self.ladder == AUTO else check_ladder(self.ladder).tolist()
+        number = None if self.replicas == AUTO else count("replicas", self.replicas, 2)
+        if betas is not None and number not in (None, len(betas)):
+            raise ValueError(f"replicas={number} does not fit the ladder given, which has {len(betas)} rungs")
+        self.base = inner_kernel(self.kernel)
+        step_size = wrapper_step_size(self.kernel, self.step_size)
+        self.step_sizes: Tensor | None = None
+        if step_size != AUTO or not takes_step_size(type(self.base)):
+            self.step_sizes = rung_step_sizes(self.base, step_size, len(betas) if betas else number)
+        self.wanted = LadderWanted(
+            replicas=number,
+            formula=one_of("replicas_formula", self.replicas_formula, FORMULAS),
+            limit=count("max_replicas", self.max_replicas, 2),
+            step_size=self.step_sizes,
+            acceptance=wanted_acceptance(self.acceptance),
+        )
+        example = ParallelTempering(self.base, betas or [1.0, 0.5], swap=self.swap)
+        self.keep(example, ladder=betas or AUTO, step_size=step_size)
+
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> ParallelTempering:
+        ladder, step_size = hyperparameters["ladder"], hyperparameters["step_size"]
+        return ParallelTempering(self.base, ladder, step_size, self.swap)
+
+    def tune(self, target: Target, generator: Generator) -> TuningResult:
+        (self.swap or Swaps()).rule.check(target)
+        numbers, evaluations, report = dict(self.given), 0, {}
+        if "ladder" in self.open:
+            tuned = tune_ladder(self.base, target, generator, self.wanted)
+            numbers["ladder"], evaluations, report = tuned.betas.tolist(), tuned.evaluations, tuned.report()
+        if "step_size" in self.open:
+            betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
+            sizes, spent = tune_rungs(self.base, target, betas, generator, self.acceptance)
+            numbers["step_size"], evaluations = sizes.tolist(), evaluations + spent
+        return TuningResult(numbers, evaluations, report)

@@ -2,135 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, count, one_of, within
+from samplers.hyperparameters import AUTO, count, one_of, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.ladder import check_ladder
-from samplers.tempering.simulated.partition_functions import PartitionPilot
+from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
     SimulatedTempering,
     check_log_partition,
     check_rate,
     level_step_sizes,
 )
-from samplers.tempering.simulated.stmh_ladder import LADDERS
-from samplers.tuning.inner import inner_kernel
-from samplers.tuning.level_search import PARTITIONS, STMH, check_open, tune_ladder_of, tune_step_sizes_of
-from samplers.tuning.tunable import Tunable, TuningResult
+from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
+from samplers.tempering.simulated.stochastic_approximation import wang_landau
+from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.randomness import Generator
+from targets.spaces import Real
 from targets.target import Target
 
+STMH = "stmh"
+"""The step size R at every level, by STMH's conditions."""
 
-class LevelTuning(Tunable):
-    """`SimulatedTempering` with an open ladder, step sizes or log Z_i, which are found in this order.
+Estimator = Callable[[SimulatedTempering, Target, PartitionPilot, Generator], PartitionFunctions]
 
-    Args:
-        kernel: what is tempered.
-        ladder: numbers, ``"auto"``, ``"coarse"`` or ``"fine"``.
-        step_size: numbers, ``"auto"``, ``"stmh"``, or None for a kernel that has none or its own.
-        log_partition: numbers or ``"auto"``.
-        rate: probability of a move between levels.
-        partition: how log Z_i is estimated.
-        pilot: size of the pilot that estimates it.
-        limit: largest number of levels of an automatic ladder.
-        acceptance: what step sizes are tuned to.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        ladder: Any,
-        step_size: Any,
-        log_partition: Any,
-        *,
-        rate: float,
-        partition: str,
-        pilot: PartitionPilot,
-        limit: int,
-        acceptance: float,
-    ) -> None:
-        self.base, self.ladder, self.step_size, self.rate = kernel, ladder, step_size, rate
-        self.partition, self.pilot, self.limit, self.acceptance = partition, pilot, limit, acceptance
-        self.betas = None if isinstance(ladder, str) else check_ladder(ladder)
-        levels = None if self.betas is None else len(self.betas)
-        self.step_sizes: Tensor | None = None
-        if not isinstance(step_size, str):
-            self.step_sizes = level_step_sizes(step_size, kernel, levels)
-        self.log_partition = None if log_partition == AUTO else check_log_partition(log_partition, levels)
-        is_open = {
-            "ladder": self.betas is None,
-            "step_size": isinstance(step_size, str),
-            "log_partition": self.log_partition is None,
-        }
-        self.open = tuple(name for name, missing in is_open.items() if missing)
-        betas = torch.tensor([1.0, 0.5]) if self.betas is None else self.betas
-        self.example: SimulatedTempering = self._chain(betas, torch.zeros_like(betas), None)
-
-    def check(self, target: Target) -> None:
-        self.base.check(target)
-        check_open(target, self.ladder, self.step_size)
-
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
-        self.check(target)
-        report: dict[str, Any] = {}
-        evaluations = 0
-        betas, sizes, values = self.betas, self.step_sizes, self.log_partition
-        if betas is None:
-            betas, found, evaluations = tune_ladder_of(
-                self.base, target, self.ladder, generator, self.limit, self.acceptance, sizes
-            )
-            report.update(found)
-        if "step_size" in self.open:
-            sizes, spent = tune_step_sizes_of(
-                self.base, target, self.step_size, betas, generator, self.acceptance
-            )
-            evaluations += spent
-        if values is None:
-            chain = self._chain(betas, torch.zeros_like(betas), sizes).to(target.like())
-            estimates = PARTITIONS[self.partition](chain, target, self.pilot, generator)
-            values = torch.tensor(estimates.log_partition, dtype=torch.float64)
-            report.update(estimates.report())
-            evaluations += estimates.evaluations
-        numbers = {
-            "ladder": betas.tolist(),
-            "step_size": None if sizes is None else sizes.tolist(),
-            "log_partition": values.tolist(),
-        }
-        return TuningResult(numbers, evaluations, report)
-
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> SimulatedTempering:
-        return SimulatedTempering(
-            self.base,
-            hyperparameters["ladder"],
-            hyperparameters["log_partition"],
-            self.rate,
-            hyperparameters["step_size"],
-        )
-
-    def _chain(self, betas: Tensor, log_partition: Tensor, sizes: Tensor | None) -> SimulatedTempering:
-        step_size = None if sizes is None else sizes.tolist()
-        return SimulatedTempering(self.base, betas.tolist(), log_partition.tolist(), self.rate, step_size)
+PARTITIONS: dict[str, Estimator] = {"inductive": inductive, "wang_landau": wang_landau}
 
 
-def simulated_tempering(
-    kernel: Kernel | Tunable,
-    ladder: Sequence[float] | str = AUTO,
-    rate: float = 0.5,
-    log_partition: Sequence[float] | str = AUTO,
-    partition: str = "inductive",
-    step_size: float | Sequence[float] | str | None = None,
-    max_levels: int = 32,
-    acceptance: float = Kernel.optimal_acceptance,
-    pilot: PartitionPilot | None = None,
-) -> Kernel | Tunable:
-    """`SimulatedTempering` with its numbers, or its tuning.
+@dataclass(eq=False)
+class LevelSettings(Settings):
+    """`SimulatedTempering` and its tuning: the ladder, the step sizes and log Z_i, in this order.
 
     Args:
         kernel: what is tempered.
@@ -147,29 +57,109 @@ def simulated_tempering(
         acceptance: what step sizes are tuned to.
         pilot: size of the pilot that estimates the log Z_i.
     """
-    base = inner_kernel(kernel)
-    given: Any = AUTO if step_size is None and isinstance(kernel, Tunable) else step_size
-    open_ended = isinstance(ladder, str) and ladder in (AUTO, *LADDERS)
-    rung_ladder: Any = ladder
-    if not open_ended:
-        check_ladder(ladder)
-        rung_ladder = list(ladder)
-    if isinstance(given, str) and takes_step_size(type(base)):
-        one_of("step_size", given, (AUTO, STMH) if isinstance(base, GaussianWalk) else (AUTO,))
-    elif isinstance(given, str):
-        level_step_sizes(given, base, None)  # type: ignore[arg-type]
-    tuning = LevelTuning(
-        base,
-        rung_ladder,
-        given,
-        log_partition,
-        rate=check_rate(rate),
-        partition=one_of("partition", partition, PARTITIONS),
-        pilot=pilot or PartitionPilot(),
-        limit=count("max_levels", max_levels, 2),
-        acceptance=within("acceptance", acceptance, 0.01, 0.99),
-    )
-    if tuning.open:
-        return tuning
-    numbers = {"ladder": rung_ladder, "step_size": given, "log_partition": log_partition}
-    return tuning.kernel(numbers)
+
+    kernel: Kernel | Tunable
+    ladder: Sequence[float] | str = AUTO
+    rate: float = 0.5
+    log_partition: Sequence[float] | str = AUTO
+    partition: str = "inductive"
+    step_size: float | Sequence[float] | str | None = None
+    max_levels: int = 32
+    acceptance: float = Kernel.optimal_acceptance
+    pilot: PartitionPilot | None = None
+
+    def __post_init__(self) -> None:
+        self.base = inner_kernel(self.kernel)
+        rule = isinstance(self.ladder, str) and self.ladder in (AUTO, *LADDERS)
+        betas = None if rule else check_ladder(self.ladder).tolist()
+        levels = None if betas is None else len(betas)
+        step_size = wrapper_step_size(self.kernel, self.step_size)
+        self.step_sizes: Tensor | None = None
+        if isinstance(step_size, str) and takes_step_size(type(self.base)):
+            one_of("step_size", step_size, (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,))
+        else:
+            self.step_sizes = level_step_sizes(step_size, self.base, levels)
+        check_rate(self.rate)
+        one_of("partition", self.partition, PARTITIONS)
+        self.wanted = LadderWanted(
+            limit=count("max_levels", self.max_levels, 2),
+            step_size=self.step_sizes,
+            acceptance=wanted_acceptance(self.acceptance),
+        )
+        log_partition: Any = self.log_partition
+        if log_partition != AUTO:
+            log_partition = check_log_partition(log_partition, levels).tolist()
+        self.keep(
+            self._chain(betas or [1.0, 0.5], None),
+            ladder=betas or self.ladder,
+            step_size=step_size,
+            log_partition=log_partition,
+        )
+
+    def check(self, target: Target) -> None:
+        """Refuses what cannot be found on `target`; costs nothing.
+
+        Raises:
+            ValueError: for a rule of STMH where the target is no mixture of Gaussians, and on the reals for
+                a ladder that is left to pilot rounds or ends at 0, where the hot distribution is improper.
+        """
+        self.base.check(target)
+        ladder = self.given["ladder"]
+        if ladder in LADDERS or self.given["step_size"] == STMH:
+            mixture_of(target)
+        if isinstance(target.space, Real) and (ladder == AUTO or ladder[-1] == 0):
+            raise ValueError(
+                "ladder must end above 0 on the reals: 'coarse', 'fine' or a list of numbers, "
+                f"{ladder!r} was given"
+            )
+
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> SimulatedTempering:
+        ladder, log_partition = hyperparameters["ladder"], hyperparameters["log_partition"]
+        return SimulatedTempering(self.base, ladder, log_partition, self.rate, hyperparameters["step_size"])
+
+    def tune(self, target: Target, generator: Generator) -> TuningResult:
+        self.check(target)
+        report: dict[str, Any] = {}
+        evaluations, numbers = 0, dict(self.given)
+        if "ladder" in self.open:
+            betas, found, evaluations = self._tuned_ladder(target, generator)
+            numbers["ladder"] = betas
+            report.update(found)
+        betas, sizes = numbers["ladder"], self.step_sizes
+        if "step_size" in self.open:
+            sizes, spent = self._tuned_step_sizes(target, betas, generator)
+            evaluations += spent
+        numbers["step_size"] = None if sizes is None else sizes.tolist()
+        if "log_partition" in self.open:
+            chain = self._chain(betas, numbers["step_size"]).to(target.like())
+            pilot = self.pilot or PartitionPilot()
+            estimates = PARTITIONS[self.partition](chain, target, pilot, generator)
+            numbers["log_partition"] = estimates.log_partition
+            report.update(estimates.report())
+            evaluations += estimates.evaluations
+        return TuningResult(numbers, evaluations, report)
+
+    def _chain(self, betas: list[float], step_size: Any) -> SimulatedTempering:
+        """With partition functions that are still to be found."""
+        return SimulatedTempering(self.base, betas, [0.0] * len(betas), self.rate, step_size)
+
+    def _tuned_ladder(self, target: Target, generator: Generator) -> tuple[list[float], dict[str, Any], int]:
+        """Inverse temperatures by the rule that was given; a report; the evaluations spent per chain."""
+        rule = self.given["ladder"]
+        if rule in LADDERS:
+            mixture = mixture_of(target)
+            betas = stmh_ladder(mixture, rule)
+            return betas, {"stmh_distance": mixture.distance, "stmh_radius": radius(mixture, len(betas))}, 0
+        # The number of replicas that suits swaps is no worse for single chains: both need overlap.
+        tuned = tune_ladder(self.base, target, generator, self.wanted)
+        return tuned.betas.tolist(), tuned.report(), tuned.evaluations
+
+    def _tuned_step_sizes(
+        self, target: Target, betas: list[float], generator: Generator
+    ) -> tuple[Tensor, int]:
+        """Step sizes ``(L,)``, float64, and the evaluations spent per chain."""
+        if self.given["step_size"] == STMH:
+            size = radius(mixture_of(target), len(betas))
+            return torch.full((len(betas),), size, dtype=torch.float64), 0
+        levels = torch.tensor(betas, dtype=torch.float64)
+        return tune_rungs(self.base, target, levels, generator, self.acceptance)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
+from samplers.kernel_family import takes_step_size
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -17,7 +19,7 @@ class TuningResult:
     """What a pilot found.
 
     Attributes:
-        hyperparameters: numbers and nested lists, fit for JSON; `Tunable.kernel` takes them.
+        hyperparameters: numbers and nested lists, fit for JSON; `Tunable.kernel_at` takes them.
         evaluations: of the target, per pilot chain.
         report: what a reader may want to know about the pilot, fit for JSON.
     """
@@ -53,14 +55,65 @@ class Tunable(ABC):
         """
 
     @abstractmethod
-    def kernel(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         """The kernel with the hyperparameters that `tune` found."""
 
     def tuned(self, target: Target, generator: Generator) -> Kernel:
         """The kernel tuned to `target`."""
-        return self.kernel(self.tune(target, generator).hyperparameters)
+        return self.kernel_at(self.tune(target, generator).hyperparameters)
+
+
+class Settings(Tunable):
+    """All that a configuration says of a kernel with several hyperparameters that may be open.
+
+    A subclass is a dataclass with the configuration's keys as fields, checks them in ``__post_init__`` and
+    ends that with `keep`.
+
+    Attributes:
+        given: the hyperparameters that `kernel_at` takes; a word such as ``auto`` where one is open.
+    """
+
+    given: dict[str, Any]
+
+    def keep(self, example: Kernel, **given: Any) -> None:
+        """Sets `example`, `given` and `open`."""
+        self.example, self.given = example, given
+        self.open = tuple(name for name, value in given.items() if isinstance(value, str))
+
+    def sampler(self) -> Kernel | Tunable:
+        """The kernel where every hyperparameter is given, else this."""
+        return self if self.open else self.kernel_at(self.given)
 
 
 def fixed(sampler: Kernel | Tunable) -> Kernel:
     """The kernel of a sampler, or its example where something is open."""
     return sampler.example if isinstance(sampler, Tunable) else sampler
+
+
+def inner_kernel(sampler: Kernel | Tunable) -> Kernel:
+    """The kernel to be tempered; an open step size is left to the wrapper, which has one for each rung.
+
+    Raises:
+        ValueError: if anything else is open, or the kernel is tempered already.
+    """
+    kernel = fixed(sampler)
+    if kernel.axes or kernel.has_levels:
+        raise ValueError(f"kernel must not be tempered already, {type(kernel).__name__} was given")
+    if not kernel.temperable:
+        raise ValueError(f"kernel must serve inverse temperatures below 1, {type(kernel).__name__} does not")
+    if isinstance(sampler, Tunable):
+        more = [name for name in sampler.open if name != "step_size"]
+        if more == ["balancing"] and takes_step_size(type(kernel)):
+            raise ValueError("balancing must be a number from 0.5 to 1 inside a ladder, 'auto' was given")
+        if more or not takes_step_size(type(kernel)):
+            raise ValueError(f"kernel must be given with its {sampler.open[0]}, 'auto' was given")
+    return kernel
+
+
+def wrapper_step_size(sampler: Kernel | Tunable, step_size: Any) -> Any:
+    """The step size of a wrapper around `sampler`: ``auto`` where neither has one; a sequence as a list."""
+    if step_size is None and isinstance(sampler, Tunable):
+        return AUTO
+    return (
+        list(step_size) if isinstance(step_size, Sequence) and not isinstance(step_size, str) else step_size
+    )

@@ -11,21 +11,16 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from metrics.discrepancy.emc import EMC
-from metrics.discrepancy.emc_per_sample import EMCPerSample
+from metrics.discrepancy.emc import EMC, EMCPerSample
 from metrics.discrepancy.kl import KL, KLClipped
-from metrics.discrepancy.mmd import MMD
-from metrics.discrepancy.mmd_exact import MMDExact
+from metrics.discrepancy.mmd import MMD, MMDExact
 from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures
 from metrics.discrepancy.tv import TV
 from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.mixing.acceptance import Acceptance
-from metrics.mixing.barrier import Barrier
-from metrics.mixing.ess import ESS, ESSMode
-from metrics.mixing.jump import Jump
-from metrics.mixing.rhat import RHat, RHatMode
+from metrics.mixing.diagnostics import ESS, ESSMode, RHat, RHatMode
 from metrics.mixing.round_trips import RoundTrips
-from metrics.mixing.swap_rate import SwapRate
+from metrics.mixing.step_means import Acceptance, Jump
+from metrics.mixing.swaps import Barrier, SwapRate
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
 from samplers.kernel import Info

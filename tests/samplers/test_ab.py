@@ -73,7 +73,7 @@ def test_the_pilot_tunes_both_to_the_wanted_acceptance() -> None:
     assert report["balancing"] == list(BALANCING_CANDIDATES)
     best = max(range(len(BALANCING_CANDIDATES)), key=report["mean_squared_jump"].__getitem__)
     assert found["balancing"] == BALANCING_CANDIDATES[best]
-    kernel = sampler.kernel(found)
+    kernel = sampler.kernel_at(found)
     generator = torch.Generator().manual_seed(1)
     start = target.sample((1, 1, 1000), generator)
     jump, acceptance, evaluations = mean_squared_jump(kernel, target, start, generator, 60)
@@ -91,7 +91,7 @@ def test_what_is_given_is_not_tuned() -> None:
     result = balancing_given.tune(target, generator)
     assert result.hyperparameters["balancing"] == 0.65
     assert "mean_squared_jump" not in result.report
-    kernel = balancing_given.kernel(result.hyperparameters)
+    kernel = balancing_given.kernel_at(result.hyperparameters)
     assert isinstance(kernel, AB)
     assert kernel.balancing == 0.65
 

@@ -120,7 +120,7 @@ def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGau
     maximum = DMALA(result.report["maximum"]["step_size"], balancing=0.95)
     _, acceptance, _ = mean_squared_jump(maximum, target, start, generator, 60)
     assert float(acceptance) == pytest.approx(0.5, abs=0.1)
-    kernel = sampler.kernel(found)
+    kernel = sampler.kernel_at(found)
     assert isinstance(kernel, ACS)
     assert kernel.cycle_length == 20
 

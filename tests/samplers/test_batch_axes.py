@@ -10,11 +10,11 @@ from samplers.discrete.dmala import DMALA
 from samplers.discrete.gibbs import Gibbs
 from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import REPLICA, ParallelTempering
+from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers.tempering.swaps.swap_round import REPLICA, Swaps
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.paper_mixtures import stmh_two_modes
 from targets.target import Target

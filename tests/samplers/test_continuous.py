@@ -322,7 +322,7 @@ def test_the_step_size_is_tuned_to_the_acceptance_asked_for() -> None:
     """The pilot's and the check's own noise are near 0.01; 0.05 tells 0.574 from 0.7 and from 0.45."""
     target = mixture()
     found = tunable(MALA).tune(target, torch.Generator().manual_seed(0))
-    kernel = tunable(MALA).kernel(found.hyperparameters)
+    kernel = tunable(MALA).kernel_at(found.hyperparameters)
     assert tunable(MALA).open == ("step_size",)
     generator = torch.Generator().manual_seed(1)
     state = evaluate(target, target.sample((1, 5_000), generator), gradient=True)

@@ -14,10 +14,10 @@ from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.discrete.dmala import DMALA
 from samplers.tempering.simulated.partition_functions import PartitionPilot, log_mean_weight
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, radius, stmh_ladder
+from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
 from samplers.tuning.configured import configured
-from samplers.tuning.level_search import PARTITIONS, mixture_of
+from samplers.tuning.tempered_level_tuning import PARTITIONS
 from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
@@ -65,7 +65,7 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
     assert (high - low).max() <= 2 * 1.97 * 0.0095
     assert (error.abs() <= 1.35 * (high - low) + 1e-9).all()
     assert min(result.report["partition_effective_sample_size"]) > 1_000
-    tuned = sampler.kernel(found)
+    tuned = sampler.kernel_at(found)
     assert isinstance(tuned, SimulatedTempering)
     assert tuned.log_partition.tolist() == found["log_partition"]
 

@@ -264,7 +264,7 @@ def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
     assert sampler.open == ("ladder",)
     found = sampler.tune(TARGET, Streams([0], "tuning")).hyperparameters
     assert found["step_size"] == sizes
-    tuned = sampler.kernel(found)
+    tuned = sampler.kernel_at(found)
     assert isinstance(tuned, ParallelTempering)
     assert tuned.axes == (4,)
     assert tuned.step_sizes is not None

@@ -14,9 +14,9 @@ from samplers.continuous.mala import MALA
 from samplers.continuous.ula import ULA
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
-from samplers.tempering.parallel_tempering import REPLICA
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
+from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
 from samplers.tuning.configured import configured
 from targets.randomness import Streams
@@ -245,7 +245,7 @@ def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
     assert sampler.open == ("step_size",)
     found = sampler.tune(target, torch.Generator().manual_seed(9)).hyperparameters
-    assert sampler.kernel(found).exact is False
+    assert sampler.kernel_at(found).exact is False
     tuned = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.2], found["step_size"], tau=10.0)
     generator = torch.Generator().manual_seed(10)
     state, seen = tuned.init(target, target.sample((2, 1, 500), generator), ONE), []

@@ -24,7 +24,7 @@ from samplers.tempering.replica_count import (
     round_trip_time,
 )
 from samplers.tuning.configured import configured
-from samplers.tuning.ladder_rounds import tune_ladder
+from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
 from samplers.tuning.step_size import first_crossing
 from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
@@ -50,9 +50,8 @@ def exact_rejections(target: Target, betas: list[float]) -> list[float]:
 
 def test_pilot_rejections_are_the_exact_ones() -> None:
     tuned = tune_ladder(
-        Gibbs(), RUGGED, Streams([0], "tuning"), replicas=None, formula="constrained", limit=32,
-        step_size=None, acceptance=0.574, steps=2000, chains=64,
-    )  # fmt: skip
+        Gibbs(), RUGGED, Streams([0], "tuning"), LadderWanted(), LadderPilot(steps=2000, chains=64)
+    )
     exact = exact_rejections(RUGGED, tuned.pilot_ladder)
     np.testing.assert_allclose(tuned.rejections, exact, atol=0.02)
     assert tuned.barrier[-1] == pytest.approx(sum(exact), abs=0.05)
@@ -134,7 +133,7 @@ def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> No
     target, sampler = MixtureOfGaussians(components=8), tunable(kernel)
     assert sampler.open == ("step_size",)
     found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
-    assert type(sampler.kernel(found)) is kernel
+    assert type(sampler.kernel_at(found)) is kernel
     adjusted = DMALA(found["step_size"])
     generator = torch.Generator().manual_seed(1)
     one = torch.ones((), dtype=torch.float64)
@@ -154,7 +153,7 @@ def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     assert sampler.example.axes == (2,)
     result = sampler.tune(target, Streams([0], "tuning"))
     found = result.hyperparameters
-    assert sampler.kernel(found).axes == (len(found["ladder"]),)
+    assert sampler.kernel_at(found).axes == (len(found["ladder"]),)
     assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
     assert found["step_size"] == sorted(found["step_size"])
     again = sampler.tune(target, Streams([0], "tuning"))

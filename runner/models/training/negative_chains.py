@@ -159,7 +159,7 @@ class NegativeChains:
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:
         self.hyperparameters = dict(hyperparameters)
         assert self.tunable is not None
-        self.kernel = self.tunable.kernel(self.hyperparameters).to(self.like)
+        self.kernel = self.tunable.kernel_at(self.hyperparameters).to(self.like)
         if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
             # The ladder has a new length: each rung gets the replica that is nearest by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]

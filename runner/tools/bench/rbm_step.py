@@ -15,8 +15,10 @@ from runner.tools.bench.tempering_round import stepping
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import MEMORY, REPLICA, TURN, ParallelTempering
+from samplers.kernel import Kernel, along_first
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.swaps.swap_round import SwapMemory
+from samplers.tempering.swaps.swap_rules import Rungs
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 
@@ -68,12 +70,10 @@ def _swap_of(kernel: ParallelTempering, target: RBM) -> Callable[[], object]:
     """A call that does the swaps of one round, always from the same state."""
     one, generator = torch.ones(()), Streams([0], "bench")
     kernel = kernel.to(target.like())
-    assert kernel.betas is not None
     state = kernel.init(target, target.initial((*kernel.axes, 1, CHAINS), generator), one)
-    turn, replica, memory = (state.aux[name] for name in (TURN, REPLICA, MEMORY))
-    moved = replace(state, aux={})
-    betas, sizes = kernel.betas, kernel.step_sizes
-    return lambda: kernel.swaps.round(target, moved, moved, betas, sizes, turn, replica, memory, generator)
+    memory, moved = SwapMemory.of(state), replace(state, aux={})
+    ladder = Rungs(along_first(kernel.betas, state.log_prob.dim()))
+    return lambda: kernel.swaps.round(target, moved, moved, ladder, memory, generator)
 
 
 def _tempered(replicas: int) -> ParallelTempering:

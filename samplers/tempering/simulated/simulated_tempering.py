@@ -39,8 +39,8 @@ class SimulatedTempering(Kernel):
 
     Args:
         kernel: any kernel; STMH is this around the random walk.
-        ladder: inverse temperatures beta_i, decreasing from 1, L of them (`samplers.tuning.level_search`
-            finds them).
+        ladder: inverse temperatures beta_i, decreasing from 1, L of them
+            (`samplers.tuning.tempered_level_tuning` finds them).
         log_partition: log Z_i of each level, from the cold one. Only differences between them matter.
         rate: lambda, the probability of a move between levels.
         step_size: one for all levels, one per level, or None for that of `kernel`, if it has one.

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol, cast
+
+from torch import Tensor
 
 from samplers.hyperparameters import count, one_of, positive, within
+from targets.target import Target
 
 LADDERS = ("coarse", "fine")
 
@@ -110,3 +114,40 @@ def radius(mixture: Mixture, levels: int, epsilon: float = 0.1) -> float:
     inside = math.log(20 * count("levels", levels) ** 2) + 6 + d * math.log(kappa)
     inside -= math.log(mixture.smallest_weight**2 * epsilon)
     return distance * (1 + math.sqrt(d * kappa) + math.sqrt(2 * kappa * inside))
+
+
+class GaussianComponents(Protocol):
+    """A mixture of Gaussians that gives its components."""
+
+    means: Tensor
+    """The components' means ``(components, d)``."""
+
+    def eigenvalues(self) -> Tensor:
+        """Eigenvalues of each component's covariance, ``(components, d)``."""
+        ...
+
+    def mode_weights(self) -> Tensor:
+        """The components' weights ``(components,)``."""
+        ...
+
+
+def mixture_of(target: Target) -> Mixture:
+    """The quantities of `target` that enter STMH's conditions.
+
+    Raises:
+        ValueError: if it is no mixture of Gaussians.
+    """
+    if not all(hasattr(target, member) for member in ("means", "eigenvalues", "mode_weights")):
+        raise ValueError(
+            "ladder=coarse, ladder=fine and step_size=stmh need a mixture of Gaussians as target, "
+            f"{type(target).__name__} was given"
+        )
+    known = cast(GaussianComponents, target)
+    eigenvalues = known.eigenvalues()
+    return Mixture(
+        norm=float(known.means.double().norm(dim=-1).max()),
+        smallest_weight=float(known.mode_weights().min()),
+        gamma_min=float(eigenvalues.min()),
+        gamma_max=float(eigenvalues.max()),
+        d=target.space.d,
+    )

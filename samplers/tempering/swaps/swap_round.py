@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -11,9 +12,45 @@ from samplers.hyperparameters import one_of, within
 from samplers.kernel import State, SwapInfo, along_first
 from samplers.tempering.path import TemperedPath
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_rules import RULES, SwapEnergies, SwapRule, log_swap_ratio
+from samplers.tempering.swaps.swap_rules import RULES, Rungs, SwapEnergies, SwapRule, log_swap_ratio
 from targets.randomness import Generator, uniform
 from targets.target import Target
+
+OWN = "tempering."
+"""How the names of the auxiliaries begin that belong to tempering and not to the kernel inside."""
+
+REPLICA, TURN, MEMORY = f"{OWN}replica", f"{OWN}turn", f"{OWN}memory"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapMemory:
+    """What a ladder of K remembers from round to round; an auxiliary of its state each.
+
+    Attributes:
+        turn: number of the round, int64 scalar.
+        replica: which replica stands on each rung, int64 ``(K, *batch)``.
+        memory: energies of the previous sweep by rung, ``(K, *batch)``; used by `released` only.
+    """
+
+    turn: Tensor
+    replica: Tensor
+    memory: Tensor
+
+    @classmethod
+    def start(cls, log_prob: Tensor) -> Self:
+        """Before the first round, for replicas of these log densities ``(K, *batch)``."""
+        turn = torch.zeros((), dtype=torch.int64, device=log_prob.device)
+        return cls(turn, replica_labels(log_prob), log_prob)
+
+    @classmethod
+    def of(cls, state: State) -> Self:
+        """What `into` has put into `state`."""
+        return cls(state.aux[TURN], state.aux[REPLICA], state.aux[MEMORY])
+
+    def into(self, state: State) -> State:
+        """`state` with this among its auxiliaries."""
+        own = {REPLICA: self.replica, TURN: self.turn, MEMORY: self.memory}
+        return State(state.theta, state.log_prob, state.grad, {**state.aux, **own})
 
 
 class Swaps:
@@ -57,77 +94,67 @@ class Swaps:
         target: Target,
         before: State,
         after: State,
-        betas: Tensor,
-        step_sizes: Tensor | None,
-        turn: Tensor,
-        replica: Tensor,
-        memory: Tensor,
+        ladder: Rungs,
+        past: SwapMemory,
         generator: Generator,
-    ) -> tuple[State, SwapInfo, Tensor]:
+    ) -> tuple[State, SwapInfo, SwapMemory]:
         """One round of swaps.
 
         Args:
             before, after: the replicas ``(K, *batch, ...)`` before and after their local moves.
-            betas: ``(K, 1, ...)``.
-            step_sizes: alpha of each rung, like `betas`, for the rules that need them.
-            turn: number of the round, int64 scalar.
-            replica: which replica stands on each rung, int64 ``(K, *batch)``.
-            memory: energies of the previous sweep by rung, ``(K, *batch)``; used by `released` only.
+            ladder: for states of these batch axes.
+            past: what the round before has left.
 
         Returns:
-            The permuted state, what happened, and the new memory.
+            The permuted state, what happened, and what to remember.
         """
         energies = after.log_prob
         rungs, batch = energies.shape[0], energies.shape[1:]
-        swap_energies = self.rule.energies(target, before, after, betas, generator)
-        plain = TemperedPath.log_swap_ratio(energies, betas)
-        probability = plain.clamp(max=0.0).exp()
-        meets = self.pairing.meeting(rungs, batch, turn, generator).expand(rungs - 1, *batch)
+        swap_energies = self.rule.energies(target, before, after, ladder.betas, generator)
+        probability = TemperedPath.log_swap_ratio(energies, ladder.betas).clamp(max=0.0).exp()
+        meets = self.pairing.meeting(rungs, batch, past.turn, generator).expand(rungs - 1, *batch)
         draws = 1 if self.shared_uniform else rungs - 1
         chance = uniform(generator, (draws, *batch), like=energies).expand(rungs - 1, *batch)
-        inverse = None if step_sizes is None else step_sizes.reciprocal()
+        memory = None
         if self.pairing.sequential:
-            order, accepted, memory = self._one_by_one(
-                swap_energies, energies, betas, inverse, chance, memory
-            )
+            order, accepted, memory = self._one_by_one(swap_energies, ladder, chance, past.memory)
         else:
-            ratio = log_swap_ratio(self.rule, swap_energies, slice(None, -1), slice(1, None), betas, inverse)
+            ratio = log_swap_ratio(self.rule, swap_energies, ladder)
             accepted = meets & (chance < self.intensity * ratio.exp())
             order = permutation(accepted)
-        info = SwapInfo(probability, meets, accepted, replica.gather(0, order))
-        return permute(after, order), info, memory
+        info = SwapInfo(probability, meets, accepted, past.replica.gather(0, order))
+        state = permute(after, order)
+        return (
+            state,
+            info,
+            SwapMemory(past.turn + 1, info.replica, state.log_prob if memory is None else memory),
+        )
 
     def _one_by_one(
-        self,
-        swap_energies: SwapEnergies,
-        energies: Tensor,
-        betas: Tensor,
-        inverse_step_sizes: Tensor | None,
-        chance: Tensor,
-        memory: Tensor,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, energies: SwapEnergies, ladder: Rungs, chance: Tensor, memory: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         """The pairs from cold to hot, each with the replicas that the pair before has left there."""
-        rungs = energies.shape[0]
-        order = torch.arange(rungs, device=energies.device)
-        order = along_first(order, energies.dim()).expand_as(energies).clone()
-        accepted = torch.empty_like(energies[1:], dtype=torch.bool)
-        memory = memory.clone() if self.rule.remembers else memory
-        for k in range(rungs - 1):
+        shape = energies.energy.shape
+        order = along_first(torch.arange(shape[0], device=chance.device), len(shape)).expand(shape).clone()
+        accepted = torch.empty_like(energies.energy[1:], dtype=torch.bool)
+        kept = memory.clone() if self.rule.remembers else None
+        for k in range(shape[0] - 1):
             pair = order[k : k + 2]
-            here = SwapEnergies(
-                swap_energies.energy.gather(0, pair),
-                None if swap_energies.length is None else swap_energies.length.gather(0, pair),
-                None if swap_energies.variance is None else swap_energies.variance.gather(0, pair),
-            )
-            if self.rule.remembers:
+            here = energies.of(pair)
+            if kept is not None:
                 current = here.energy
-                here = replace(here, energy=current + memory[k : k + 2])
-                memory[k : k + 2] = current
-            inverse = None if inverse_step_sizes is None else inverse_step_sizes[k : k + 2]
-            ratio = log_swap_ratio(self.rule, here, slice(0, 1), slice(1, 2), betas[k : k + 2], inverse)[0]
+                here = replace(here, energy=current + kept[k : k + 2])
+                kept[k : k + 2] = current
+            ratio = log_swap_ratio(self.rule, here, ladder.pair(k))[0]
             accepted[k] = chance[k] < self.intensity * ratio.exp()
             order[k : k + 2] = torch.where(accepted[k], pair.flip(0), pair)
-        return order, accepted, memory
+        return order, accepted, kept
+
+
+def replica_labels(log_prob: Tensor) -> Tensor:
+    """Every replica on its own rung: 0 .. K - 1 along the first axis, int64, of the shape of `log_prob`."""
+    rungs = torch.arange(len(log_prob), device=log_prob.device)
+    return along_first(rungs, log_prob.dim()).expand(log_prob.shape).clone()
 
 
 def permutation(accepted: Tensor) -> Tensor:

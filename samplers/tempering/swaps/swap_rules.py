@@ -38,6 +38,27 @@ class SwapEnergies:
     length: Tensor | None = None
     variance: Tensor | None = None
 
+    def of(self, replicas: Tensor) -> SwapEnergies:
+        """Those of `replicas` ``(n, *batch)``, in that order."""
+        both = (self.length, self.variance)
+        return SwapEnergies(
+            self.energy.gather(0, replicas),
+            *(None if values is None else values.gather(0, replicas) for values in both),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rungs:
+    """A ladder laid along the first of the batch axes: beta and alpha, ``(K, 1, ..)`` each."""
+
+    betas: Tensor
+    step_sizes: Tensor | None = None
+
+    def pair(self, k: int) -> Rungs:
+        """Rungs k and k + 1 alone."""
+        sizes = None if self.step_sizes is None else self.step_sizes[k : k + 2]
+        return Rungs(self.betas[k : k + 2], sizes)
+
 
 class SwapRule:
     """The plain Metropolis rule (PT-DLP v2, Eq. 1): current states only. Exact.
@@ -164,19 +185,14 @@ RULES: dict[str, type[SwapRule]] = {
 }
 
 
-def log_swap_ratio(
-    rule: SwapRule,
-    energies: SwapEnergies,
-    upper: int | slice,
-    lower: int | slice,
-    betas: Tensor,
-    inverse_step_sizes: Tensor | None,
-) -> Tensor:
-    """r above for the pairs of rungs `upper` (colder) and `lower` (hotter), shape ``(pairs, *batch)``."""
-    gap = betas[upper] - betas[lower]
+def log_swap_ratio(rule: SwapRule, energies: SwapEnergies, ladder: Rungs) -> Tensor:
+    """r above for each pair of neighbours on `ladder`, shape ``(K - 1, *batch)``."""
+    upper, lower = slice(None, -1), slice(1, None)
+    gap = ladder.betas[upper] - ladder.betas[lower]
     ratio = rule.sign * gap * (energies.energy[lower] - energies.energy[upper])
-    if energies.length is not None and inverse_step_sizes is not None:
-        tension = 0.5 * (inverse_step_sizes[upper] - inverse_step_sizes[lower])
+    if energies.length is not None and ladder.step_sizes is not None:
+        inverse = ladder.step_sizes.reciprocal()
+        tension = 0.5 * (inverse[upper] - inverse[lower])
         ratio = ratio - tension * (energies.length[lower] - energies.length[upper])
     if energies.variance is not None:
         ratio = ratio - 0.5 * gap.square() * (energies.variance[lower] + energies.variance[upper])

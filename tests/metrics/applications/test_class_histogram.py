@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5, class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from metrics.metric import UnsupportedMetric
 from metrics.statistics.thinned_draws import ThinnedDraws

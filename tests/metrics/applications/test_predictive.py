@@ -12,8 +12,7 @@ from torch import Tensor
 
 from metrics.applications import prediction_errors
 from metrics.applications.prediction_errors import RMSE, PredictionErrors
-from metrics.applications.predictive_log_likelihood import PredictiveLogLikelihood
-from metrics.applications.predictive_rmse import PredictiveRMSE, ValidationRMSE
+from metrics.applications.predictive import PredictiveLogLikelihood, PredictiveRMSE, ValidationRMSE
 from metrics.metric import Context, UnsupportedMetric
 from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part

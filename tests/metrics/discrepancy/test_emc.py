@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from metrics.discrepancy.emc import EMC
-from metrics.discrepancy.emc_per_sample import EMCPerSample
+from metrics.discrepancy.emc import EMC, EMCPerSample
 from metrics.metric import UnsupportedMetric
 from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
 from targets.spaces import Ordinal

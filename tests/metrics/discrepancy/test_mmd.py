@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.discrepancy.mmd import MMD, FeatureMap
-from metrics.discrepancy.mmd_exact import MMDExact
+from metrics.discrepancy.mmd import MMD, FeatureMap, MMDExact
 from metrics.metric import UnsupportedMetric
 from metrics.two_sample.coordinates import bandwidth, level_coordinates
 from targets.spaces import Binary, Categorical, Ordinal

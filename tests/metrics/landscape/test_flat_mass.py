@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from metrics.discrepancy.log_mean_gap import LogMeanGap
+from metrics.discrepancy.tv import LogMeanGap
 from metrics.landscape.flat_mass import FlatMass
 from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4

@@ -8,9 +8,13 @@ import pytest
 import torch
 
 from metrics.likelihood.ais_schedule import SCHEDULES, schedule
-from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
 from metrics.likelihood.importance_weights import Estimate, log_mean_weight
-from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
+from metrics.likelihood.rbm_annealing import (
+    RBMAnnealing,
+    UntemperedRBMAnnealing,
+    log_reference_partition,
+    reference_draws,
+)
 from metrics.likelihood.rbm_log_partition import (
     exact_rbm_log_partition,
     rbm_mean_log_prob,

@@ -9,9 +9,13 @@ import torch
 from torch.nn.functional import softplus
 
 from metrics.likelihood.ais_schedule import schedule
-from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
-from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
-from metrics.likelihood.softplus_sum import softplus_sum
+from metrics.likelihood.rbm_annealing import (
+    RBMAnnealing,
+    UntemperedRBMAnnealing,
+    log_reference_partition,
+    reference_draws,
+)
+from metrics.likelihood.rbm_log_partition import softplus_sum
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 from tests.metrics.likelihood.test_ais import machine

@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from metrics.mixing.acceptance import Acceptance
-from metrics.mixing.jump import Jump
+from metrics.mixing.step_means import Acceptance, Jump
 from samplers.kernel import Info
 from tests.support.measuring import context, measure, noisy_infos, random_draws
 from tests.support.targets import corners

@@ -8,7 +8,7 @@ import torch
 from arviz_stats.base import array_stats
 
 from metrics.metric import UnsupportedMetric
-from metrics.mixing.ess import ESS, ESSMode, effective_sample_size
+from metrics.mixing.diagnostics import ESS, ESSMode, effective_sample_size
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import Bare, Unlisted, corners
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from metrics.discrepancy.kl import KL, KLClipped
 from metrics.discrepancy.tv import TV
 from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.mixing.ess import ESS
+from metrics.mixing.diagnostics import ESS
 from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.suite import MetricSuite
 from samplers.discrete.dmala import DMALA

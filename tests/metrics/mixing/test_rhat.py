@@ -10,7 +10,7 @@ import torch
 from arviz_stats.base import array_stats
 
 from metrics.metric import UnsupportedMetric
-from metrics.mixing.rhat import RHat, RHatMode, potential_scale_reduction
+from metrics.mixing.diagnostics import RHat, RHatMode, potential_scale_reduction
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import Bare, corners
 

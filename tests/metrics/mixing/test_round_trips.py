@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import UnsupportedMetric
-from metrics.mixing.round_trips import RoundTrips
-from metrics.statistics.round_trip_counts import RoundTripCounts
+from metrics.mixing.round_trips import RoundTripCounts, RoundTrips
 from samplers.kernel import Info, SwapInfo
 from tests.support.measuring import context, measure, noisy_infos, random_draws
 from tests.support.targets import corners

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from metrics.metric import UnsupportedMetric
-from metrics.mixing.barrier import Barrier
-from metrics.mixing.swap_rate import SwapRate
+from metrics.mixing.swaps import Barrier, SwapRate
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
 from tests.support.targets import corners
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.two_sample.hamming_kernel import HammingKernel
+from metrics.two_sample.hamming_kernel import HammingKernel, PackedDraws
 from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
     detection_constant,
@@ -18,7 +18,6 @@ from metrics.two_sample.mmd_statistics import (
     u_statistic,
     v_statistic,
 )
-from metrics.two_sample.packed_draws import PackedDraws
 from metrics.two_sample.reference_sample import ReferenceSample
 
 D = 20

@@ -106,8 +106,7 @@ def test_a_sampler_that_has_no_temperature_is_refused() -> None:
 
 WRAPPER = '''
 from samplers import DMALA, ParallelTempering
-from samplers.tuning.configured import has_builder
-from samplers.tuning.tempered_ladder import parallel_tempering
+from samplers.tuning.configured import configured, has_builder
 
 
 class Reheated(ParallelTempering):
@@ -115,7 +114,7 @@ class Reheated(ParallelTempering):
 
 
 def reheated(kernel, ladder, step_size=None, acceptance=0.574):
-    return parallel_tempering(kernel, ladder, step_size=step_size, acceptance=acceptance)
+    return configured(ParallelTempering, kernel, ladder=ladder, step_size=step_size, acceptance=acceptance)
 
 
 has_builder(Reheated, reheated)

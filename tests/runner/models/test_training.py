@@ -551,7 +551,7 @@ class Logged(Tunable):
         self.log.append(next(target.parameters()).detach().clone())
         return TuningResult({"rungs": 1 + len(self.log)}, 1000, {"tuning": len(self.log)})
 
-    def kernel(self, hyperparameters: Any) -> Kernel:
+    def kernel_at(self, hyperparameters: Any) -> Kernel:
         return Rungs(hyperparameters["rungs"])
 
 

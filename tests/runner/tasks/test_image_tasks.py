@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5
 from runner.config.datasets import load_dataset
 from runner.execution import signals
 from runner.problem.problems import Problems

@@ -1,4 +1,4 @@
-"""Spectral gaps of transition matrices: exact rates of convergence on small spaces."""
+"""Convergence of a chain on a small space, from its matrix: spectral gap, mixing and autocorrelation time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ REVERSIBLE = 1e-10
 
 UNIT = 1e-13
 """Rounding error per state: an eigenvalue closer to one than this times the size counts as one."""
+
+LONGEST = 2**50
+"""Number of steps after which the search for the mixing time ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,68 @@ def restricted_gap(matrix: Tensor, pi: Tensor, kept: Tensor) -> float:
     inside = (0.5 * (flow + flow.T))[kept][:, kept] / pi[kept].unsqueeze(-1)
     inside = inside + torch.diag(1.0 - inside.sum(-1))
     return chain_spectrum(inside, pi[kept] / mass).gap / float(mass)
+
+
+def worst_distance(power: Tensor, pi: Tensor) -> float:
+    """Largest total variation distance between a row of `power` and `pi`."""
+    return float(0.5 * (power - pi).abs().sum(-1).max())
+
+
+def mixing_time(matrix: Tensor, pi: Tensor, threshold: float = 0.25) -> float:
+    """The smallest number of steps t with TV(P^t(x, .), pi) <= `threshold` for every start x.
+
+    The largest distance over x does not increase with t, so t is found by bisection with the powers P^(2^k);
+    rows are normalised after every product against the accumulation of rounding errors. Infinite if there is
+    no such t up to `LONGEST`, as for a periodic chain.
+
+    Args:
+        matrix: P, ``(size, size)``.
+        pi: stationary distribution, ``(size,)``.
+        threshold: in (0, 1).
+    """
+    if worst_distance(torch.eye(len(pi), dtype=matrix.dtype), pi) <= threshold:
+        return 0.0
+    powers = [matrix.double()]
+    while worst_distance(powers[-1], pi) > threshold:
+        if 2 ** len(powers) > LONGEST:
+            return float("inf")
+        powers.append(_normalised(powers[-1] @ powers[-1]))
+    # The largest t that is still above the threshold, from its highest bit down; the last power is below.
+    steps, reached = 0, torch.eye(len(pi), dtype=torch.float64)
+    for bit in range(len(powers) - 2, -1, -1):
+        further = _normalised(reached @ powers[bit])
+        if worst_distance(further, pi) > threshold:
+            steps, reached = steps + 2**bit, further
+    return float(steps + 1)
+
+
+def _normalised(matrix: Tensor) -> Tensor:
+    return matrix / matrix.sum(-1, keepdim=True)
+
+
+def autocorrelation_time(matrix: Tensor, pi: Tensor, values: Tensor) -> float:
+    """1 + 2 sum over lags t >= 1 of the correlation of f(X_0) and f(X_t), in steps.
+
+    For f of mean zero the sum over lags t >= 0 is <f, (I - P)^-1 f> / var(f); the inverse is applied through
+    the fundamental matrix (I - P + 1 pi)^-1 (Kemeny and Snell 1960). The autocorrelation time is at most 2 /
+    gap - 1, with equality for the slowest function of a reversible chain.
+
+    Args:
+        matrix: P, ``(size, size)``.
+        pi: stationary distribution, ``(size,)``.
+        values: f at each state, ``(size,)``, finite.
+
+    Returns:
+        NaN for a constant function. The chain must be irreducible.
+    """
+    matrix, pi = matrix.double(), pi.double()
+    centred = values.double() - pi @ values.double()
+    variance = float(pi @ centred.square())
+    if variance <= 1e-24 * float(1.0 + values.double().square().max()):
+        return float("nan")
+    fundamental = torch.eye(len(pi), dtype=torch.float64) - matrix + pi
+    summed = torch.linalg.solve(fundamental, centred)
+    return 2.0 * float(pi @ (centred * summed)) / variance - 1.0
 
 
 def _steps(modulus: float) -> float:

@@ -1,10 +1,13 @@
-"""LeNet-5 (LeCun et al. 1998), the image classifier."""
+"""The classes of images (EDLP, Figure 14): the LeNet-5 that assigns them, and their distribution."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 SIDE = 28
+SEEN = 0.01
+"""Minimum share of a class that counts as present."""
 
 
 class LeNet5(nn.Module):
@@ -39,3 +42,18 @@ class LeNet5(nn.Module):
             images = nn.functional.interpolate(images, size=(SIDE, SIDE), mode="nearest")
         found: Tensor = self.classifier(self.features(images))
         return found
+
+
+def class_shares(classes: Tensor, number: int) -> Tensor:
+    """Share of each of `number` classes among labels `classes`: int64 ``(n,)`` to float64 ``(number,)``."""
+    return torch.bincount(classes, minlength=number).double() / len(classes)
+
+
+def class_entropy(shares: Tensor) -> float:
+    """Entropy of the shares in nats; log(classes) if all are equally frequent."""
+    return float(-torch.special.xlogy(shares, shares).sum())
+
+
+def classes_seen(shares: Tensor) -> int:
+    """Number of classes with a share of at least 0.01."""
+    return int((shares >= SEEN).sum())
