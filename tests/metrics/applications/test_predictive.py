@@ -16,7 +16,7 @@ from metrics.applications.predictive import PredictiveLogLikelihood, PredictiveR
 from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part
 from tests.support.measuring import context, measure, random_draws, silent
-from tests.support.small_tables import made_up
+from tests.support.small_tables import made_up, predicted
 
 SEEDS, CHAINS, STEPS, EVERY, HIDDEN = 2, 3, 23, 4, 3
 EVALUATED = range(1, STEPS + 1, EVERY)
@@ -28,34 +28,17 @@ DATA = made_up(distinct=15)
 TARGET = BinaryBNN(DATA, HIDDEN)
 
 
-def predicted(theta: Tensor, inputs: Tensor) -> list[float]:
-    """The network's prediction of each row from one state ``(d,)``, unit by unit."""
-    w, features = [2.0 * value - 1.0 for value in theta.tolist()], inputs.shape[1]
-    found = []
-    for x in inputs.tolist():
-        output = w[-1]
-        for unit in range(HIDDEN):
-            z = w[features * HIDDEN + unit]
-            z += sum(x[place] * w[place * HIDDEN + unit] for place in range(features))
-            output += w[(features + 1) * HIDDEN + unit] * math.tanh(z)
-        found.append(1.0 / (1.0 + math.exp(-output)))
-    return found
-
-
 def together(theta: Tensor, part: Part) -> float:
     """RMSE of the mean prediction of the chains ``(chains, d)``, row by row."""
-    means = [
-        statistics.fmean(row) for row in zip(*(predicted(one, part.inputs) for one in theta), strict=True)
-    ]
-    return math.sqrt(
-        statistics.fmean((p - y) ** 2 for p, y in zip(means, part.outcome.tolist(), strict=True))
-    )
+    each = [predicted(one, part.inputs, HIDDEN).tolist() for one in theta]
+    rows = zip(*each, part.outcome.tolist(), strict=True)
+    return math.sqrt(statistics.fmean((statistics.fmean(chains) - y) ** 2 for *chains, y in rows))
 
 
 def alone(theta: Tensor, part: Part) -> tuple[float, float]:
     """Minus the mean squared error, and the Bernoulli log-likelihood, of single chains."""
-    outcome = part.outcome.tolist()
-    pairs = [pair for one in theta for pair in zip(predicted(one, part.inputs), outcome, strict=True)]
+    each, outcome = [predicted(one, part.inputs, HIDDEN).tolist() for one in theta], part.outcome.tolist()
+    pairs = [pair for one in each for pair in zip(one, outcome, strict=True)]
     likelihood = statistics.fmean(y * math.log(p) + (1 - y) * math.log(1 - p) for p, y in pairs)
     return -statistics.fmean((p - y) ** 2 for p, y in pairs), likelihood
 

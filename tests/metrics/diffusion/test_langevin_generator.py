@@ -1,4 +1,4 @@
-"""Generators of LD, ReLD and mReLD: stationary distribution, known gaps, and the anchors of the experiments."""
+"""Generators of LD, ReLD and mReLD: stationary distribution, known gaps, anchors of the experiments."""
 
 from __future__ import annotations
 
