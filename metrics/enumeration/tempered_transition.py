@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
+from metrics.enumeration.transition_matrix import (
+    enumerable_space,
+    tempered_probabilities,
+    transition_matrix,
+)
 from samplers.kernel import Kernel, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import Rungs, SwapEnergies, log_swap_ratio
-from targets.spaces import Discrete
 from targets.target import Target
 
 
@@ -77,7 +80,7 @@ def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swa
     branches = (
         [(1.0, _meetings(swaps, rungs, turn))]
         if swaps.pairing.sequential
-        else [(weight, pairs) for weight, pairs in _alternatives(swaps, rungs, turn)]
+        else _alternatives(swaps, rungs, turn)
     )
     total = torch.zeros((size**rungs, size**rungs), dtype=torch.float64)
     for weight, pairs in branches:
@@ -95,8 +98,7 @@ def _flow(local: list[Tensor]) -> Tensor:
 
 def _energy_table(target: Target, swaps: Swaps) -> SwapEnergies:
     """The swap energies of a replica that moved from x to y, every tensor ``(size, size)``."""
-    assert isinstance(target.space, Discrete)
-    states = target.space.states()
+    states = enumerable_space(target).states()
     size = len(states)
     start = evaluate(target, states, gradient=True)
     assert start.grad is not None

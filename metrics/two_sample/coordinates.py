@@ -25,7 +25,7 @@ def level_coordinates(space: Discrete, extent: float = 3.0) -> Tensor:
     their one-hot vectors.
     """
     if isinstance(space, Ordinal):
-        width = _positive("extent", extent)
+        width = float(positive("extent", extent))
         return torch.linspace(-width / 2, width / 2, space.levels, dtype=torch.float64).unsqueeze(-1)
     levels = torch.arange(space.levels).unsqueeze(-1)
     return space.from_levels(levels, torch.float64).squeeze(1).reshape(space.levels, -1)
@@ -38,15 +38,9 @@ def bandwidth(space: Discrete, given: float | None = None) -> float:
     sqrt(d / 2) and sqrt(2 d (1 - 1 / levels)).
     """
     if given is not None:
-        return _positive("bandwidth", given)
+        return float(positive("bandwidth", given))
     if isinstance(space, Ordinal):
         return GRID_BANDWIDTH
     return math.sqrt(
         space.d * float(torch.cdist(level_coordinates(space), level_coordinates(space)).square().mean())
     )
-
-
-def _positive(option: str, value: float) -> float:
-    checked = positive(option, value)
-    assert checked is not None
-    return float(checked)

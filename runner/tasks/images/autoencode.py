@@ -10,9 +10,15 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.applications.convolutional_autoencoder import ConvolutionalAutoencoder
-from metrics.applications.degradation import noisy, occluded
-from metrics.applications.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim
+from metrics.applications.reconstruction import (
+    ConvolutionalAutoencoder,
+    noisy,
+    occluded,
+    pixel_log_likelihood,
+    psnr,
+    squared_error,
+    ssim,
+)
 from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution import signals

@@ -10,7 +10,7 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5
 from runner.config.construct import with_key
 from runner.config.datasets import identifying as identifying_data
 from runner.config.node import node

@@ -7,7 +7,7 @@ import time
 import torch
 from omegaconf import DictConfig
 
-from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
+from metrics.applications.image_classes import class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from runner.execution.atomic_files import write_bytes
 from runner.store.draw_files import DRAWS, MOST, images_file

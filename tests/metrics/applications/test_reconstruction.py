@@ -9,9 +9,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.applications.convolutional_autoencoder import ConvolutionalAutoencoder
-from metrics.applications.degradation import noisy, occluded
-from metrics.applications.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim, window_of
+from metrics.applications.reconstruction import (
+    ConvolutionalAutoencoder,
+    noisy,
+    occluded,
+    pixel_log_likelihood,
+    psnr,
+    squared_error,
+    ssim,
+    window_of,
+)
 from targets.randomness import Streams
 
 SIZES = [(28, 28), (8, 8), (12, 9)]

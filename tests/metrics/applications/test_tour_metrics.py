@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metrics.applications.tour_cost import TourCost
 from metrics.applications.tour_mismatch import TourMismatch, best_of, nearest_rotation
-from metrics.applications.tour_visits import TourVisits
+from metrics.applications.tour_statistics import TourVisits
 from metrics.metric import UnsupportedMetric
 from metrics.suite import MetricSuite
 from samplers.discrete.tour_swap import TourSwap

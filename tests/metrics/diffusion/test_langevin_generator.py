@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from metrics.diffusion.generator_gap import factorised_inverse_gap, preconditioned_inverse_gap
+from metrics.diffusion.generator_gap import (
+    SeparableSolver,
+    factorised_inverse_gap,
+    preconditioned_inverse_gap,
+)
 from metrics.diffusion.grid_memory import GIB, grid_bytes, require_grid_fits
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
 from metrics.diffusion.line_gap import line_inverse_gap
-from metrics.diffusion.mreld_choices import mreld_choice
+from metrics.diffusion.reld_theory import mreld_choice
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from metrics.diffusion.separable_solver import SeparableSolver
 from targets.spaces import Binary, Real
 from targets.target import Target
 

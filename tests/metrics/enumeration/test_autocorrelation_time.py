@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.autocorrelation_time import autocorrelation_time
-from metrics.enumeration.spectrum import chain_spectrum
+from metrics.enumeration.convergence import autocorrelation_time, chain_spectrum
 from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
 from samplers.discrete.random_walk import RandomWalk
 from targets.spaces import Ordinal

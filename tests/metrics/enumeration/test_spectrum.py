@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.mixing_time import mixing_time, worst_distance
-from metrics.enumeration.spectrum import chain_spectrum, restricted_gap
+from metrics.enumeration.convergence import chain_spectrum, mixing_time, restricted_gap, worst_distance
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
 from samplers.discrete.gibbs import Gibbs

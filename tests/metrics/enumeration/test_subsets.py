@@ -14,8 +14,8 @@ from metrics.diffusion.langevin_gap import coarser, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.diffusion.reversible_generator import ReversibleGenerator
+from metrics.enumeration.convergence import restricted_gap
 from metrics.enumeration.enumerated_chain import enumerated_chain
-from metrics.enumeration.spectrum import restricted_gap
 from metrics.enumeration.subsets import subsets
 from samplers.discrete.random_walk import RandomWalk
 from samplers.tempering.parallel_tempering import ParallelTempering

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import metrics
+import samplers
 import targets
 from metrics import run_chains
 from runner.__main__ import main
@@ -110,14 +111,17 @@ def test_what_cannot_be_run_is_refused(given: dict[str, object], sentence: str) 
         run_chains(**arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("package", [metrics, targets])
+@pytest.mark.parametrize("package", [metrics, samplers, targets])
 def test_public_names_are_imported_on_demand(package: object) -> None:
     name = package.__name__  # type: ignore[attr-defined]
     for public in package.__all__:  # type: ignore[attr-defined]
         assert getattr(package, public).__module__.startswith(f"{name}.")
-    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nothing'"):
+    with pytest.raises(AttributeError, match=f"No {name} attribute Nothing"):
         _ = package.Nothing  # type: ignore[attr-defined]
-    code = f"import sys, {name}; assert 'torch' not in sys.modules"
+
+
+def test_importing_the_floors_does_not_import_torch() -> None:
+    code = "import sys, metrics, samplers, targets; assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -16,10 +16,9 @@ class StepSeries(ThinnedSeries):
     """Records the step that it is told of through theta."""
 
     def __init__(self, run: Context, capacity: int) -> None:
-        super().__init__(run, torch.float64)
-        self.capacity = capacity
+        super().__init__(run, (run.seeds, run.chains), torch.float64, capacity)
 
-    def value(self, theta: Tensor) -> Tensor:
+    def value(self, step: int, theta: Tensor) -> Tensor:
         return theta.squeeze(-1)
 
 
