@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
 import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from samplers.tuning.configured import configured
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -65,10 +63,3 @@ def counted(target: Target) -> Iterator[list[int]]:
         yield found
     finally:
         del target.log_prob, target.log_prob_and_grad
-
-
-def refusal(cls: type[Kernel], *kernel: object, **settings: object) -> str:
-    """The one sentence with which `configured` refuses these settings."""
-    with pytest.raises(ValueError, match=r"\A.+\Z") as error:
-        configured(cls, *kernel, **settings)  # type: ignore[arg-type]
-    return str(error.value)

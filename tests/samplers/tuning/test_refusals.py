@@ -28,8 +28,8 @@ from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tuning.configured import configured
 from targets.spaces import Binary
 from targets.synthetic.gaussian_mixture import GaussianMixture
+from tests.support.refusal import refusal
 from tests.support.small_targets import random_target
-from tests.support.stepping import refusal
 from tests.support.tunable import tunable
 
 NAN, INF = float("nan"), float("inf")
@@ -69,7 +69,7 @@ ALONE: list[tuple[type[Kernel], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("cls", "settings", "words"), ALONE)
 def test_settings_of_a_kernel(cls: type[Kernel], settings: dict[str, Any], words: str) -> None:
-    assert re.search(words, refusal(cls, **settings))
+    assert re.search(words, refusal(ValueError, configured, cls, **settings))
 
 
 PAIR = {"ladder": [1.0, 0.5]}
@@ -141,7 +141,9 @@ def test_settings_of_a_tempering(
     cls: type[Kernel], kernel: Any, settings: dict[str, Any], words: str
 ) -> None:
     full = {"ladder": [1.0, 0.4, 0.0], "step_size": 0.1, "tau": 2.0, "scale": 2.0}
-    assert re.search(words, refusal(cls, kernel, **(full if cls is RELD else {}) | settings))
+    assert re.search(
+        words, refusal(ValueError, configured, cls, kernel, **(full if cls is RELD else {}) | settings)
+    )
 
 
 BINARY, REALS = random_target(Binary(3)), GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
