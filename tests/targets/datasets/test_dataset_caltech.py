@@ -56,8 +56,8 @@ def test_silhouettes_are_upright_and_the_figure_is_one(tmp_path: Path) -> None:
 def test_damaged_silhouettes_are_refused_by_name(tmp_path: Path) -> None:
     good = columns(grey(4, 1, 2))
     for parts, sentence in [
-        ((good, good), "must hold test_data with 12 values a row, it is missing"),
-        ((good[:, :5], good, good), "must hold train_data with 12 values a row, it has the shape (4, 5)"),
+        ((good, good), "must hold test_data with 12 numbers a row, it is missing"),
+        ((good[:, :5], good, good), "with 12 numbers a row, it is uint8 of the shape (4, 5)"),
         ((good, good + 1, good), "caltech is not binary: val_data in"),
     ]:
         path, _ = saved(tmp_path, *parts)
