@@ -1,4 +1,4 @@
-"""MNIST and its relatives, static and dynamic, from small idx files."""
+"""MNIST and its relatives from small files: idx, also binarised dynamically, and static texts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files import idx
 from targets.datasets.idx_images import load_idx_images
+from targets.datasets.mnist_static import load_mnist_static, read_text
 from tests.support.real_sets import ROOT, real
 from tests.support.refusal import refusal
 from tests.support.small_images import (
@@ -187,6 +188,44 @@ def test_dynamic_training_stays_grey_and_the_rest_is_drawn_as_in_the_papers_code
     assert static.grey is None
     for part, images in ((static.train, train[:5]), (static.validation, train[5:]), (static.test, test)):
         assert part.tolist() == black_and_white(images)
+
+
+PARTS = ("train", "validation", "test")
+NOT_BINARY = "is not binary: it holds more than zeros, ones and blanks"
+
+
+def text(images: NDArray[np.uint8]) -> bytes:
+    return "".join(" ".join(map(str, image.flatten())) + "\n" for image in images).encode()
+
+
+def test_static_mnist_is_read_from_its_texts(tmp_path: Path) -> None:
+    images = {"train": grey(6, 1, 2), "validation": grey(3, 2, 2), "test": grey(2, 3, 2)}
+    for part in PARTS:
+        zipped = part != "validation"
+        data = gzip.compress(text(images[part])) if zipped else text(images[part])
+        write(tmp_path / f"MNIST_static/{part}.amat{'.gz' if zipped else ''}", data)
+    files = {part: {"path": f"MNIST_static/{part}.amat", "url": "unused", "sha256": ""} for part in PARTS}
+    form: Any = {"shape": [H, W], "variants": [known(6, 3, 2, images["train"].mean())]}
+    dataset = load_mnist_static(str(tmp_path), files=files, binarisation="binary", **form)
+    for part in PARTS:
+        assert getattr(dataset, part).tolist() == rows(images[part])
+
+
+@pytest.mark.parametrize(
+    ("damaged", "sentence"),
+    [
+        (lambda data: data[:-4], "is truncated: 70 values are not whole images of 12 pixels"),
+        (lambda data: data.replace(b"1", b"2", 1), NOT_BINARY),
+        (lambda data: data.replace(b"0 ", b"0.", 1), NOT_BINARY),
+        (lambda data: b"MATLAB 5.0 MAT-file" + data, NOT_BINARY),
+        (lambda data: gzip.compress(data)[:-9], "is damaged or cannot be read"),
+    ],
+)
+def test_a_damaged_text_is_refused_by_name(damaged: Any, sentence: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "train.amat", damaged(text(grey(6, 1, 2))))
+    said = refusal(DataError, read_text, path, [H, W])
+    assert f"'{path}'" in said
+    assert sentence in said
 
 
 @pytest.mark.data

@@ -160,23 +160,26 @@ def test_the_bits_do_not_depend_on_the_batch(components: int, d: int, dtype: tor
             assert torch.equal(alone[1], grad[seed : seed + 1])
 
 
-@pytest.mark.parametrize("distance", [5.0, 40.0])
-def test_the_two_modes_of_stmh(distance: float) -> None:
-    target, theta = stmh_two_modes(distance).double(), points(20)
-    mean = distance / (2 * math.sqrt(2)) * np.ones(2)
-    both = [multivariate_normal(sign * mean).logpdf(theta.numpy()) for sign in (-1, 1)]
-    np.testing.assert_allclose(target.log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12)
-    assert float((target.means[0] - target.means[1]).norm()) == pytest.approx(distance)
-    assert float((stmh_two_modes(distance, d=5).means[0] * 2).norm()) == pytest.approx(distance)
-
-
-def test_the_singular_mixture_of_reld() -> None:
-    target, theta = singular_mixture(0.3, d=2).double(), points(20)
-    both = [multivariate_normal([sign, 0.0], 0.09).logpdf(theta.numpy()) for sign in (-1, 1)]
-    np.testing.assert_allclose(target.log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12)
-    assert target.space == Real(2)
-    assert singular_mixture().modes.tolist() == [[-1.0], [1.0]]
-    assert singular_mixture(distance=3.0).modes.tolist() == [[-1.5], [1.5]]
+@pytest.mark.parametrize(
+    ("target", "mean", "variance"),
+    [
+        (stmh_two_modes(5.0), [2.5 / math.sqrt(2)] * 2, 1.0),
+        (stmh_two_modes(40.0), [20 / math.sqrt(2)] * 2, 1.0),
+        (stmh_two_modes(7.0, d=5), [3.5 / math.sqrt(5)] * 5, 1.0),
+        (singular_mixture(0.3, d=2), [1.0, 0.0], 0.09),
+        (singular_mixture(), [1.0], 0.09),
+        (singular_mixture(distance=3.0), [1.5], 0.09),
+    ],
+)
+def test_the_mixtures_of_the_papers(target: GaussianMixture, mean: list[float], variance: float) -> None:
+    """STMH's two modes and ReLD's singular mixture: 1/2 N(-mean, variance I) + 1/2 N(mean, variance I)."""
+    assert target.space == Real(len(mean))
+    theta = points(20, d=len(mean))
+    both = [multivariate_normal(sign * np.array(mean), variance).logpdf(theta.numpy()) for sign in (-1, 1)]
+    np.testing.assert_allclose(
+        target.double().log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12
+    )
+    np.testing.assert_allclose(target.modes, np.array([[-1.0], [1.0]]) * mean, rtol=1e-15)
 
 
 def test_every_chain_starts_at_a_given_point() -> None:
