@@ -15,7 +15,7 @@ from samplers.discrete.dmala import DMALA
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 MODEL = (
     *("scale=smoke", "target=resnet_ebm", "target.dataset=digits", "target.width=3", "target.blocks=2"),
