@@ -8,8 +8,8 @@ import pytest
 
 from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError
+from tests.support.error_message import error_message
 from tests.support.real_sets import CONF, described
-from tests.support.refusal import refusal
 
 SETS = {
     "dataset": [
@@ -53,6 +53,6 @@ def test_without_a_folder_of_data_the_message_says_what_to_give(
     group: str, name: str, root: str | None
 ) -> None:
     load, options = described(group, name)
-    said = refusal(DataError, load, root, **OF_THE_RUN[group], **options)
+    said = error_message(DataError, load, root, **OF_THE_RUN[group], **options)
     assert "DATA_ROOT" in said
     assert "data.root" in said

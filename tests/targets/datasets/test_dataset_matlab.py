@@ -14,8 +14,8 @@ from scipy.io import savemat
 from targets.datasets.caltech import load_caltech
 from targets.datasets.chardata import load_chardata
 from targets.datasets.dataset import DataError, Dataset
+from tests.support.error_message import error_message
 from tests.support.real_sets import ROOT, real
-from tests.support.refusal import refusal
 from tests.support.small_images import (
     H,
     W,
@@ -78,7 +78,7 @@ def test_silhouettes_of_another_form_are_refused(
     parts: tuple[NDArray[np.uint8], ...], sentence: str, tmp_path: Path
 ) -> None:
     saved(tmp_path / SPLIT1, **dict(zip(PARTS, parts, strict=False)))
-    said = refusal(DataError, silhouettes, tmp_path, [])
+    said = error_message(DataError, silhouettes, tmp_path, [])
     assert sentence in said
     assert f"'{tmp_path / SPLIT1}'" in said
 
@@ -89,7 +89,7 @@ def test_a_truncated_matlab_file_is_refused_by_its_digest(cut: int, tmp_path: Pa
     path = tmp_path / SPLIT1
     published = saved(path, **dict.fromkeys(PARTS, figures(grey(40, 1, 2))))
     path.write_bytes(path.read_bytes()[:cut])
-    assert refusal(DataError, silhouettes, tmp_path, [], published) == (
+    assert error_message(DataError, silhouettes, tmp_path, [], published) == (
         f"'{path}' is damaged or another file: it has the SHA-256 {sha256(path)}, {published} is published"
     )
 
@@ -153,7 +153,7 @@ def test_values_that_are_no_bytes_are_rounded_with_a_note(tmp_path: Path) -> Non
 
 
 def test_a_missing_file_is_refused_with_its_address(tmp_path: Path) -> None:
-    said = refusal(DataError, characters, tmp_path, [])
+    said = error_message(DataError, characters, tmp_path, [])
     assert said.startswith("omniglot_burda is missing and could not be downloaded")
     assert FILE["url"] in said
     assert f"put {FILE['path']} (a MATLAB file) into '{tmp_path}'" in said
@@ -170,13 +170,13 @@ def test_a_file_of_another_form_is_refused_by_name(tmp_path: Path) -> None:
         ({"data": good, "testdata": good}, " 2 + 2 + 4"),
     ]:
         saved(tmp_path / FILE["path"], **arrays)
-        assert sentence in refusal(DataError, characters, tmp_path, variants)
+        assert sentence in error_message(DataError, characters, tmp_path, variants)
     path = write(tmp_path / FILE["path"], b"no matrix")
-    assert "chardata.mat' is damaged or not a MATLAB file" in refusal(
+    assert "chardata.mat' is damaged or not a MATLAB file" in error_message(
         DataError, characters, tmp_path, variants
     )
     path.rename(tmp_path / DERIVED["path"])
-    said = refusal(DataError, characters, tmp_path, variants)
+    said = error_message(DataError, characters, tmp_path, variants)
     assert "derived.mat' is damaged or another file: it has the SHA-256" in said
 
 

@@ -12,8 +12,8 @@ import torch
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.places import content
+from tests.support.error_message import error_message
 from tests.support.real_sets import ROOT, described, loaded, real
-from tests.support.refusal import refusal
 from tests.support.small_images import rows
 
 # By the number of training images: images of the three parts, mean of the binary training pixels, the note.
@@ -78,7 +78,7 @@ def test_a_set_that_is_not_as_described_is_refused() -> None:
         ({"binarisation": "binary"}, "digits is not binary: its training images hold grey values"),
     ]
     for changed, said in cases:
-        assert said in refusal(DataError, loaded, "digits", None, **changed)
+        assert said in error_message(DataError, loaded, "digits", None, **changed)
 
 
 def test_the_mean_of_a_dynamic_set_is_that_of_its_grey_values() -> None:

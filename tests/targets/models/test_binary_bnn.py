@@ -13,8 +13,8 @@ from samplers.discrete.dmala import DMALA
 from targets.distinct_rows import DistinctRows, Predictive
 from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
+from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
-from tests.support.refusal import refusal
 from tests.support.small_tables import made_up, predicted, squares
 
 FEATURES, HIDDEN = 4, 3
@@ -165,4 +165,4 @@ def test_an_evaluation_does_not_synchronise_with_the_host() -> None:
     ],
 )
 def test_bad_sizes_are_refused(options: dict[str, Any], said: str) -> None:
-    assert refusal(ValueError, BinaryBNN, made_up(), **options) == said
+    assert error_message(ValueError, BinaryBNN, made_up(), **options) == said

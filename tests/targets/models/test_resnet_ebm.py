@@ -16,8 +16,8 @@ from targets.models import resnet_ebm
 from targets.models.residual_network import NetworkOptions
 from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams
+from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
-from tests.support.refusal import refusal
 
 SIZES: dict[str, dict[str, Any]] = {
     "8 x 8": {"n_visible": 64, "width": 4, "blocks": 3, "halvings": 2},
@@ -220,11 +220,11 @@ def test_the_network_compiles_as_one_graph_and_its_weights_keep_their_names() ->
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], said: str) -> None:
-    assert said in refusal(ValueError, ResNetEBM, **{**SIZES["3 x 4"], **options})
+    assert said in error_message(ValueError, ResNetEBM, **{**SIZES["3 x 4"], **options})
 
 
 def test_images_of_another_size_are_refused() -> None:
-    said = refusal(ValueError, model().log_prob, torch.zeros(2, 16, dtype=torch.float64))
+    said = error_message(ValueError, model().log_prob, torch.zeros(2, 16, dtype=torch.float64))
     assert said == "theta must have 12 pixels, as the network expects, 16 were given"
 
 

@@ -16,7 +16,7 @@ from targets.spaces import Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 from targets.target import ExactlySampled, HasModeWeights, Target
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 MEANS = [[-1.0, 0.5], [1.5, 0.0], [0.0, -2.0]]
 WEIGHTS = [0.5, 0.2, 0.3]
@@ -231,7 +231,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("key", "value", "said"), BAD)
 def test_bad_arguments_are_refused(key: str, value: Any, said: str) -> None:
-    message = refusal(ValueError, GaussianMixture, **{"means": MEANS, key: value})
+    message = error_message(ValueError, GaussianMixture, **{"means": MEANS, key: value})
     assert message.startswith(said)
     assert message.endswith(" was given")
 
@@ -243,11 +243,15 @@ def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
         (singular_mixture, "distance"),
         (singular_mixture, "epsilon"),
     ):
-        assert refusal(ValueError, preset, **{key: value}).startswith(f"{key} must be a positive number, ")
+        assert error_message(ValueError, preset, **{key: value}).startswith(
+            f"{key} must be a positive number, "
+        )
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
 def test_the_papers_mixtures_refuse_bad_dimensions(value: Any) -> None:
     for preset in (stmh_two_modes, singular_mixture):
-        assert refusal(ValueError, preset, d=value).startswith("d must be a whole number of at least 1, ")
-    assert refusal(ValueError, stmh_two_modes, start=[1.0]).startswith("start must have 2 coordinates")
+        assert error_message(ValueError, preset, d=value).startswith(
+            "d must be a whole number of at least 1, "
+        )
+    assert error_message(ValueError, stmh_two_modes, start=[1.0]).startswith("start must have 2 coordinates")

@@ -13,7 +13,7 @@ from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, relea
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 Array = NDArray[np.float64]
 FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudentT}
@@ -270,8 +270,8 @@ def test_released_responsibilities_give_the_entropies_of_the_settings() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bad_arguments_are_refused(family: str) -> None:
     for components in (0, 1, 7, 18, -8, 8.0, "8", True, None):
-        said = refusal(ValueError, FAMILIES[family], components)
+        said = error_message(ValueError, FAMILIES[family], components)
         assert said == f"components must be one of 2, 4, 6, 8, 10, 12, 14, 16, {components!r} was given"
     for energy in ("Paper", "", "density", None, 3):
-        said = refusal(ValueError, FAMILIES[family], 8, energy)
+        said = error_message(ValueError, FAMILIES[family], 8, energy)
         assert said == f"energy must be one of paper, log, released, {energy!r} was given"

@@ -13,7 +13,7 @@ from targets.randomness import Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.synthetic.tabulated import Tabulated
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 SPACES = [Binary(3), Ordinal(2, 4), Categorical(2, 3)]
 spaces = pytest.mark.parametrize("space", SPACES, ids=repr)
@@ -118,4 +118,4 @@ GRAD = torch.zeros(4, 2)
     ],
 )
 def test_bad_tables_are_refused(log_prob: torch.Tensor, grad: torch.Tensor, said: str) -> None:
-    assert refusal(ValueError, Tabulated, Binary(2), log_prob, grad).startswith(said)
+    assert error_message(ValueError, Tabulated, Binary(2), log_prob, grad).startswith(said)

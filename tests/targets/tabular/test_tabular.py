@@ -16,8 +16,8 @@ from targets.datasets.dataset import DataError
 from targets.tabular import adult, blog, breast_cancer, compas, news
 from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
 from targets.tabular.tabular_data import TabularData
+from tests.support.error_message import error_message
 from tests.support.real_sets import ROOT, described
-from tests.support.refusal import refusal
 from tests.support.small_tables import COMPAS_HEADER, adult_rows, blog_rows, compas_rows, news_rows, write
 
 
@@ -171,7 +171,7 @@ def test_fewer_rows_are_the_first_and_the_note_says_so(root: Path) -> None:
     assert whole.first(None) is whole
     assert whole.first(95) is whole
     for wrong in (0, -1, 2.5, True, "many"):
-        said = refusal(DataError, whole.first, wrong)
+        said = error_message(DataError, whole.first, wrong)
         assert said.startswith("rows must be null or a whole number of at least 1, ")
     some = whole.first(30)
     assert torch.equal(some.train.inputs, whole.train.inputs[:30])
@@ -260,7 +260,7 @@ def test_a_bad_file_is_refused_with_the_reason(
     root: Path, read: Callable[[Path], TabularData], file: str, lines: list[list[Any]], sentence: str
 ) -> None:
     write(root / file, lines)
-    assert sentence in refusal(DataError, read, root)
+    assert sentence in error_message(DataError, read, root)
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -271,18 +271,18 @@ def test_missing_or_damaged_files_are_refused(
         read(tmp_path_factory.mktemp("empty"))
     for path in root.iterdir():
         path.write_bytes(b"\x1f\x8b" + bytes(range(256)))
-    assert "is damaged or cannot be read" in refusal(DataError, read, root)
+    assert "is damaged or cannot be read" in error_message(DataError, read, root)
     for path in root.iterdir():
         path.write_bytes(bytes([0xFF, 0xFE, 0x00, 0x0A]) * 50)
-    refusal(DataError, read, root)
+    error_message(DataError, read, root)
 
 
 def test_too_few_or_equal_rows_are_refused() -> None:
     rows = Columns(pd.DataFrame({"one": np.arange(2.0)}), None, np.array([0.0, 1.0]))
-    said = refusal(DataError, prepared, "made up", "nowhere", rows, rows, known(2, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", rows, rows, known(2, 2))
     assert "no column that differs between the training rows" in said
     one = rows.rows(np.arange(1))
-    said = refusal(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
     assert "leaves no rows to train and test made up with" in said
 
 
