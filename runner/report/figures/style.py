@@ -47,6 +47,11 @@ class RowStyle:
     marker: str
     line: LineStyle
 
+    @property
+    def look(self) -> dict[str, Any]:
+        """As Matplotlib's arguments."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
+
 
 FLOOR = RowStyle("#7F7F7F", "", "--")
 """The level line of a panel's floor."""
