@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runner.report.row_role import Role
+from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
 
 LineStyle = Literal["-", "--", ":", "-."]

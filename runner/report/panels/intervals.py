@@ -5,8 +5,8 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
-from runner.report.row_role import Role
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:

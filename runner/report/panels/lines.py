@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
+from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.style import FLOOR
-from runner.report.row_role import Role
 from runner.report.stored_results import chosen
 
 ALONG = {

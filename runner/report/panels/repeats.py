@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.published import published_numbers
-from runner.report.row_role import Role
 
 SPREAD = 0.28
 """How far the points of a row lie off its line, in rows."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, quantiles, tour_distribution, visited_tours
-from runner.report.row_role import Role
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 DISTINCT = "tour_cost_distinct"
