@@ -11,7 +11,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from runner.__main__ import main
 from runner.execution import signals
-from tests.support.command_line import Call, Ended
+from tests.support.commands import Call, Ended
 
 EXPERIMENT = """# @package _global_
 experiment: tiny

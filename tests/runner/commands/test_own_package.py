@@ -13,7 +13,7 @@ import pytest
 
 from runner import status, table
 from runner.config.overrides import Names, with_own_classes
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 ROOT = Path(__file__).parents[3]
 

@@ -15,7 +15,7 @@ from samplers.discrete.dmala import DMALA
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 MODEL = (
     *("scale=smoke", "target=resnet_ebm", "target.dataset=digits", "target.width=3", "target.blocks=2"),
@@ -37,7 +37,7 @@ def test_a_model_is_trained_once_kept_and_sampled(call: Call) -> None:
     before = path.read_bytes()
     model, metadata = load_model(path)
     assert isinstance(model, ResNetEBM)
-    assert (model.shape, model.width, model.blocks) == ((8, 8), 3, 2)
+    assert (model.shape, model.options.width, model.options.blocks) == ((8, 8), 3, 2)
     assert metadata["dataset"] == "digits"
     ended = call(*RUN, "metric=[acceptance,jump,ess]", "task.steps=30")
     assert ended.status == 0

@@ -18,7 +18,7 @@ from samplers.discrete.rbm_gibbs import RBMGibbs
 from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 from tests.runner.models.test_learned import LEARN, one, stop_after
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 SETTINGS = TrainingSettings(method="pcd", cd_steps=1, iterations=12, batch=6, chains=4, learning_rate=0.05)
 

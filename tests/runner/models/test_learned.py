@@ -30,7 +30,7 @@ from runner.models.trained_model import TrainedModel
 from runner.models.training import Training
 from runner.models.training import loss as loss_module
 from runner.problem import cached_reference_sample
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 PATIENCE = 300
 """Seconds after which a child counts as hanging."""

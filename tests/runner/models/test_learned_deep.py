@@ -19,7 +19,7 @@ from runner.execution.checkpoint import load_checkpoint
 from runner.models import model_files
 from runner.models.training import Training
 from runner.store.draw_files import IMAGES, MOST, load_images
-from tests.support.command_line import Call
+from tests.support.commands import Call
 
 LEARN = (
     *("scale=smoke", "task=learn", "target=resnet_ebm", "target.dataset=digits", "dtype=float64"),

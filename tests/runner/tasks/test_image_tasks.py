@@ -24,8 +24,7 @@ from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
-from tests.support.command_line import Call, refusal
-from tests.support.commands import assert_refused, finished, measured, one, rows, summary
+from tests.support.commands import Call, assert_refused, finished, measured, one, refusal, rows, summary
 
 DIGITS = (
     *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),

@@ -28,8 +28,16 @@ from targets.randomness import Streams, derive_seed
 from targets.reference_distribution import reference_distribution
 from targets.spaces import Ordinal
 from targets.target import Target
-from tests.support.command_line import Call
-from tests.support.commands import assert_refused, finished, measured, one, rows, stop_after, summary
+from tests.support.commands import (
+    Call,
+    assert_refused,
+    finished,
+    measured,
+    one,
+    rows,
+    stop_after,
+    summary,
+)
 from tests.support.small_targets import random_target
 
 PIXELS, STEPS, CHAINS, REPEATS = 12, 60, 20, 3
