@@ -86,6 +86,7 @@ def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
         return int(ended.code or 0)
     finally:
         sys.argv = before
+        GlobalHydra.instance().clear()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Commands run in this process, what they leave in an output root, and what is refused before them."""
+"""Commands run in this process, what they leave behind, and what is refused before any work."""
 
 from __future__ import annotations
 
@@ -6,31 +6,40 @@ import csv
 import json
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.core.global_hydra import GlobalHydra
 
 from runner.__main__ import main
-from runner.config.compose import compose_by_groups
-from runner.config.overrides import Names
 from runner.execution import signals
 from runner.execution.errors import UserError
-from runner.problem.problems import Problems
-from runner.tasks.task import task_of
+from runner.sweep.jobs import jobs_of, requested
+from runner.sweep.preflight import preflight
 
 TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
 """Values that differ between two runs of the same numbers."""
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Ended]
+"""The fixture `call`: runs the command line."""
+
+
 def finished(root: Path, *argv: str) -> Path:
     """`root`, the output root of a command that has ended well; for fixtures that outlive a test."""
     handlers = {number: signal.getsignal(number) for number in signals.SIGNALS}
-    GlobalHydra.instance().clear()
     assert main((*argv, f"output_root={root}")) == 0
-    GlobalHydra.instance().clear()
     for number, handler in handlers.items():
         signal.signal(number, handler)
     return root
@@ -86,14 +95,37 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
     monkeypatch.setattr(cls, "advance", interrupted)
 
 
-def refusal(*overrides: str) -> str:
-    """The one sentence with which the task of a configuration refuses it before any work."""
-    config = compose_by_groups(overrides, Names([]).groups)
-    with pytest.raises(UserError) as raised:
-        task_of(config).check(config, Problems())
-    sentence = str(raised.value)
-    assert "\n" not in sentence
-    return sentence
+def refusal(*lines: str) -> str:
+    """The one sentence with which a command (`-m` among its words) is refused before any work."""
+    words = [word for line in lines for word in line.split()]
+    with pytest.raises(UserError) as error:
+        preflight(jobs_of(requested([word for word in words if word != "-m"], multirun="-m" in words)))
+    said = str(error.value)
+    assert error.value.status == 2
+    assert "\n" not in said
+    return said
+
+
+def check_refused_values(lines: str, key: str, allowed: str, values: str) -> None:
+    """Checks that under `lines` each of `values`, written as Python prints it, is refused for `key`."""
+    for value in values.split():
+        assert refusal(lines, f"{key}={value}") == f"{key} must be {allowed}, {value} was given."
+
+
+def refused(call: Call, *lines: str) -> str:
+    """The sentence with which a whole command is refused, its form checked, and that no file changed."""
+    before = contents(Path())
+    ended = call(*(word for line in lines for word in line.split()))
+    assert ended.status == 2, ended
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+    assert contents(Path()) == before
+    return ended.err
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """All files in `folder`."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def assert_refused(plain: Iterable[str], cases: Iterable[tuple[str, str]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 RUNNER = str(Path(__file__).parents[3] / "runner") + "/"
 MOST_FUNCTIONS, MOST_FILES = 15, 12

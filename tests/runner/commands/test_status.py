@@ -11,10 +11,7 @@ import pytest
 from runner.status import main, standing, time_left
 from runner.store.old_runs import old_runs
 from runner.sweep.jobs import experiment_jobs
-from tests.runner.conftest import Call
-from tests.runner.sweep.test_sweep import tiny
-
-__all__ = ["tiny"]
+from tests.support.commands import Call
 
 
 def everything(folder: Path) -> dict[Path, int]:

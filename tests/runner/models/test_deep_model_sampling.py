@@ -12,8 +12,7 @@ from runner.models.model_files import load_model, save_model
 from runner.tools.bench.baselines.plain_deep import PlainNetwork
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
-from tests.runner.conftest import Call
-from tests.support.commands import assert_refused, one, rows, summary
+from tests.support.commands import Call, assert_refused, one, rows, summary
 
 MODEL = (
     *("scale=smoke", "target=resnet_ebm", "target.dataset=digits", "target.width=3", "target.blocks=2"),
@@ -29,7 +28,7 @@ def test_a_model_is_trained_once_stored_and_sampled(call: Call) -> None:
     before = path.read_bytes()
     model, metadata = load_model(path)
     assert isinstance(model, ResNetEBM)
-    assert (model.shape, model.width, model.blocks) == ((8, 8), 3, 2)
+    assert (model.shape, model.options.width, model.options.blocks) == ((8, 8), 3, 2)
     assert metadata["dataset"] == "digits"
     # All standard metrics but those that need a reference sample, which no deep model has.
     metrics = {row[-2] for row in rows()}

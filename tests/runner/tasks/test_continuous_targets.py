@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.runner.conftest import Call
-from tests.support.commands import assert_refused, summary
+from tests.support.commands import Call, assert_refused, summary
 
 SHORT = ["scale=smoke", "task.steps=60", "task.chains=4", "metric=[acceptance,jump,emc]"]
 MIXTURE = "target=gaussian_mixture"

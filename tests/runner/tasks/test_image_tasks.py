@@ -24,8 +24,7 @@ from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
-from tests.runner.conftest import Call
-from tests.support.commands import assert_refused, finished, measured, one, refusal, rows, summary
+from tests.support.commands import Call, assert_refused, finished, measured, one, refusal, rows, summary
 
 DIGITS = (
     *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),
@@ -326,4 +325,4 @@ def test_what_cannot_be_is_refused_before_any_work(tmp_path: Path, monkeypatch: 
         assert said.startswith(
             f"task={task} needs a target that learned images, such as rbm; target={target}"
         )
-    assert not list(tmp_path.glob("outputs/*"))
+    assert not list(tmp_path.glob("outputs/*/*"))

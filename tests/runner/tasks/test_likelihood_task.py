@@ -12,8 +12,7 @@ from metrics.likelihood.rbm_annealing import RBMAnnealing
 from runner.execution import signals
 from runner.execution.atomic_files import set_aside
 from runner.execution.checkpoint import load_checkpoint
-from tests.runner.conftest import Call
-from tests.support.commands import finished, measured, one, rows, stop_after, summary
+from tests.support.commands import Call, finished, measured, one, rows, stop_after, summary
 
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")
 LEARN = (

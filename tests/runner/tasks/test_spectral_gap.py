@@ -22,8 +22,7 @@ from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
 from runner.tasks.run_identity import run_ids
-from tests.runner.conftest import Call
-from tests.support.commands import assert_refused, measured, summary
+from tests.support.commands import Call, assert_refused, measured, summary
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
 BERNOULLI = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs")

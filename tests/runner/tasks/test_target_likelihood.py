@@ -28,8 +28,8 @@ from targets.randomness import Streams, derive_seed
 from targets.reference_distribution import reference_distribution
 from targets.spaces import Ordinal
 from targets.target import Target
-from tests.runner.conftest import Call
 from tests.support.commands import (
+    Call,
     assert_refused,
     finished,
     measured,

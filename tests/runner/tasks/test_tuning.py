@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.progress import duration
-from tests.runner.conftest import Call
-from tests.support.commands import summary
+from tests.support.commands import Call, summary
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
 

@@ -1,4 +1,4 @@
-"""The W&B copy, offline and without a network: what it writes is read back from its own files."""
+"""The W&B copy, offline: what a run writes is read back from W&B's own files, and is what the disk gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ import pytest
 
 pytest.importorskip("wandb", reason="the extra wandb is not installed")
 
+from runner import wandb_sync
+from runner.__main__ import main as run
 from runner.loggers.wandb import WandbLogger, reachable
+from runner.store.run_store import Store
 
 CONFIG = {
     "target": {"name": "mog", "components": 8},
@@ -124,34 +127,20 @@ def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
     assert {row["kl"] for row in read_back(copies(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
 
 
-def test_images_of_a_run_are_sheets(tmp_path: Path) -> None:
+def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
-    logger.start("aaaa", CONFIG)
+    for _ in range(2):  # another run of its batch failed
+        logger.start("aaaa", CONFIG)
     logger.log("aaaa", 5, {"kl": 1.0})
     logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
-    logger.finish("aaaa", {"status": "done"})
-    (copy,) = copies(tmp_path)
-    rows = read_back(copy)["history"].values()
-    found = {key: value for row in rows for key, value in row.items() if key.startswith("draws/")}
-    assert found["draws/_type"] == "image-file"
-    assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
-
-
-def test_a_failed_run_is_marked_as_failed(tmp_path: Path) -> None:
-    logger = WandbLogger(mode="offline", directory=str(tmp_path))
-    logger.start("aaaa", CONFIG)
     logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
     logger.finish("bbbb", {"status": "failed"}, failed=True)
     (copy,) = copies(tmp_path)
-    assert read_back(copy)["exit"] == 1
-
-
-def test_a_run_that_begins_again_after_another_of_its_batch_failed_has_one_copy(tmp_path: Path) -> None:
-    logger = WandbLogger(mode="offline", directory=str(tmp_path))
-    for _ in range(2):
-        logger.start("aaaa", CONFIG)
-    logger.finish("aaaa", {"status": "done"})
-    assert len(copies(tmp_path)) == 1
+    held = read_back(copy)
+    assert held["exit"] == 1
+    found = {key: value for row in held["history"].values() for key, value in row.items()}
+    assert found["draws/_type"] == "image-file"
+    assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
 
 
 def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
@@ -218,3 +207,78 @@ def test_no_floor_imports_wandb_unless_asked() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert run.stdout.strip() == "False"
+
+
+SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
+SMALL = [*SWEEP, "task.record=2"]
+
+
+def content(path: Path) -> dict[str, Any]:
+    """What a copy of a run holds, without what W&B adds on its own."""
+    found = read_back(path)
+    rows = {
+        step: {key: value for key, value in row.items() if not key.startswith("_")}
+        for step, row in found["history"].items()
+    }
+    return {"history": rows, "group": found["run"].run_group, "name": found["run"].display_name}
+
+
+def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    live = ["logger=wandb", "logger.mode=offline", f"output_root={tmp_path}"]
+    assert run(["-m", "+experiment=pt_table5", *SMALL, *live]) == 0
+    first = {path.name: content(path) for path in copies(tmp_path)}
+    assert len(first) == 2
+    for copy in first.values():
+        assert copy["group"] == "pt_table5"
+        assert max(copy["history"]) == 20
+        assert len(copy["history"]) >= 2
+        assert {"kl", "tv", "evaluations"} <= set(copy["history"][20])
+
+    capsys.readouterr()
+    rebuild = ["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]
+    for _ in range(2):
+        assert wandb_sync.main(rebuild) == 0
+        assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
+        assert {path.name: content(path) for path in copies(tmp_path)} == first
+        assert len(copies(tmp_path)) == 2
+
+
+def test_runs_that_are_not_done_are_counted_and_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wandb_sync.main(["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]) == 0
+    assert "Copied 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
+    assert copies(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["pt_tabel5"], "did you mean 'pt_table5'"),
+        (["pt_table5", "mode=on"], "logger.mode must be one of online, offline, disabled, 'on' was given"),
+        (["pt_table5", "scale=big"], "Unknown scale 'big'"),
+    ],
+)
+def test_mistakes_are_refused_in_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wandb_sync.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_logger_that_breaks_does_not_stop_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*arguments: Any, **options: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("wandb.init", broken)
+    live = ["logger=wandb", "logger.mode=offline", "logger.project=broken", f"output_root={tmp_path}"]
+    assert run(["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=10", *live]) == 0
+    assert "No space left on device" in capsys.readouterr().err
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert Store(tmp_path).run(folder.name).status() == "done"

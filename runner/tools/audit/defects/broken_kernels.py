@@ -1,14 +1,18 @@
-"""Swap rules beside those of `swap_rules`, compared, and the distribution of `released` by enumeration."""
+"""Swap rules and acceptances as printed or released, beside the right ones of `samplers` (I, rows 1 to 6)."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import stationary
+from samplers.kernel import State
+from samplers.metropolis_hastings import MetropolisHastings
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import Released, SwapRule, V1Literal
-from targets.spaces import Discrete
+from targets.spaces import Discrete, Space
 from targets.target import Target
 
 
@@ -58,3 +62,35 @@ def released_cold_distribution(target: Target, local: list[Tensor], betas: tuple
         chain[accepted, :, :, 1] = (moved * chance).transpose(2, 3)
     joint = stationary(chain.reshape(2 * size**2, 2 * size**2))
     return joint.reshape(2, size, size).sum((0, 2))
+
+
+class AcceptanceWithoutBeta(MetropolisHastings):
+    """The energy difference is not tempered: every rung targets beta = 1 (`samplers.py:117-118`)."""
+
+    exact = False
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        reverse = self.proposal.log_prob(space, destination, source.theta, beta)
+        ratio = destination.log_prob - source.log_prob + reverse - forward
+        return ratio.clamp(max=0.0)
+
+
+class ReverseScaledTwice(MetropolisHastings):
+    """The reverse gradient carries beta / 2 already and is scaled by it again (`:97`, `:113-114`)."""
+
+    exact = False
+
+    def _log_acceptance(
+        self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
+    ) -> Tensor:
+        assert destination.grad is not None
+        scale = (0.5 * beta).expand(destination.log_prob.shape)
+        scale = scale.reshape(scale.shape + (1,) * (destination.grad.dim() - scale.dim()))
+        scaled = replace(destination, grad=scale * destination.grad)
+        return super()._log_acceptance(space, source, scaled, beta, forward)
+
+
+class ReleasedAcceptance(ReverseScaledTwice, AcceptanceWithoutBeta):
+    """Both defects at once: the Metropolis-Hastings step of the released PTDLP."""
