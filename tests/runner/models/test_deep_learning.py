@@ -70,7 +70,7 @@ def test_the_likelihood_of_held_out_images_rises_above_the_base(name: str) -> No
     run.advance(how.iterations)
     assert run.finished
     assert log_likelihood(run.target, HELD_OUT) > base + 0.5
-    values = run.history[-1]["values"]
+    values = run.history.records[-1]["values"]
     assert 0 < values["acceptance"] <= 1
     assert values["learning_rate"] == 0.01
     assert ("swap_rate" in values) == (name == "pt_dmala")
@@ -92,12 +92,12 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     assert not whole.finished
     whole.advance(1)
     assert whole.finished
-    assert [score.iteration for score in whole.scores] == [5, 10, 14]
+    assert [score.iteration for score in whole.selection.scores] == [5, 10, 14]
     stops = sorted(random.Random(name).sample(range(1, units), 10))
     cut, at, mid_walk = training(name, how, **args), 0, 0
     for stop in stops:
         cut.advance(stop - at)
-        at, mid_walk = stop, mid_walk + cut.validating
+        at, mid_walk = stop, mid_walk + cut.selection.underway
         save_checkpoint(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
         # What came after the checkpoint is lost.
         cut.advance(2)
@@ -107,8 +107,8 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     assert mid_walk > 1
     assert cut.finished
     assert_same(cut.state_dict(), whole.state_dict())
-    assert cut.scores == whole.scores
-    assert cut.best == whole.best
+    assert cut.selection.scores == whole.selection.scores
+    assert cut.selection.best == whole.selection.best
     assert torch.equal(cut.samples(50), whole.samples(50))
 
 
@@ -137,7 +137,7 @@ def test_the_learning_rate_rises_and_falls_by_hand(decay: str, rates: list[float
     for _ in range(8):
         run.advance(1)
         seen.append(run.optimiser.adam.param_groups[0]["lr"])
-        assert run.history[-1]["values"]["learning_rate"] == seen[-1]
+        assert run.history.records[-1]["values"]["learning_rate"] == seen[-1]
     assert seen == pytest.approx([0.1 * rate for rate in rates], abs=1e-15)
 
 

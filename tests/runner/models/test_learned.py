@@ -367,7 +367,7 @@ def test_stopped_within_a_validation_and_repeated(
 
         def stopped(self: Training, *arguments: Any, at: int = moment) -> None:
             advance(self, *arguments)
-            if self.validating and self.iteration == at:
+            if self.selection.underway and self.iteration == at:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         with monkeypatch.context() as patch:
