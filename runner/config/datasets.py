@@ -25,7 +25,7 @@ READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
 
 
-def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
     spec = described(name, binarisation, key)
     return {
