@@ -56,7 +56,7 @@ class Standing:
     def costs(self) -> list[float]:
         """Seconds of each finished run."""
         task = task_of(self.job.config)
-        return [task.cost(summary) for summary in self.summaries]
+        return [task.run_seconds(summary) for summary in self.summaries]
 
 
 def standing(job: Job) -> Standing:

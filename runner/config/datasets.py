@@ -25,7 +25,7 @@ READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
 
 
-def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
     spec = described(name, binarisation, key)
     return {
@@ -92,14 +92,14 @@ def _load(name: str, binarisation: str | None, root: str | None, content: str | 
     return found
 
 
-def names() -> list[str]:
+def dataset_names() -> list[str]:
     """The data sets of `conf/dataset`."""
     return sorted(path.stem for path in (Path(conf.__path__[0]) / "dataset").glob("*.yaml"))
 
 
 @functools.cache
 def _option(name: str, key: str) -> Mapping[str, Any]:
-    known = names()
+    known = dataset_names()
     if name not in known:
         hint = nearest(name, known)
         raise UserError(

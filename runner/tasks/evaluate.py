@@ -7,8 +7,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import described, load_dataset
-from runner.config.datasets import identifying as identifying_data
+from runner.config.datasets import dataset_identity, described, load_dataset
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model
@@ -36,7 +35,7 @@ class Evaluate(PerSeedTask):
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
         if task.get("dataset") is not None:
-            task = {**task, "dataset": identifying_data(task["dataset"], key="task.dataset")}
+            task = {**task, "dataset": dataset_identity(task["dataset"], key="task.dataset")}
         return {"task": task, "model": weights_of(path)}
 
     def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:

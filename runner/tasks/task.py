@@ -103,7 +103,7 @@ class Task(ABC):
         """How much there is to do: what the time of a run is in proportion to."""
         return 1
 
-    def cost(self, summary: Mapping[str, Any]) -> float:
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds that a finished run took."""
         return float(summary["wall_seconds"])
 

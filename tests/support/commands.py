@@ -76,8 +76,10 @@ def rows_by_run(root: str | Path = "outputs") -> dict[str, list[tuple[str, ...]]
 
 
 def rows(*roots: str | Path) -> list[tuple[str, ...]]:
-    """The rows of `rows_by_run` of all runs under `roots`, sorted."""
-    return sorted(row for root in roots for found in rows_by_run(root).values() for row in found)
+    """The rows of `rows_by_run` of all runs under `roots`, by default ``outputs``, sorted."""
+    return sorted(
+        row for root in roots or ["outputs"] for found in rows_by_run(root).values() for row in found
+    )
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:

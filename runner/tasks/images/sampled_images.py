@@ -28,7 +28,7 @@ from runner.store.draw_files import DRAWS, images_file, load_images
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
-from runner.tasks.run_identity import identifying
+from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
@@ -89,7 +89,7 @@ def images_of(config: DictConfig, seed: int, store: Store) -> Images:
 
 def _identity(config: DictConfig, seed: int) -> str:
     """What makes the images, and no more: how they are used afterwards is no part of it."""
-    content = identifying(sampling(config), device_type(config.device))
+    content = run_identity(sampling(config), device_type(config.device))
     settings = image_settings(config)
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:

@@ -39,6 +39,7 @@ from tests.support.commands import (
     summary,
 )
 from tests.support.small_targets import random_target
+from tests.support.training import half_images
 
 PIXELS, STEPS, CHAINS, REPEATS = 12, 60, 20, 3
 VALUES = {
@@ -54,15 +55,7 @@ CONFIG = OmegaConf.create(
 )
 
 
-def images(rows: int, seed: int) -> Tensor:
-    """Images of 3 x 4 pixels: a left or a right half, with a tenth of the pixels flipped."""
-    generator = torch.Generator().manual_seed(seed)
-    left = torch.arange(PIXELS) % 4 < 2
-    side = torch.rand((rows, 1), generator=generator) < 0.5
-    return (side ^ left ^ (torch.rand((rows, PIXELS), generator=generator) < 0.1)).to(torch.uint8)
-
-
-TRAIN, TEST = images(300, 0), images(200, 1)
+TRAIN, TEST = half_images(300, 0), half_images(200, 1)
 DATA = Dataset("halves", TRAIN, TRAIN[:0], TEST, (3, 4))
 
 
