@@ -92,14 +92,14 @@ def _load(name: str, binarisation: str | None, root: str | None, content: str | 
     return found
 
 
-def names() -> list[str]:
+def dataset_names() -> list[str]:
     """The data sets of `conf/dataset`."""
     return sorted(path.stem for path in (Path(conf.__path__[0]) / "dataset").glob("*.yaml"))
 
 
 @functools.cache
 def _option(name: str, key: str) -> Mapping[str, Any]:
-    known = names()
+    known = dataset_names()
     if name not in known:
         hint = nearest(name, known)
         raise UserError(

@@ -57,7 +57,7 @@ def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> Tab
         raise UserError(f"{'target.' if said.startswith('rows ') else ''}{said}.") from error
 
 
-def names() -> list[str]:
+def tabular_names() -> list[str]:
     """The sets of `conf/tabular`."""
     return sorted(path.stem for path in (Path(conf.__path__[0]) / "tabular").glob("*.yaml"))
 
@@ -77,7 +77,7 @@ def notes(target: Target) -> tuple[str, ...]:
 def _load(name: str, split_seed: int, root: str | None) -> TabularData:
     from runner.config.construct import locate
 
-    known = names()
+    known = tabular_names()
     if name not in known:
         raise UserError(
             f"target.tabular must be one of {listed(known)}, '{name}' was given{nearest(name, known) or '.'}"

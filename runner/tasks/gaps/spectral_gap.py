@@ -20,7 +20,7 @@ from runner.problem.tuning_cache import tuned
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
-from runner.tasks.gaps.kernel_gap import check_kernel, of_kernel
+from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
 from runner.tasks.phrases import span
 from runner.tasks.task import Parts, PerSeedTask
 from samplers.hyperparameters import one_of, positive
@@ -99,7 +99,7 @@ def check_gap(config: DictConfig) -> None:
         if method == KERNEL:
             problem = build(_sampling(config))
             problem.kernel.check(problem.target)
-            check_kernel(problem, task)
+            check_kernel_gap(problem, task)
         elif method in THEORY:
             of_theory(build_target(config), method, task)
         else:

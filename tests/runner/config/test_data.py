@@ -23,7 +23,7 @@ def test_the_floors_know_the_same_binarisations() -> None:
 
 def test_the_sets_are_listed() -> None:
     assert {"digits", "mnist", "mnist_dynamic", "mnist_static", "omniglot_burda", "caltech"} <= set(
-        datasets.names()
+        datasets.dataset_names()
     )
 
 

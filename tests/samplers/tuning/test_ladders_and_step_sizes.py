@@ -13,6 +13,8 @@ from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.rbm_gibbs import RBMGibbs
+from samplers.discrete.tour_swap import TourSwap
 from samplers.kernel import Kernel
 from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -24,16 +26,18 @@ from samplers.tempering.replica_count import (
     round_trip_time,
 )
 from samplers.tuning.configured import configured
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
+from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from samplers.tuning.step_size import first_crossing
 from samplers.tuning.tunable import Tunable
 from targets.randomness import Streams
 from targets.spaces import Binary, Ordinal
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
-from tests.support.small_targets import Quadratic, random_target
+from targets.tours.tsp import TSP
+from tests.support.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import tunable
 
+RBM_TARGET = small_rbm()
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
 
 
@@ -50,7 +54,7 @@ def exact_rejections(target: Target, betas: list[float]) -> list[float]:
 
 def test_pilot_rejections_are_the_exact_ones() -> None:
     tuned = tune_ladder(
-        Gibbs(), RUGGED, Streams([0], "tuning"), LadderWanted(), LadderPilot(steps=2000, chains=64)
+        Gibbs(), RUGGED, Streams([0], "tuning"), LadderWanted(), LadderPilot(steps=1000, chains=64)
     )
     exact = exact_rejections(RUGGED, tuned.pilot_ladder)
     np.testing.assert_allclose(tuned.rejections, exact, atol=0.02)
@@ -149,15 +153,12 @@ def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> No
 def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     target = MixtureOfGaussians(components=8).float()
     sampler = tunable(ParallelTempering, configured(DMALA))
-    assert sampler.open == ("ladder", "step_size")
     assert sampler.example.axes == (2,)
     result = sampler.tune(target, Streams([0], "tuning"))
     found = result.hyperparameters
     assert sampler.kernel_at(found).axes == (len(found["ladder"]),)
     assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
     assert found["step_size"] == sorted(found["step_size"])
-    again = sampler.tune(target, Streams([0], "tuning"))
-    assert again == result
 
 
 def test_a_given_number_of_replicas_is_kept() -> None:
@@ -212,3 +213,30 @@ def test_a_tempering_without_a_builder_takes_numbers_alone() -> None:
     assert isinstance(configured(OneStep, configured(Gibbs)), OneStep)
     with pytest.raises(ValueError, match="OneStep tunes nothing: step_size of DMALA must be given"):
         configured(OneStep, configured(DMALA))
+
+
+@pytest.mark.parametrize("kernel", [RBMGibbs(), TourSwap()], ids=["rbm_gibbs", "tour_swap"])
+def test_a_ladder_is_tuned_around_kernels_without_a_step_size(kernel: Kernel) -> None:
+    target = RBM_TARGET if isinstance(kernel, RBMGibbs) else TSP(5, scale=3.0, instance_seed=1)
+    sampler = tunable(ParallelTempering, kernel, replicas=3)
+    assert sampler.open == ("ladder",)
+    tuned = sampler.tuned(target, Streams([0], "tuning"))
+    assert tuned.axes == (3,)
+    assert tuned.exact
+
+
+def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
+    sizes = [0.15, 0.25, 0.35, 0.45]
+    sampler = tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=sizes)
+    assert sampler.open == ("ladder",)
+    found = sampler.tune(RBM_TARGET, Streams([0], "tuning")).hyperparameters
+    assert found["step_size"] == sizes
+    tuned = sampler.kernel_at(found)
+    assert isinstance(tuned, ParallelTempering)
+    assert tuned.axes == (4,)
+    assert tuned.step_sizes is not None
+    assert tuned.step_sizes.flatten().tolist() == sizes
+    # The same sizes at a ladder of another length, at the same place between cold and hot.
+    between = _by_place(torch.tensor(sizes, dtype=torch.float64), 7)
+    assert between[::2].tolist() == pytest.approx(sizes)
+    assert between[1].item() == pytest.approx((0.15 * 0.25) ** 0.5)

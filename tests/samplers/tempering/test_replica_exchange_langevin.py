@@ -12,21 +12,15 @@ from torch import Tensor
 
 from samplers.continuous.mala import MALA
 from samplers.continuous.ula import ULA
-from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import State, evaluate
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
-from samplers.tuning.configured import configured
-from targets.randomness import Streams
-from targets.spaces import Binary
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import stmh_two_modes
 from targets.target import Target
 from tests.support.checks import dkw_band
-from tests.support.no_host_sync import NoHostSync
-from tests.support.small_targets import random_target
 from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
@@ -61,33 +55,18 @@ def run(sampler: ReplicaExchangeLangevin, target: Target, theta: Tensor, steps: 
     return state
 
 
-def test_every_replica_follows_its_own_law() -> None:
-    """20,000 independent chains after 150 steps; 18 statistics within 4 standard errors: 1.2e-3 by chance."""
+def test_every_replica_follows_its_own_distribution() -> None:
+    """6,000 independent chains after 100 steps; 18 statistics within 4 standard errors: 1.2e-3 by chance."""
     generator = torch.Generator().manual_seed(0)
-    theta = 2.0 * torch.randn(3, 1, 20_000, 2, dtype=torch.float64, generator=generator)
-    state = run(mreld(), MIXTURE, theta, 150, generator)
+    theta = 2.0 * torch.randn(3, 1, 6_000, 2, dtype=torch.float64, generator=generator)
+    state = run(mreld(), MIXTURE, theta, 100, generator)
     line = torch.linspace(-12.0, 12.0, 601, dtype=torch.float64)
     grid = torch.cartesian_prod(line, line)
     for k in range(3):
         weights = level_log_prob(MIXTURE, k, grid).softmax(0)
         seen = statistics(state.theta[k, 0])
         error = seen.mean(0) - weights @ statistics(grid)
-        assert float((error / (seen.std(0) / math.sqrt(20_000))).abs().max()) < 4.0
-
-
-def test_the_product_law_stays_where_it_is_drawn_exactly() -> None:
-    """A normal target has normal levels: 40,000 chains, 12 statistics at 5.5 sd: 5e-7 by chance."""
-    target = GaussianMixture([[1.0, -0.5]], covariance=0.5).double()
-    generator = torch.Generator().manual_seed(1)
-    precision = torch.tensor([beta / 0.5 for beta in LADDER], dtype=torch.float64)
-    precision[-1] += SCALE**-2
-    centre = torch.tensor([1.0, -0.5]) * (torch.tensor(LADDER) / 0.5 / precision).unsqueeze(-1)
-    theta = torch.randn(3, 1, 40_000, 2, dtype=torch.float64, generator=generator)
-    theta = centre.reshape(3, 1, 1, 2) + theta / precision.sqrt().reshape(3, 1, 1, 1)
-    state = run(mreld(rho=20.0), target, theta, 10, generator)
-    scaled = (state.theta - centre.reshape(3, 1, 1, 2)) * precision.sqrt().reshape(3, 1, 1, 1)
-    assert float(scaled.mean(2).abs().max()) < 5.5 / math.sqrt(40_000)
-    assert float((scaled.square().mean(2) - 1).abs().max()) < 5.5 * math.sqrt(2 / 40_000)
+        assert float((error / (seen.std(0) / math.sqrt(6_000))).abs().max()) < 4.0
 
 
 def test_the_adjusted_move_is_in_detailed_balance_at_every_level() -> None:
@@ -120,8 +99,8 @@ def test_the_swap_probability_is_the_papers() -> None:
 
 
 @pytest.mark.parametrize("rho", [0.5, 8.0])
-def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: float) -> None:
-    """Four points stand for the space: 64 occupations, 20,000 draws of each; 1e-6 (DKW)."""
+def test_a_round_has_the_enumerated_distribution_and_leaves_the_product_invariant(rho: float) -> None:
+    """Four points stand for the space: 64 occupations, 8,000 draws of each; 1e-6 (DKW)."""
     levels = TemperedLevels(torch.tensor(LADDER).double(), torch.tensor(SCALE).double())
     swaps = PoissonSwaps(torch.tensor(rho).double(), torch.tensor(0.2).double())
     points = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
@@ -142,7 +121,7 @@ def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: fl
     distribution = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
     assert float((distribution @ matrix - distribution).abs().max()) < 1e-15
 
-    draws, generator = 20_000, torch.Generator().manual_seed(5)
+    draws, generator = 8_000, torch.Generator().manual_seed(5)
     start = torch.tensor(places).mT.reshape(3, 64, 1).expand(3, 64, draws)
     theta = points[start]
     # Which point stands where is carried along as the replica's label.
@@ -151,8 +130,8 @@ def test_a_round_has_the_enumerated_law_and_leaves_the_product_invariant(rho: fl
     assert torch.equal(after.theta, points[after.aux[REPLICA]])
     label = (after.aux[REPLICA] * torch.tensor([16, 4, 1]).reshape(3, 1, 1)).sum(0)
     counts = torch.stack([torch.bincount(row, minlength=64) for row in label]).double()
-    assert float((counts / draws - matrix).cumsum(-1).abs().max()) < dkw_band(draws, 64) < 0.03
-    # 2 x 64 x 20,000 tries at 5 standard deviations: 6e-7.
+    assert float((counts / draws - matrix).cumsum(-1).abs().max()) < dkw_band(draws, 64) < 0.04
+    # 2 x 64 x 8,000 tries at 5 standard deviations: 6e-7.
     rings = 1 - math.exp(-rho * 0.2)
     sd = math.sqrt(rings * (1 - rings) / info.attempted.numel())
     assert abs(float(info.attempted.double().mean()) - rings) < 5 * sd
@@ -190,56 +169,6 @@ def test_the_unadjusted_one_has_its_bias_at_its_own_speed_and_says_so() -> None:
     assert float((variance / wanted - 1).abs().max()) < 5.5 * math.sqrt(2 / 40_000)
 
 
-@pytest.mark.parametrize("kernel", [MALA(1.0), ULA(1.0)], ids=["mala", "ula"])
-def test_one_evaluation_for_each_replica_and_what_is_cached_is_fresh(kernel: Any) -> None:
-    calls = []
-
-    class Counting(GaussianMixture):
-        def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-            calls.append(theta.shape[:-1].numel())
-            return super().log_prob_and_grad(theta)
-
-    target = Counting([[-1.0, 0.0], [1.0, 0.0]]).double()
-    sampler, generator = mreld(kernel), torch.Generator().manual_seed(8)
-    state = sampler.init(target, target.initial((3, 2, 5), generator), ONE)
-    calls.clear()
-    for _ in range(40):
-        state, info = sampler.step(target, state, ONE, generator)
-    assert calls == [3 * 2 * 5] * 40
-    assert info.evaluations == 3
-    assert info.acceptance.shape == info.jump.shape == (2, 5)
-    assert info.swap is not None
-    assert info.swap.accepted.shape == info.swap.probability.shape == (2, 2, 5)
-    assert torch.equal(info.swap.replica.sort(0).values, torch.arange(3).reshape(3, 1, 1).expand(3, 2, 5))
-    assert not torch.equal(info.swap.replica[0], torch.zeros_like(info.swap.replica[0]))
-    log_prob, grad = target.log_prob_and_grad(state.theta)
-    torch.testing.assert_close(state.log_prob, log_prob)
-    torch.testing.assert_close(state.grad, grad)
-    assert torch.equal(sampler.draws(state), state.theta[0])
-
-
-def test_seeds_in_one_batch_give_what_each_gives_alone() -> None:
-    target = stmh_two_modes(4.0).double()
-
-    def ends(seeds: list[int]) -> Tensor:
-        generator = Streams(seeds, "chain")
-        theta = target.initial((3, len(seeds), 5), generator)
-        return run(mreld(), target, theta, 30, generator).theta
-
-    together = ends([4, 9])
-    assert torch.equal(together[:, 0], ends([4])[:, 0])
-    assert torch.equal(together[:, 1], ends([9])[:, 0])
-
-
-@pytest.mark.parametrize("kernel", [MALA(1.0), ULA(1.0)], ids=["mala", "ula"])
-def test_a_step_never_leaves_the_device(kernel: Any) -> None:
-    sampler, generator, target = mreld(kernel), Streams([0, 1], "chain"), stmh_two_modes(4.0).double()
-    state = sampler.init(target, target.initial((3, 2, 4), generator), ONE)
-    with NoHostSync():
-        for _ in range(3):
-            state, _ = sampler.step(target, state, ONE, generator)
-
-
 def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     target = stmh_two_modes(4.0).double()
     sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
@@ -255,39 +184,3 @@ def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     mean = torch.stack(seen)[10:].mean(0)
     assert abs(float(mean.min()) - 0.574) < 0.06
     assert float(mean.max()) > 0.574
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"tau": 0.0}, "^tau must be a positive number, 0.0 was given$"),
-        ({"tau": [1.0, -2.0, 3.0]}, "^tau must be a positive number, -2.0 was given$"),
-        (
-            {"tau": [1.0, 2.0]},
-            r"^tau must be null, .* one for each of the 3 levels .*\[1.0, 2.0\] was",
-        ),
-        ({"tau": "fast"}, "^tau must be a positive number, 'fast' was given$"),
-        ({"tau": None}, "^tau must be given where the ladder ends in 0"),
-        ({"rho": 0.0}, "^rho must be a positive number, 0.0 was given$"),
-        ({"rho": "auto"}, "^rho must be a positive number, 'auto' was given$"),
-        ({"scale": -1.0}, "^scale must be a positive number, -1.0 was given$"),
-        ({"scale": None}, "^scale must be a positive number where the ladder ends in 0"),
-        ({"ladder": [0.0, 0.4, 1.0]}, r"^ladder must be at least two numbers that decrease strictly from 1"),
-        ({"ladder": [1.0]}, r"decrease strictly .*\[1.0\] was given$"),
-        ({"ladder": [1.0, 0.5, 0.5]}, "decrease strictly"),
-        ({"ladder": "auto"}, "'auto' was given$"),
-        ({"step_size": 0.0}, "^step_size must be a positive number or 'auto', 0.0 was given$"),
-        ({"acceptance": 2.0}, "^acceptance must be a number from 0.01 to 0.99"),
-        ({"kernel": RandomWalk()}, "^kernel must be MALA or ULA, RandomWalk was given$"),
-    ],
-)
-def test_bad_settings_are_refused_in_one_sentence(changed: dict[str, Any], words: str) -> None:
-    chosen = {"kernel": MALA(1.0), "ladder": LADDER, "step_size": 0.1, "tau": 2.0, "scale": SCALE}
-    with pytest.raises(ValueError, match=words) as error:
-        configured(ReplicaExchangeLangevin, **{**chosen, **changed})
-    assert "\n" not in str(error.value)
-
-
-def test_it_needs_the_reals() -> None:
-    with pytest.raises(ValueError, match="needs a real space"):
-        mreld().check(random_target(Binary(3)))

@@ -27,11 +27,10 @@ from samplers.kernel import State, evaluate
 from samplers.proposals.entropic_langevin import THETA_A, EntropicLangevin
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
-from targets.spaces import Binary, Categorical, Discrete, Real
+from targets.spaces import Binary, Categorical, Discrete
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
-from tests.support.checks import FALSE_ALARM, cache_error
-from tests.support.no_host_sync import NoHostSync
+from tests.support.checks import FALSE_ALARM
 from tests.support.small_targets import SPACES, random_target
 from tests.support.tunable import tunable
 
@@ -114,11 +113,11 @@ def imbalance(kernel: EDMALA, target: Target, beta: float, alpha: float) -> floa
 
 
 @pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("beta", [1.0, 0.4, 0.0])
-@pytest.mark.parametrize("alpha", [0.2, 1.0, 10.0])
-def test_edmala_is_in_detailed_balance_with_the_joint_law(space: str, beta: float, alpha: float) -> None:
+@pytest.mark.parametrize("alpha", [0.2, 10.0])
+def test_edmala_is_in_detailed_balance_with_the_joint_distribution(space: str, alpha: float) -> None:
     target = random_target(SPACES[space], seed=3)
-    assert imbalance(EDMALA(alpha, ETA, ALPHA_A), target, beta, alpha) <= 1e-11
+    for beta in (1.0, 0.4, 0.0):
+        assert imbalance(EDMALA(alpha, ETA, ALPHA_A), target, beta, alpha) <= 1e-11
 
 
 def conditional_matrices(target: Target, theta_a: Tensor, beta: float, alpha: float) -> tuple[Tensor, Tensor]:
@@ -186,9 +185,9 @@ def joint_draws(target: Target, chains: int, beta: float, generator: torch.Gener
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("name", ADJUSTED)
-def test_chains_that_start_in_the_joint_law_stay_in_it(name: str, space: str) -> None:
+def test_chains_that_start_in_the_joint_distribution_stay_in_it(name: str, space: str) -> None:
     target = random_target(SPACES[space], seed=3)
-    chains, beta, generator = 400_000, 0.7, torch.Generator().manual_seed(7)
+    chains, beta, generator = 100_000, 0.7, torch.Generator().manual_seed(7)
     kernel, tempered = KERNELS[name](ALPHA), 0.7 * ONE
     state = joint_draws(target, chains, beta, generator)
     moved = torch.zeros((), dtype=torch.float64)
@@ -211,7 +210,7 @@ def test_chains_that_start_in_the_joint_law_stay_in_it(name: str, space: str) ->
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_step_proposes_by_the_papers_formulas(name: str, space: str) -> None:
     """Proposals from one joint state: frequencies of theta' against Eq. 8, theta_a' against Eq. 6."""
-    target, number = random_target(SPACES[space], seed=3), 200_000
+    target, number = random_target(SPACES[space], seed=3), 100_000
     kernel, generator = KERNELS[name](10.0), torch.Generator().manual_seed(3)
     one = joint_states(target, 1, seed=4)
     assert one.grad is not None
@@ -274,31 +273,6 @@ def test_the_proposal_tends_to_that_of_dmala_as_eta_grows(space: str) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_cached_values_belong_to_theta(name: str) -> None:
-    assert cache_error(KERNELS[name](1.0), random_target(SPACES["ordinal"], seed=3), 0.7) <= 1e-12
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_one_evaluation_a_step_and_none_leaves_the_device(name: str) -> None:
-    target = random_target(SPACES["categorical"], seed=3)
-    generator, kernel = torch.Generator().manual_seed(0), KERNELS[name](1.0)
-    state = kernel.init(target, target.initial((4,), generator), ONE)
-    calls, plain = 0, target.log_prob_and_grad
-
-    def counted(theta: Tensor) -> tuple[Tensor, Tensor]:
-        nonlocal calls
-        calls += 1
-        return plain(theta)
-
-    target.log_prob_and_grad = counted  # type: ignore[method-assign]
-    with NoHostSync():
-        for _ in range(5):
-            state, info = kernel.step(target, state, ONE, generator)
-    assert calls == 5
-    assert info.evaluations == 1
-
-
-@pytest.mark.parametrize("name", KERNELS)
 def test_theta_a_starts_at_theta_and_survives_a_change_of_the_model(name: str) -> None:
     target, kernel = random_target(SPACES["binary"], seed=3), KERNELS[name](1.0)
     generator = torch.Generator().manual_seed(0)
@@ -314,9 +288,9 @@ def test_theta_a_starts_at_theta_and_survives_a_change_of_the_model(name: str) -
 
 
 @pytest.mark.parametrize("name", ADJUSTED)
-def test_a_ladder_around_it_leaves_the_cold_law_invariant(name: str) -> None:
+def test_a_ladder_around_it_leaves_every_rung_invariant(name: str) -> None:
     """Replicas that start in their joint distributions, 3 rounds; Hoeffding at 1e-6; swaps move theta_a."""
-    target, chains = random_target(SPACES["binary"], seed=3), 200_000
+    target, chains = random_target(SPACES["binary"], seed=3), 100_000
     betas = [1.0, 0.4, 0.0]
     kernel = ParallelTempering(KERNELS[name](ALPHA), ladder=betas, step_size=ALPHA)
     generator = torch.Generator().manual_seed(11)
@@ -339,16 +313,16 @@ def test_a_ladder_around_it_leaves_the_cold_law_invariant(name: str) -> None:
 
 
 def test_the_bias_of_edula_grows_with_its_step() -> None:
-    """On bernoulli4, by 30,000 chains that start in the joint distribution."""
+    """On bernoulli4, by 10,000 chains that start in the joint distribution."""
     target = Bernoulli4().double()
     distances = []
     for alpha in (0.1, 0.4):
         kernel, generator = EDULA(alpha, 0.5, 0.1), torch.Generator().manual_seed(2)
-        state = joint_draws(target, 30_000, 1.0, generator)
+        state = joint_draws(target, 10_000, 1.0, generator)
         for _ in range(200):
             state, _ = kernel.step(target, state, ONE, generator)
         counts = torch.bincount(target.space.index(state.theta), minlength=16)
-        distances.append(total_variation(counts / 30_000, target.probabilities()))
+        distances.append(total_variation(counts / 10_000, target.probabilities()))
     assert distances[0] < 0.05 < distances[1]
 
 
@@ -363,28 +337,6 @@ def test_an_acceptance_that_forgets_theta_a_is_caught() -> None:
     kernel = EDMALA(ALPHA, ETA, ALPHA_A)
     kernel.proposal = Mutant(kernel.proposal.langevin.step_size, ETA, ALPHA_A)
     assert imbalance(kernel, random_target(SPACES["binary"], seed=3), 1.0, ALPHA) > 0.1
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: EDMALA(0.1, eta=0.0), "eta must be a positive number, 0.0 was given"),
-        (lambda: EDMALA(0.1, eta=-1), "eta must be a positive number, -1 was given"),
-        (lambda: EDULA(0.1, auxiliary_step_size=0.0), "auxiliary_step_size must be a positive number"),
-        (lambda: EDULAGLU(0.1, eta="2"), "eta must be a positive number, '2' was given"),
-        (lambda: EDMALAGLU(0.0), "step_size must be a positive number, 0.0 was given"),
-    ],
-)
-def test_hyperparameters_that_are_not_positive_are_refused(make: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_real_space_is_refused() -> None:
-    target = random_target(SPACES["binary"], seed=3)
-    target.space = Real(3)  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="EDMALA needs a binary, ordinal or categorical space"):
-        EDMALA(0.1).check(target)
 
 
 def test_the_step_size_is_tuned_to_the_joint_acceptance() -> None:

@@ -13,30 +13,24 @@ import torch
 from scipy.stats import multivariate_normal, norm
 from torch import Tensor
 
-from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers.continuous.gaussian_random_walk import GaussianStep, GaussianWalk
 from samplers.continuous.mala import MALA
 from samplers.continuous.ula import ULA
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tuning.configured import configured
 from samplers.tuning.step_size import Pilot, tune_step_size
 from targets.randomness import Streams
-from targets.spaces import Binary, Real
+from targets.spaces import Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
-from tests.support.no_host_sync import NoHostSync
-from tests.support.small_targets import random_target
 from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
+TWO = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
 CHAINS = 10_000
-STEPS = 200
+STEPS = 100
 LADDER = (1.0, 0.4)
 STANDARD_ERRORS = 4.0
 """The band of the moments. With six of them a false alarm in 4e-4 of seeds a kernel; the seed is fixed."""
@@ -62,7 +56,6 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "gaussian_walk": lambda: GaussianWalk(1.2),
     "pt_mala": tempered,
 }
-EVERY: dict[str, Callable[[], Kernel]] = {**KERNELS, "ula": lambda: ULA(0.25)}
 
 
 @dataclass(frozen=True)
@@ -113,7 +106,7 @@ def somewhere(target: GaussianMixture, *shape: int, seed: int = 0) -> State:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_exact_kernels_find_mean_covariance_and_energy(name: str) -> None:
-    """All chains start at one point far out; 200 steps later they are independent draws of the target."""
+    """All chains start at one point far out; 100 steps later they are independent draws of the target."""
     target = mixture(start=(4.0, -4.0))
     kernel = KERNELS[name]()
     assert kernel.exact
@@ -123,7 +116,7 @@ def test_exact_kernels_find_mean_covariance_and_energy(name: str) -> None:
         assert float(standard_errors(target, state.theta[1, 0], LADDER[1]).max()) < STANDARD_ERRORS
 
 
-def test_an_unadjusted_kernel_is_told_from_an_exact_one() -> None:
+def test_an_unadjusted_kernel_is_seen_to_be_biased() -> None:
     """The power of the test above: at the same step size ULA misses by far more than the band."""
     target = mixture(start=(4.0, -4.0))
     kernel = ULA(0.25)
@@ -146,7 +139,7 @@ BALANCED: dict[str, tuple[Callable[[float], MetropolisHastings], Callable[[State
 
 
 @pytest.mark.parametrize("beta", [1.0, 0.3])
-@pytest.mark.parametrize("step_size", [0.01, 0.25, 3.0])
+@pytest.mark.parametrize("step_size", [0.01, 3.0])
 @pytest.mark.parametrize("name", BALANCED)
 def test_detailed_balance_holds_point_by_point(name: str, step_size: float, beta: float) -> None:
     """pi(x) q(x, y) a(x, y) is symmetric, with pi and q written out by SciPy and a as the step takes it."""
@@ -198,6 +191,7 @@ def test_the_proposal_is_the_density_it_says() -> None:
         mean = state.theta[rung] + step_size * 0.7 * state.grad[rung]
         expected = norm(mean.numpy(), math.sqrt(2 * step_size)).logpdf(theta[rung].numpy()).sum(-1)
         np.testing.assert_allclose(log_prob[rung], expected, rtol=1e-11)
+        torch.testing.assert_close(proposal.mean(state, beta)[rung], mean)
     again = proposal.log_prob(Real(2), state, theta, beta)
     torch.testing.assert_close(again, log_prob, rtol=0, atol=0)
 
@@ -229,7 +223,7 @@ def test_acceptance_tends_to_one_as_the_step_tends_to_zero() -> None:
 
 
 @pytest.mark.parametrize(("step_size", "beta"), [(0.1, 1.0), (0.8, 1.0), (0.8, 0.5)])
-def test_ula_is_biased_as_its_law_on_a_gaussian_says(step_size: float, beta: float) -> None:
+def test_ula_is_biased_as_theory_says_on_a_gaussian(step_size: float, beta: float) -> None:
     """N(1, 0.5): variance (0.5 / beta) / (1 - a / 2) with a = beta h / 0.5.
 
     A mean and two variances at 5.5 standard errors: 1e-7. The chains start at 3 and forget it: what is left,
@@ -255,69 +249,6 @@ def test_ula_runs_away_where_its_step_is_too_long() -> None:
     assert float(run(ULA(1.1), target, 40).theta.abs().max()) > 1e3
 
 
-class Counting(GaussianMixture):
-    """A mixture that counts how often it is evaluated."""
-
-    calls = 0
-
-    def log_prob(self, theta: Tensor) -> Tensor:
-        self.calls += 1
-        return super().log_prob(theta)
-
-    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        self.calls += 1
-        return super().log_prob_and_grad(theta)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_one_evaluation_of_the_target_a_step_and_what_is_cached_belongs_to_theta(name: str) -> None:
-    target, kernel = Counting([[-1.0, 0.5], [1.2, -0.3]], covariance=0.5).double(), EVERY[name]()
-    generator = torch.Generator().manual_seed(0)
-    state = kernel.init(target, target.initial((*kernel.axes, 1, 20), generator), ONE)
-    target.calls = 0
-    for _ in range(10):
-        state, info = kernel.step(target, state, ONE, generator)
-    assert target.calls == 10
-    assert info.evaluations == math.prod(kernel.axes)
-    log_prob, grad = target.log_prob_and_grad(state.theta)
-    torch.testing.assert_close(state.log_prob, log_prob, rtol=0, atol=0)
-    if state.grad is not None:
-        torch.testing.assert_close(state.grad, grad, rtol=0, atol=0)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_a_step_never_leaves_the_device(name: str) -> None:
-    target, kernel, generator = mixture(), EVERY[name](), torch.Generator().manual_seed(0)
-    state = kernel.init(target, target.initial((*kernel.axes, 1, 4), generator), ONE)
-    with NoHostSync():
-        for _ in range(5):
-            state, _ = kernel.step(target, state, ONE, generator)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("name", EVERY)
-def test_a_seed_draws_the_same_bits_alone_and_beside_others(name: str, dtype: torch.dtype) -> None:
-    target = GaussianMixture([[-1.0, 0.5, 0.0], [1.2, -0.3, 0.1]], covariance=[0.5, 0.8]).to(dtype)
-    kernel, one = EVERY[name]().to(target.like()), ONE.to(dtype)
-
-    def draws(seeds: list[int]) -> Tensor:
-        theta = target.initial((*kernel.axes, len(seeds), 13), Streams(seeds, "start"))
-        state, chain = kernel.init(target, theta, one), Streams(seeds, "chain")
-        for _ in range(20):
-            state, _ = kernel.step(target, state, one, chain)
-        return kernel.draws(state)
-
-    together = draws([0, 1, 2])
-    assert torch.equal(draws([1]), together[1:2])
-    assert torch.equal(draws([2, 0]), together[[2, 0]])
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_nothing_is_tabulated_on_the_reals(name: str) -> None:
-    kernel = EVERY[name]()
-    assert kernel.prepared(mixture(), ONE) is kernel
-
-
 def test_the_step_size_is_tuned_to_the_acceptance_asked_for() -> None:
     """The pilot's and the check's own noise are near 0.01; 0.05 tells 0.574 from 0.7 and from 0.45."""
     target = mixture()
@@ -340,47 +271,45 @@ def test_hot_replicas_take_longer_steps() -> None:
     assert float(sizes[1] / sizes[0]) == pytest.approx(4.0, rel=0.2)
 
 
-def test_the_convention_of_the_step_is_that_of_the_diffusion() -> None:
-    """On N(0, I) one step from x has mean (1 - h) x and variance 2 h, at every inverse temperature 1."""
-    target = GaussianMixture([[0.0, 0.0, 0.0]]).double()
-    theta = torch.tensor([[2.0, -1.0, 0.5]], dtype=torch.float64)
-    state = evaluate(target, theta, gradient=True)
-    proposal = LangevinDiffusionProposal(torch.tensor(0.2, dtype=torch.float64))
-    torch.testing.assert_close(proposal.mean(state, ONE), 0.8 * theta)
-    distribution = multivariate_normal((0.8 * theta)[0].numpy(), 0.4)
-    destination = torch.zeros(1, 3, dtype=torch.float64)
-    found = float(proposal.log_prob(Real(3), state, destination, ONE))
-    assert found == pytest.approx(float(distribution.logpdf(np.zeros(3))), abs=1e-13)
+def test_the_gaussian_walk_is_the_random_walk_of_one_step_size() -> None:
+    ends = []
+    for kernel in (GaussianWalk(0.7), RandomWalk(0.7)):
+        generator = Streams([3, 4], "chain")
+        state = kernel.init(TWO, TWO.initial((2, 20), generator), ONE)
+        for _ in range(30):
+            state, info = kernel.step(TWO, state, 0.6 * ONE, generator)
+        ends.append((state.theta, info.acceptance))
+    for ours, theirs in zip(*ends, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("make", [MALA, ULA])
-def test_discrete_spaces_are_refused(make: type[MALA] | type[ULA]) -> None:
-    target, words = random_target(Binary(3)), rf"^{make.__name__.lower()} needs a real space, not Binary"
-    theta = target.initial((2,), torch.Generator())
-    for refused in (
-        lambda: make(0.1).check(target),
-        lambda: make(0.1).init(target, theta, ONE),
-        lambda: tunable(make).tune(target, torch.Generator()),
-        lambda: ParallelTempering(make(0.1), ladder=[1.0, 0.5]).check(target),
-    ):
-        with pytest.raises(ValueError, match=words):
-            refused()
+def test_the_density_of_the_gaussian_step_is_the_normal_one_and_that_of_its_draws() -> None:
+    sizes = torch.tensor([0.3, 2.0], dtype=torch.float64)
+    proposal, space = GaussianStep(sizes), Real(2)
+    source = evaluate(TWO, torch.tensor([[0.0, 1.0], [3.0, -1.0]], dtype=torch.float64), gradient=False)
+    drawn, log_q = proposal.propose(space, source, ONE, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(proposal.log_prob(space, source, drawn, ONE), log_q)
+    for chain in range(2):
+        exact = multivariate_normal(source.theta[chain].numpy(), float(sizes[chain]) ** 2)
+        assert float(log_q[chain]) == pytest.approx(exact.logpdf(drawn[chain].numpy()), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: DMALA(1.0), lambda: DULA(1.0), lambda: tunable(AB), lambda: tunable(ACS, steps=100)]
-)
-def test_discrete_kernels_refuse_the_reals_before_any_work(make: Callable[[], Kernel]) -> None:
-    with pytest.raises(ValueError, match=r"needs a binary, ordinal or categorical space, not Real\(d=2\)$"):
-        make().check(mixture())
+def test_each_chain_has_its_own_step_size() -> None:
+    sizes = torch.tensor([[1e-3, 1.0]], dtype=torch.float64)
+    kernel = GaussianWalk(sizes)
+    generator = Streams([0], "chain")
+    state = kernel.init(TWO, TWO.initial((1, 2), generator), ONE)
+    after, _ = kernel.step(TWO, state, torch.zeros_like(sizes), generator)
+    near, far = (after.theta - state.theta).norm(dim=-1)[0]
+    assert 0 < near < 0.01
+    assert far > 0.1
 
 
-@pytest.mark.parametrize("make", [MALA, ULA])
-def test_bad_settings_are_refused(make: type[MALA] | type[ULA]) -> None:
-    for value in (0.0, -1.0, float("nan"), "long", True):
-        with pytest.raises(
-            ValueError, match=r"^step_size must be a positive number or 'auto', .* was given$"
-        ):
-            configured(make, step_size=value)
-    with pytest.raises(ValueError, match=r"^acceptance must be a number from 0.01 to 0.99"):
-        configured(make, acceptance=1.0)
+def test_the_gaussian_walk_is_tuned_to_its_own_acceptance() -> None:
+    """Mean of 2,000 chains after 50 steps: the standard error is 0.007, the pilot's about 0.01."""
+    kernel = tunable(GaussianWalk).tuned(TWO, Streams([0], "tuning"))
+    generator = Streams([0], "chain")
+    state = kernel.init(TWO, TWO.sample((1, 2_000), generator), ONE)
+    for _ in range(50):
+        state, info = kernel.step(TWO, state, ONE, generator)
+    assert float(info.acceptance.mean()) == pytest.approx(0.234, abs=0.05)
