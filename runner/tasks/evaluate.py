@@ -27,7 +27,7 @@ class Evaluate(PerSeedTask):
     reads_model = True
 
     def check(self, config: DictConfig, problems: Problems) -> None:
-        target, _, _ = subject(config)
+        target, _, _ = problems.shared(subject, config)
         check_likelihood(target, ais_settings(config))
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
@@ -38,9 +38,11 @@ class Evaluate(PerSeedTask):
             task = {**task, "dataset": dataset_identity(task["dataset"], key="task.dataset")}
         return {"task": task, "model": weights_of(path)}
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         started = time.monotonic()
-        target, metadata, data = subject(config)
+        target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
         values = likelihood(target, data, settings, seed, config, folder.checkpoint)
         seconds = time.monotonic() - started

@@ -45,7 +45,7 @@ class Learn(PerSeedTask):
             raise UserError(
                 f"target.model={config.target.model} is for sampling; task=learn trains a model of its own."
             )
-        problems.once_for(check_learning, config)
+        problems.shared(check_learning, config)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without metrics, since the task has its own, and with its own training in place of the target's.
@@ -95,7 +95,9 @@ class Learn(PerSeedTask):
         annealing = sum(float(summary["metrics"].get("ais_seconds") or 0.0) for summary in summaries)
         return f"{duration(training)} of training and {duration(annealing)} of annealing"
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """Trains the model of `seed` unless it is cached, and measures its likelihood.
 
         The run's steps are the iterations; what was measured during the training are its records.
