@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import conf
-from runner.execution.errors import UserError, listed, nearest, one_sentence
+from runner.execution.errors import UserError, listed, not_allowed, one_sentence
 
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
@@ -45,11 +45,8 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
         UserError: for a name or a binarisation that does not exist, or a file that is not there.
     """
     if binarisation is not None and binarisation not in BINARISATIONS:
-        hint = nearest(str(binarisation), BINARISATIONS)
-        raise UserError(
-            f"target.binarisation must be null or one of {listed(BINARISATIONS)}, "
-            f"{binarisation!r} was given{hint or '.'}"
-        )
+        allowed = f"target.binarisation must be null or one of {listed(BINARISATIONS)}"
+        raise not_allowed(allowed, binarisation, BINARISATIONS)
     if str(name).endswith(".npz"):
         spec = {
             "_target_": "targets.datasets.npz.load_npz",
@@ -101,10 +98,7 @@ def names() -> list[str]:
 def _option(name: str, key: str) -> Mapping[str, Any]:
     known = names()
     if name not in known:
-        hint = nearest(name, known)
-        raise UserError(
-            f"{key} must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
-        )
+        raise not_allowed(f"{key} must be a file.npz or one of {listed(known)}", name, known)
     content = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / f"{name}.yaml").read_text())
     assert isinstance(content, dict)
     return content

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import conf
-from runner.execution.errors import UserError, listed, nearest, one_sentence
+from runner.execution.errors import UserError, listed, not_allowed, one_sentence
 
 if TYPE_CHECKING:
     from targets.tabular.tabular_data import TabularData
@@ -79,9 +79,7 @@ def _load(name: str, split_seed: int, root: str | None) -> TabularData:
 
     known = names()
     if name not in known:
-        raise UserError(
-            f"target.tabular must be one of {listed(known)}, '{name}' was given{nearest(name, known) or '.'}"
-        )
+        raise not_allowed(f"target.tabular must be one of {listed(known)}", name, known)
     spec = yaml.safe_load((Path(conf.__path__[0]) / "tabular" / f"{name}.yaml").read_text())
     path = spec.pop("_target_")
     spec.pop("name", None)

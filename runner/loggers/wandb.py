@@ -18,7 +18,7 @@ import numpy as np
 import wandb
 
 from runner.execution.errors import one_sentence, warn
-from runner.store.draw_files import sheet
+from runner.store.array_files import sheet
 
 MODES = ("online", "offline", "disabled")
 REACH_SECONDS = 5.0

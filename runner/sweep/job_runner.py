@@ -13,7 +13,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runner.config.compose import HYDRA_KEYS_KEPT
-from runner.config.seeds import seeds_of
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
@@ -23,7 +22,7 @@ from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job
+from runner.sweep.jobs import Job, seeds_of
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks.run_identity import run_ids

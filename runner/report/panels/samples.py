@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
-from runner.store.draw_files import DRAWS, IMAGES, load_images, sheet
+from runner.store.array_files import DRAWS, IMAGES, load_images, sheet
 
 
 def draw_samples(ax: Axes, data: PanelData) -> None:

@@ -18,7 +18,7 @@ from runner.execution import signals
 from runner.execution.checkpoint import load_checkpoint
 from runner.models import model_files
 from runner.models.training import Training
-from runner.store.draw_files import IMAGES, MOST, load_images
+from runner.store.array_files import IMAGES, MOST, load_images
 from tests.support.commands import Call
 
 LEARN = (

@@ -18,7 +18,7 @@ from metrics.applications.image_classes import LeNet5
 from runner.config.datasets import load_dataset
 from runner.execution import signals
 from runner.problem.problems import Problems
-from runner.store.draw_files import load_images
+from runner.store.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
