@@ -1,10 +1,8 @@
 from .datasets.dataset import Dataset as Dataset
-from .flat_modes import HasFlatStates as HasFlatStates
-from .flat_modes import HasHessians as HasHessians
+from .distinct_rows import Predictive as Predictive
 from .models.binary_bnn import BinaryBNN as BinaryBNN
 from .models.rbm import RBM as RBM
 from .models.resnet_ebm import ResNetEBM as ResNetEBM
-from .predictive import Predictive as Predictive
 from .randomness import Streams as Streams
 from .reference_distribution import ReferenceDistribution as ReferenceDistribution
 from .spaces import Binary as Binary
@@ -24,6 +22,8 @@ from .synthetic.tabulated import Tabulated as Tabulated
 from .tabular.tabular_data import TabularData as TabularData
 from .target import Enumerable as Enumerable
 from .target import ExactlySampled as ExactlySampled
+from .target import HasFlatStates as HasFlatStates
+from .target import HasHessians as HasHessians
 from .target import HasModes as HasModes
 from .target import HasModeWeights as HasModeWeights
 from .target import Minibatched as Minibatched

@@ -9,7 +9,7 @@ from torch import Tensor
 from metrics.metric import Context, by_seed
 from metrics.requirements import require_members
 from metrics.statistics.visit_histogram import FrequencyMetric
-from targets.flat_modes import HasFlatStates
+from targets.target import HasFlatStates
 
 
 class FlatMass(FrequencyMetric):

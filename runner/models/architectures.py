@@ -84,7 +84,8 @@ def _resnet_sizes(weights: Mapping[str, Tensor]) -> dict[str, int]:
 
 
 def _resnet_settings(model: ResNetEBM) -> dict[str, Any]:
-    return {"shape": list(model.shape), "precision": model.precision, "compile": model.compile_on_cuda}
+    options = model.options
+    return {"shape": list(model.shape), "precision": options.precision, "compile": options.compile}
 
 
 ARCHITECTURES = {

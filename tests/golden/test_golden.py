@@ -1,4 +1,4 @@
-"""Today's numbers, kept: small runs must give what they gave when they were recorded.
+"""Small runs must give the numbers that were recorded of them.
 
 What it is. Each case below is a small command of ``python -m runner``; its metrics at every recorded step,
 its tuned hyperparameters, the digests of its weights and draws and its cost in evaluations lie in
@@ -30,7 +30,7 @@ import torch
 
 from tests.golden import expectation
 from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case, is_solved
-from tests.golden.computing import Workplace, compute, compute_experiment
+from tests.golden.computing import compute, compute_experiment, temporary_folder
 from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import described, machine, same
 from tests.golden.reading import Result
@@ -74,11 +74,11 @@ def test_an_experiment_gives_what_was_recorded(name: str, shared: Path) -> None:
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Path]:
     """Where experiments keep the runs that several of them have."""
-    with Workplace() as folder:
+    with temporary_folder() as folder:
         yield folder
 
 
-def test_nothing_is_recorded_that_is_no_case() -> None:
+def test_every_case_is_recorded_and_nothing_else() -> None:
     names = {case.name for case in CASES} | {f"{EXPERIMENT_GROUP}/{name}" for name in EXPERIMENTS}
     kept = {name for path in FOLDER.glob("*.json") for name in load(path.stem)}
     assert kept == names

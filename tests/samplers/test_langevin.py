@@ -12,7 +12,8 @@ from metrics.enumeration.transition_matrix import transition_matrix
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.kernel import State
-from samplers.proposals.discrete_langevin import LangevinProposal, draw_level
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.proposals.draws import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from samplers.tuning.configured import configured
 from targets.spaces import Discrete, Ordinal, Space

@@ -12,7 +12,7 @@ from torch import Tensor
 from metrics.enumeration.simulated_transition import level_log_partitions
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.discrete.dmala import DMALA
-from samplers.tempering.simulated.partition_functions import PartitionPilot, log_mean_weight
+from samplers.tempering.simulated.partition_functions import PartitionPilot, mean_of_weights
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
@@ -108,30 +108,30 @@ def test_the_error_of_a_mean_of_weights_sees_the_correlation_within_chains() -> 
     logs = sigma * noise - sigma**2 / 2
     variation = math.exp(sigma**2) - 1
     everything = torch.ones_like(logs, dtype=torch.bool)
-    ratio = log_mean_weight(logs, everything)
+    ratio = mean_of_weights(logs, everything)
     assert abs(ratio.log_mean) < 5.0 * ratio.standard_error
     assert ratio.standard_error == pytest.approx(math.sqrt(variation / logs.numel()), rel=0.1)
     assert ratio.effective == pytest.approx(logs.numel() / (1 + variation), rel=0.1)
 
     repeated = logs[:5].repeat_interleave(10, 0)
-    slow = log_mean_weight(repeated, everything)
-    assert slow.log_mean == pytest.approx(log_mean_weight(logs[:5], everything[:5]).log_mean, abs=1e-12)
+    slow = mean_of_weights(repeated, everything)
+    assert slow.log_mean == pytest.approx(mean_of_weights(logs[:5], everything[:5]).log_mean, abs=1e-12)
     assert slow.effective == pytest.approx(5 * chains / (1 + variation), rel=0.1)
 
     half = torch.rand(logs.shape, generator=generator) < 0.5
-    masked = log_mean_weight(logs + 1_000.0, half)
+    masked = mean_of_weights(logs + 1_000.0, half)
     assert masked.log_mean == pytest.approx(1_000.0 + float(logs[half].exp().mean().log()), abs=1e-9)
     assert masked.effective == pytest.approx(int(half.sum()) / (1 + variation), rel=0.1)
 
 
 def test_equal_weights_are_worth_every_draw_and_none_are_worth_nothing() -> None:
     zeros = torch.zeros((10, 4), dtype=torch.float64)
-    flat = log_mean_weight(zeros - 3.0, zeros == 0)
+    flat = mean_of_weights(zeros - 3.0, zeros == 0)
     assert (flat.log_mean, flat.standard_error, flat.effective) == (-3.0, 0.0, 40.0)
-    assert math.isnan(log_mean_weight(zeros, zeros > 0).log_mean)
+    assert math.isnan(mean_of_weights(zeros, zeros > 0).log_mean)
     lone = zeros - 200.0
     lone[3, 2] = 0.0
-    assert log_mean_weight(lone, zeros == 0).effective < 2.0
+    assert mean_of_weights(lone, zeros == 0).effective < 2.0
 
 
 def test_errors_of_differences_agree_with_the_jackknife() -> None:

@@ -16,8 +16,8 @@ from metrics.enumeration.transition_matrix import total_variation
 from metrics.metric import UnsupportedMetric
 from metrics.statistics.thinned_draws import ThinnedDraws
 from targets.datasets.dataset import DataError
+from targets.datasets.digits import digit_labels
 from targets.datasets.files.idx import read_labels
-from targets.datasets.labels import digit_labels
 from targets.models.rbm import RBM
 from tests.support.measuring import context, silent
 from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal

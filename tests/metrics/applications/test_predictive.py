@@ -18,9 +18,8 @@ from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part
 from tests.support.measuring import context, measure, random_draws, silent
 from tests.support.no_host_sync import NoHostSync
-from tests.support.small_tables import made_up
+from tests.support.small_tables import made_up, predicted
 from tests.support.targets import Bare
-from tests.targets.models.test_binary_bnn import predicted
 
 SEEDS, CHAINS, STEPS, EVERY, HIDDEN = 2, 3, 23, 4, 3
 EVALUATED = range(1, STEPS + 1, EVERY)
@@ -43,7 +42,7 @@ def draws(steps: int = STEPS) -> Tensor:
 
 def together(theta: Tensor, part: Part) -> float:
     """RMSE of the mean prediction of the chains ``(chains, d)``, row by row."""
-    each = [predicted(chain, part.inputs).tolist() for chain in theta]
+    each = [predicted(chain, part.inputs, HIDDEN).tolist() for chain in theta]
     total = 0.0
     for row, outcome in enumerate(part.outcome.tolist()):
         total += (sum(chain[row] for chain in each) / len(each) - outcome) ** 2
@@ -54,7 +53,7 @@ def alone(theta: Tensor, part: Part) -> tuple[float, float]:
     """Minus the mean squared error, and the Bernoulli log-likelihood, of single chains."""
     squared = likelihood = 0.0
     for chain in theta:
-        for p, y in zip(predicted(chain, part.inputs).tolist(), part.outcome.tolist(), strict=True):
+        for p, y in zip(predicted(chain, part.inputs, HIDDEN).tolist(), part.outcome.tolist(), strict=True):
             squared += (p - y) ** 2 / (len(part) * len(theta))
             likelihood += (y * math.log(p) + (1 - y) * math.log(1 - p)) / (len(part) * len(theta))
     return -squared, likelihood

@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from metrics.discrepancy.kl import KL, KLClipped
-from metrics.metric import UnsupportedMetric
 from targets.spaces import Ordinal
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, Table, corners
+from tests.support.targets import Table, corners
 
 
 def loops(probabilities: list[float], counts: list[int], smoothing: float | None) -> float:
@@ -74,12 +73,3 @@ def test_the_clip_decides_the_value_of_few_draws(flat: Table, draws: int, value:
     result = counted(context(flat, 4, draws), [KL, KLClipped], torch.from_numpy(counts)).result()
     assert result["kl_clipped"].mean().item() == pytest.approx(value, abs=0.06)
     assert result["kl"].max().item() < 1.0
-
-
-def test_needs_are_named() -> None:
-    with pytest.raises(
-        UnsupportedMetric, match="kl needs a target whose states can be listed; those of Bare cannot"
-    ):
-        KL(context(Bare()))
-    with pytest.raises(ValueError, match="smoothing must be a positive number, 0 was given"):
-        KL(context(corners()), smoothing=0)

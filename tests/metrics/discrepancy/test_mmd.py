@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from metrics.discrepancy.mmd import MMD, FeatureMap, MMDExact
-from metrics.metric import UnsupportedMetric
 from metrics.two_sample.coordinates import bandwidth, level_coordinates
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
@@ -18,7 +17,7 @@ from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.small_targets import random_target
-from tests.support.targets import Bare, corners
+from tests.support.targets import corners
 
 TARGETS = {
     "ordinal": corners(),
@@ -58,15 +57,14 @@ def test_closed_form_equals_all_pairs_on_the_grid_of_the_papers() -> None:
     target = MixtureOfGaussians(4)
     draws = random_draws(target, steps=2, seeds=1, chains=10)
     value = measure(context(target, 1, 10), [MMDExact], draws).result()["mmd_exact"].item()
-    states, pi = points(target, target.space.states()), target.probabilities()
-    sample = points(target, draws)
+    sample, pi = points(target, draws), target.probabilities()
     inner = torch.exp(-(sample.unsqueeze(1) - sample).square().sum(-1) / (2 * 0.25**2)).mean()
-    cross = (torch.exp(-torch.cdist(sample, states).square() / (2 * 0.25**2)) @ pi).mean()
-    own = sum(
-        float(weights @ torch.exp(-torch.cdist(part, states).square() / (2 * 0.25**2)) @ pi)
-        for part, weights in zip(states.split(500), pi.split(500), strict=True)
-    )
-    assert value == pytest.approx(float(inner - 2 * cross) + own, abs=1e-10)
+    distances = torch.cdist(sample, points(target, target.space.states()))
+    cross = (torch.exp(-distances.square() / (2 * 0.25**2)) @ pi).mean()
+    u = torch.linspace(-1.5, 1.5, 101, dtype=torch.float64)
+    one = torch.exp(-(u.unsqueeze(1) - u).square() / (2 * 0.25**2))
+    own = (pi.reshape(101, 101) * (one @ pi.reshape(101, 101) @ one)).sum()
+    assert value == pytest.approx(float(inner - 2 * cross + own), abs=1e-10)
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
@@ -129,11 +127,11 @@ def test_exact_draws_score_the_floor() -> None:
 
 
 def test_permutation_null_of_the_features_is_calibrated() -> None:
-    """Two samples of one law, 6,000 repeats: the level-5 % permutation test rejects 5 % +- 1.5 %.
+    """Two samples of one distribution, 3,000 repeats: the level-5 % permutation test rejects 5 % +- 2.1 %.
 
-    The band is 5.3 standard deviations wide on each side: false alarm 1e-7. With shifted laws it must reject.
+    The band is 5.3 standard deviations wide on each side: false alarm 1e-7. A shift must be found.
     """
-    space, each, repeats = Ordinal(2, 11), 20, 6000
+    space, each, repeats = Ordinal(2, 11), 20, 3000
     generator = torch.Generator().manual_seed(3)
     features = FeatureMap(space, level_coordinates(space), 64, 0.25, generator)
     phi = torch.stack([features.mean(one) for one in torch.eye(space.size, dtype=torch.float64)])
@@ -155,7 +153,7 @@ def test_permutation_null_of_the_features_is_calibrated() -> None:
 
     pi = torch.rand(space.size, generator=generator)
     first, second = (torch.multinomial(pi.expand(repeats, -1), each, True, generator=generator) for _ in "ab")
-    assert abs(rejection_rate(first, second) - 0.05) <= 0.015
+    assert abs(rejection_rate(first, second) - 0.05) <= 0.021
     shifted = (second + 11 * 4) % space.size
     assert rejection_rate(first[:500] % 33, shifted[:500]) > 0.5
 
@@ -166,24 +164,3 @@ def test_the_grid_coordinate_is_the_mixtures() -> None:
     assert bandwidth(Ordinal(2, 101)) == 0.25
     assert bandwidth(Binary(4)) == pytest.approx(math.sqrt(2))
     assert bandwidth(Categorical(3, 4)) == pytest.approx(math.sqrt(2 * 3 * 3 / 4))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"features": 0}, "metric.mmd.features must be a whole number of at least 1, 0 was given"),
-        ({"bandwidth": -1.0}, "bandwidth must be a positive number, -1.0 was given"),
-        ({"extent": 0.0}, "extent must be a positive number, 0.0 was given"),
-    ],
-)
-def test_bad_options_are_refused(options, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MMD(context(corners()), **options)
-
-
-def test_needs_are_named() -> None:
-    for metric in (MMD, MMDExact):
-        with pytest.raises(
-            UnsupportedMetric, match=f"{metric.name} needs a target whose states can be listed"
-        ):
-            metric(context(Bare()))

@@ -9,10 +9,9 @@ import torch
 
 from metrics.discrepancy.tv import LogMeanGap
 from metrics.landscape.flat_mass import FlatMass
-from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, corners
+from tests.support.targets import corners
 
 FLAT, SHARP = ([0, 1, 0, 0], [1, 0, 0, 1]), ([0, 0, 1, 0], [0, 1, 1, 1])
 
@@ -53,15 +52,3 @@ def test_no_error_is_minus_infinity() -> None:
     counts = torch.ones(1, 25, dtype=torch.int64)
     gap = counted(context(target, 1, 25), [LogMeanGap], counts).result()["log_mean_gap"]
     assert gap.item() == -math.inf
-
-
-def test_needs_are_named() -> None:
-    for metric in (FlatMass, LogMeanGap):
-        with pytest.raises(
-            UnsupportedMetric, match=f"{metric.name} needs a target whose states can be listed"
-        ):
-            metric(context(Bare()))
-    with pytest.raises(
-        UnsupportedMetric, match="needs a target that names flat and sharp states; Table names none"
-    ):
-        FlatMass(context(corners()))

@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from metrics.landscape.hessian_spectrum import HessianSpectrum, percentile, weighted_std
-from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, corners
 
 
 def test_std_and_iqr_are_those_of_all_eigenvalues_of_all_draws() -> None:
@@ -72,27 +70,3 @@ def test_weights_of_any_sum_give_the_same_deviation() -> None:
     weights = torch.tensor([3.0, 1.0, 4.0], dtype=torch.float64)
     assert weighted_std(values, weights).item() == pytest.approx(np.std([-1, -1, -1, 4, 2, 2, 2, 2]))
     assert weighted_std(values, 0.1 * weights).item() == pytest.approx(weighted_std(values, weights).item())
-
-
-def test_two_stretches_merge_to_one_and_a_checkpoint_continues() -> None:
-    target = Bernoulli4()
-    draws = random_draws(target, steps=9, seeds=2, chains=3)
-    whole = measure(context(target, 2, 3), [HessianSpectrum], draws).result()
-    first = measure(context(target, 2, 3), [HessianSpectrum], draws[:4])
-    second = measure(context(target, 2, 3), [HessianSpectrum], draws[4:], first_step=5)
-    saved = first.state_dict()
-    first.merge(second)
-    assert all(torch.equal(value, whole[key]) for key, value in first.result().items())
-    resumed = measure(context(target, 2, 3), [HessianSpectrum], draws[:1])
-    resumed.load_state_dict(saved)
-    resumed.merge(second)
-    assert all(torch.equal(value, whole[key]) for key, value in resumed.result().items())
-
-
-def test_needs_are_named() -> None:
-    with pytest.raises(UnsupportedMetric, match="hessian_spectrum needs a target whose states can be listed"):
-        HessianSpectrum(context(Bare()))
-    with pytest.raises(
-        UnsupportedMetric, match="hessian_spectrum needs a target with known Hessians; Table has none"
-    ):
-        HessianSpectrum(context(corners()))

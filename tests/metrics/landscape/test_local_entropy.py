@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from metrics.landscape.local_entropy import LocalEntropy, energies, local_entropies
-from metrics.metric import UnsupportedMetric
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, corners
+from tests.support.targets import corners
 
 SPACES = [Binary(4), Ordinal(2, 5), Ordinal(3, 3), Categorical(2, 3)]
 
@@ -78,14 +77,3 @@ def test_draws_in_the_targets_proportions_have_the_targets_value() -> None:
 def test_energies_are_those_of_every_state() -> None:
     target = Bernoulli4()
     assert torch.equal(energies(target, Binary(4)), target.log_prob(target.space.states()))
-
-
-@pytest.mark.parametrize("eta", [0.0, -1.0, float("nan"), "wide"])
-def test_eta_must_be_positive(eta) -> None:
-    with pytest.raises(ValueError, match=r"metric\.local_entropy\.eta must be a positive number"):
-        LocalEntropy(context(Bernoulli4()), eta=eta)
-
-
-def test_needs_are_named() -> None:
-    with pytest.raises(UnsupportedMetric, match="local_entropy needs a target whose states can be listed"):
-        LocalEntropy(context(Bare()))

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metrics.two_sample.reference_chains import ReferenceChains, ReferencePair
 from targets.models.rbm import RBM
-from tests.metrics.two_sample.test_two_sample import double_loops
+from tests.support.two_sample import double_loops
 
 IMAGES = (torch.rand(30, 6, generator=torch.Generator().manual_seed(4)) < 0.4).to(torch.uint8)
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from runner.execution.errors import UserError
 from runner.models.model_files import load_model, model_digest, save_model
 from targets.models.rbm import RBM
+from targets.models.residual_network import NetworkOptions
 from targets.models.resnet_ebm import ResNetEBM
 from targets.synthetic.bernoulli4 import Bernoulli4
 
@@ -75,7 +76,7 @@ def test_a_model_comes_back_bit_for_bit(
     assert model_digest(after) == model_digest(before) == metadata["fingerprint"]
     expected = {**ARGUMENTS, "precision": precision, "architecture": "resnet_ebm", "dataset": "made up"}
     assert {key: metadata[key] for key in expected} == expected
-    assert (after.shape, after.precision) == ((3, 4), precision)
+    assert (after.shape, after.options.precision) == ((3, 4), precision)
     theta = before.initial((5,), torch.Generator().manual_seed(0)).to(dtype)
     for one, other in zip(after.log_prob_and_grad(theta), before.log_prob_and_grad(theta), strict=True):
         assert torch.equal(one, other)
@@ -88,7 +89,7 @@ def test_weights_alone_are_read_where_the_image_is_a_square(tmp_path: Path) -> N
     assert isinstance(read, ResNetEBM)
     assert metadata == {}
     assert model_digest(read) == model_digest(square)
-    assert (read.width, read.blocks, read.halvings, read.shape) == (3, 3, 2, (4, 4))
+    assert (read.options, read.shape) == (NetworkOptions(3, 3, 2), (4, 4))
     torch.save(weights(), tmp_path / "model.pt")
     refused(tmp_path / "model.pt", "describes no resnet_ebm: shape must be given")
 

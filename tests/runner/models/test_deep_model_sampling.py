@@ -37,7 +37,7 @@ def test_a_model_is_trained_once_kept_and_sampled(call: Call) -> None:
     before = path.read_bytes()
     model, metadata = load_model(path)
     assert isinstance(model, ResNetEBM)
-    assert (model.shape, model.width, model.blocks) == ((8, 8), 3, 2)
+    assert (model.shape, model.options.width, model.options.blocks) == ((8, 8), 3, 2)
     assert metadata["dataset"] == "digits"
     ended = call(*RUN, "metric=[acceptance,jump,ess]", "task.steps=30")
     assert ended.status == 0

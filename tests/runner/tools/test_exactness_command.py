@@ -12,11 +12,11 @@ import torch
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from runner.execution.command_line import reported
 from runner.tools.exactness.distances import LIMIT, distance
+from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.exactness_command import main
 from runner.tools.exactness.exactness_page import unproved, verdict
 from runner.tools.exactness.kernel_variants import KernelVariant, variants
 from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
-from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs

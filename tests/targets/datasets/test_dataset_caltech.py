@@ -9,37 +9,34 @@ import pytest
 from numpy.typing import NDArray
 from scipy.io import savemat
 
-from targets.datasets import caltech
+from targets.datasets.caltech import load_caltech
 from targets.datasets.dataset import DataError
+from tests.support.refusal import refusal
 from tests.support.small_images import (
     H,
     W,
     assert_no_wrong_byte_does_worse_than_a_refusal,
-    cut_network,
     grey,
     known,
+    rows,
+    write,
 )
 
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    cut_network(monkeypatch, "no network here")
-
-
+pytestmark = pytest.mark.usefixtures("no_network")
 SPLIT1 = "Caltech101Silhouettes/split1.mat"
 
 
 def silhouettes(root: Path, variants: list[dict[str, Any]], sha256: str | None = None) -> Any:
     published = hashlib.sha256((root / SPLIT1).read_bytes()).hexdigest() if sha256 is None else sha256
     file = {"path": SPLIT1, "url": "unused", "sha256": published}
-    return caltech.load_caltech(str(root), binarisation="binary", file=file, shape=[H, W], variants=variants)
+    return load_caltech(str(root), binarisation="binary", file=file, shape=[H, W], variants=variants)
 
 
-def mat(root: Path, **parts: NDArray[Any]) -> Path:
-    path = root / SPLIT1
-    path.parent.mkdir(parents=True, exist_ok=True)
-    savemat(path, parts)
-    return path
+def saved(root: Path, *parts: NDArray[Any]) -> tuple[Path, str]:
+    """The file with these arrays, and its SHA-256."""
+    path = write(root / SPLIT1, b"")
+    savemat(path, dict(zip(("train_data", "val_data", "test_data"), parts, strict=False)))
+    return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def columns(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -47,42 +44,34 @@ def columns(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.array([[1 - image[r, c] for c in range(W) for r in range(H)] for image in images], np.uint8)
 
 
-def test_silhouettes_are_turned_upright_and_the_figure_is_one(tmp_path: Path) -> None:
-    train, validation, test = grey(6, 1, 2), grey(3, 2, 2), grey(2, 3, 2)
-    mat(tmp_path, train_data=columns(train), val_data=columns(validation), test_data=columns(test))
-    dataset = silhouettes(tmp_path, [known(6, 3, 2, train.mean())])
-    assert dataset.train.tolist() == train.reshape(6, -1).tolist()
-    assert dataset.validation.tolist() == validation.reshape(3, -1).tolist()
-    assert dataset.test.tolist() == test.reshape(2, -1).tolist()
+def test_silhouettes_are_upright_and_the_figure_is_one(tmp_path: Path) -> None:
+    parts = grey(6, 1, 2), grey(3, 2, 2), grey(2, 3, 2)
+    saved(tmp_path, *map(columns, parts))
+    dataset = silhouettes(tmp_path, [known(6, 3, 2, parts[0].mean())])
+    assert [part.tolist() for part in (dataset.train, dataset.validation, dataset.test)] == [
+        *map(rows, parts)
+    ]
 
 
-def test_bent_silhouettes_are_refused_by_name(tmp_path: Path) -> None:
+def test_damaged_silhouettes_are_refused_by_name(tmp_path: Path) -> None:
     good = columns(grey(4, 1, 2))
     for parts, sentence in [
-        ({"train_data": good, "val_data": good}, "must hold test_data with 12 values a row, it is missing"),
-        (
-            {"train_data": good[:, :5], "val_data": good, "test_data": good},
-            "must hold train_data with 12 values a row, it has the shape (4, 5)",
-        ),
-        ({"train_data": good, "val_data": good + 1, "test_data": good}, "caltech is not binary: val_data in"),
+        ((good, good), "must hold test_data with 12 values a row, it is missing"),
+        ((good[:, :5], good, good), "must hold train_data with 12 values a row, it has the shape (4, 5)"),
+        ((good, good + 1, good), "caltech is not binary: val_data in"),
     ]:
-        path = mat(tmp_path, **parts)
-        with pytest.raises(DataError) as refusal:
-            silhouettes(tmp_path, [])
-        assert sentence in str(refusal.value)
-        assert f"'{path}'" in str(refusal.value)
+        path, _ = saved(tmp_path, *parts)
+        said = refusal(DataError, silhouettes, tmp_path, [])
+        assert sentence in said
+        assert f"'{path}'" in said
 
 
 @pytest.mark.parametrize("cut", [0, 60, 140, 200, -30])
-def test_a_cut_matlab_file_is_refused_by_name(cut: int, tmp_path: Path) -> None:
+def test_a_truncated_matlab_file_is_refused_by_its_digest(cut: int, tmp_path: Path) -> None:
     """SciPy would crash on some of them, and take the process with it."""
-    good = columns(grey(40, 1, 2))
-    path = mat(tmp_path, train_data=good, val_data=good, test_data=good)
-    published = hashlib.sha256(path.read_bytes()).hexdigest()
+    path, published = saved(tmp_path, *[columns(grey(40, 1, 2))] * 3)
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(DataError) as refusal:
-        silhouettes(tmp_path, [], published)
-    assert str(refusal.value) == (
+    assert refusal(DataError, silhouettes, tmp_path, [], published) == (
         f"'{path}' is damaged or another file: it has the SHA-256 "
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}, {published} is published"
     )
@@ -90,7 +79,6 @@ def test_a_cut_matlab_file_is_refused_by_name(cut: int, tmp_path: Path) -> None:
 
 def test_a_matlab_file_with_any_wrong_byte_is_refused(tmp_path: Path) -> None:
     part = grey(6, 1, 2)
-    path = mat(tmp_path, train_data=columns(part), val_data=columns(part), test_data=columns(part))
-    published = hashlib.sha256(path.read_bytes()).hexdigest()
+    path, published = saved(tmp_path, *[columns(part)] * 3)
     variants = [known(6, 6, 6, part.mean())]
     assert_no_wrong_byte_does_worse_than_a_refusal(path, lambda: silhouettes(tmp_path, variants, published))

@@ -8,60 +8,45 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from targets.datasets import mnist_static
 from targets.datasets.dataset import DataError
-from tests.support.small_images import H, W, cut_network, grey, known, write
+from targets.datasets.mnist_static import load_mnist_static, read_text
+from tests.support.refusal import refusal
+from tests.support.small_images import H, W, grey, known, rows, write
 
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    cut_network(monkeypatch, "no network here")
+pytestmark = pytest.mark.usefixtures("no_network")
+PARTS = ("train", "validation", "test")
+NOT_BINARY = "is not binary: it holds more than zeros, ones and blanks"
 
 
 def text(images: NDArray[np.uint8]) -> bytes:
     return "".join(" ".join(map(str, image.flatten())) + "\n" for image in images).encode()
 
 
-def static(root: Path, variants: list[dict[str, Any]]) -> Any:
-    files = {
-        part: {"path": f"MNIST_static/{part}.amat", "url": "unused", "sha256": "unused"}
-        for part in ("train", "validation", "test")
-    }
-    form = {"binarisation": "binary", "shape": [H, W], "variants": variants}
-    return mnist_static.load_mnist_static(str(root), files=files, **form)
-
-
 def test_static_mnist_is_read_from_its_texts(tmp_path: Path) -> None:
-    parts = {"train": grey(6, 1, 2), "validation": grey(3, 2, 2), "test": grey(2, 3, 2)}
-    for part, images in parts.items():
+    images = {"train": grey(6, 1, 2), "validation": grey(3, 2, 2), "test": grey(2, 3, 2)}
+    for part in PARTS:
         zipped = part != "validation"
-        data = gzip.compress(text(images)) if zipped else text(images)
+        data = gzip.compress(text(images[part])) if zipped else text(images[part])
         write(tmp_path / f"MNIST_static/{part}.amat{'.gz' if zipped else ''}", data)
-    dataset = static(tmp_path, [known(6, 3, 2, parts["train"].mean())])
-    assert dataset.train.tolist() == parts["train"].reshape(6, -1).tolist()
-    assert dataset.validation.tolist() == parts["validation"].reshape(3, -1).tolist()
-    assert dataset.test.tolist() == parts["test"].reshape(2, -1).tolist()
+    files = {part: {"path": f"MNIST_static/{part}.amat", "url": "unused", "sha256": ""} for part in PARTS}
+    form: Any = {"shape": [H, W], "variants": [known(6, 3, 2, images["train"].mean())]}
+    dataset = load_mnist_static(str(tmp_path), files=files, binarisation="binary", **form)
+    for part in PARTS:
+        assert getattr(dataset, part).tolist() == rows(images[part])
 
 
 @pytest.mark.parametrize(
-    ("bent", "sentence"),
+    ("damaged", "sentence"),
     [
         (lambda data: data[:-4], "is truncated: 70 values are not whole images of 12 pixels"),
-        (
-            lambda data: data.replace(b"1", b"2", 1),
-            "is not binary: it holds more than zeros, ones and blanks",
-        ),
-        (
-            lambda data: data.replace(b"0 ", b"0.", 1),
-            "is not binary: it holds more than zeros, ones and blanks",
-        ),
-        (lambda data: b"MATLAB 5.0 MAT-file" + data, "is not binary: it holds more than zeros"),
+        (lambda data: data.replace(b"1", b"2", 1), NOT_BINARY),
+        (lambda data: data.replace(b"0 ", b"0.", 1), NOT_BINARY),
+        (lambda data: b"MATLAB 5.0 MAT-file" + data, NOT_BINARY),
         (lambda data: gzip.compress(data)[:-9], "is damaged or cannot be read"),
     ],
 )
-def test_a_bent_text_is_refused_by_name(bent: Any, sentence: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "train.amat", bent(text(grey(6, 1, 2))))
-    with pytest.raises(DataError) as refusal:
-        mnist_static.read_text(path, [H, W])
-    assert f"'{path}'" in str(refusal.value)
-    assert sentence in str(refusal.value)
+def test_a_damaged_text_is_refused_by_name(damaged: Any, sentence: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "train.amat", damaged(text(grey(6, 1, 2))))
+    said = refusal(DataError, read_text, path, [H, W])
+    assert f"'{path}'" in said
+    assert sentence in said

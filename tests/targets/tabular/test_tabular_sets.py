@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-import yaml
 
 import conf
 from targets.datasets.dataset import DataError
-from targets.tabular.tabular_data import TabularData
+from tests.support.real_sets import ROOT, described
+from tests.support.refusal import refusal
 
 FOLDER = Path(conf.__path__[0]) / "tabular"
 NAMES = ["adult", "blog", "breast_cancer", "compas", "news"]
-ROOT = os.environ.get("DATA_ROOT")
 
 # Rows of the three parts, features, mean outcome of the training rows, beginning of the note.
 REAL = {
@@ -30,21 +25,13 @@ REAL = {
 }
 
 
-def described(name: str) -> tuple[Callable[..., TabularData], dict[str, Any]]:
-    """The function of a set and its arguments, as the runner reads them."""
-    options = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())
-    assert options.pop("name") == name
-    module, _, function = options.pop("_target_").rpartition(".")
-    return getattr(importlib.import_module(module), function), options
-
-
-def test_the_sets_are_described() -> None:
+def test_the_sets_are_these() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.yaml")) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_description_is_whole(name: str) -> None:
-    load, options = described(name)
+def test_a_description_is_complete(name: str) -> None:
+    load, options = described(name, FOLDER)
     inspect.signature(load).bind(root=None, split_seed=0, **options)
     for variant in options["variants"]:
         assert set(variant) == {"train", "test", "note"}
@@ -52,11 +39,9 @@ def test_a_description_is_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "breast_cancer"])
 @pytest.mark.parametrize("root", [None, "", "/nowhere/at/all"])
-def test_without_a_folder_of_data_one_sentence_says_what_to_give(name: str, root: str | None) -> None:
-    load, options = described(name)
-    with pytest.raises(DataError, match="DATA_ROOT") as refusal:
-        load(root, split_seed=0, **options)
-    assert "\n" not in str(refusal.value)
+def test_without_a_folder_of_data_the_message_says_what_to_give(name: str, root: str | None) -> None:
+    load, options = described(name, FOLDER)
+    assert "DATA_ROOT" in refusal(DataError, load, root, split_seed=0, **options)
 
 
 @pytest.mark.data
@@ -64,7 +49,7 @@ def test_without_a_folder_of_data_one_sentence_says_what_to_give(name: str, root
 def test_the_real_set_is_as_described(name: str) -> None:
     if ROOT is None or not Path(ROOT).is_dir():
         pytest.skip("DATA_ROOT names no folder of data sets")
-    load, options = described(name)
+    load, options = described(name, FOLDER)
     try:
         data = load(ROOT, split_seed=78712, **options)
     except DataError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from metrics.enumeration.tempered_transition import ladder_of, local_matrices, tempering_matrix
 from metrics.enumeration.transition_matrix import stationary, total_variation
 from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding
-from runner.tools.exactness.small_targets import log_quadratic
+from runner.tools.exactness.enumerable_targets import log_quadratic
 from samplers.discrete.dula import DULA
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
