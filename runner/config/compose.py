@@ -25,8 +25,10 @@ from runner.execution.errors import UserError, one_sentence
 
 CONFIG = "config"
 
-HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
-"""Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
+
+def searched(hydra_overrides: Sequence[str]) -> list[str]:
+    """Those of Hydra's overrides that say where configurations are: a command that repeats a run has them."""
+    return [line for line in hydra_overrides if line.startswith("hydra.searchpath=")]
 
 
 def share(fraction: float, whole: Any, least: int = 0) -> Any:

@@ -55,15 +55,12 @@ class Store:
             raise UserError("output_root must name a folder of its own, '' or '.' was given.")
         try:
             (self.root / "runs").mkdir(parents=True, exist_ok=True)
-            allowed = os.access(self.root / "runs", os.W_OK | os.X_OK)
+            reason = "" if os.access(self.root / "runs", os.W_OK | os.X_OK) else "read-only"
         except OSError as error:
+            reason = str(error.strerror or error)
+        if reason:
             raise UserError(
-                f"output_root must be a folder that can be written to, '{self.root}' was given "
-                f"({error.strerror or error})."
-            ) from error
-        if not allowed:
-            raise UserError(
-                f"output_root must be a folder that can be written to, '{self.root}' was given (read-only)."
+                f"output_root must be a folder that can be written to, '{self.root}' was given ({reason})."
             )
 
 
@@ -118,10 +115,6 @@ class RunFolder:
     def manifest(self) -> dict[str, Any] | None:
         """Where, when and with what the run was computed."""
         return read_json(self.path / "manifest.json")
-
-    def failure(self) -> dict[str, Any] | None:
-        """Why the run failed; None unless it did."""
-        return read_json(self.path / "failure.json")
 
     def prepare(self) -> None:
         """Makes the folder; what else has its name is set aside."""
