@@ -46,9 +46,10 @@ class Evaluate(PerSeedTask):
         values = likelihood(target, data, settings, seed, config, folder.checkpoint)
         seconds = time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
+        name = str(metadata.get("architecture", type(target).__name__))
         steps = len(settings.betas) - 1
         return RunResult(
-            target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
+            target=f"{name.rsplit('.', 1)[-1]}/{data.name}",
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
             records=[Measurement(steps, steps, seconds, values)],
