@@ -11,7 +11,7 @@ from metrics.applications.image_classes import class_entropy, class_shares, clas
 from metrics.enumeration.transition_matrix import total_variation
 from runner.execution.atomic_files import write_bytes
 from runner.problem.problems import Problems
-from runner.store.draw_files import DRAWS, MOST, images_file
+from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.classifier import classifier, classifier_settings
