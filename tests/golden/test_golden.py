@@ -15,8 +15,8 @@ within 1e-8.
 How to record anew. ``python -m tests.golden.record --only 'tempering/*'`` writes the numbers of these cases;
 without ``--only`` it writes all of them. This is right in two situations: a deliberate correction that
 changes numbers, which CHANGELOG.md must list under *Numbers*; and a new version of torch or another machine,
-with no other change in the same commit. A difference that was not intended is a mistake in the code, not in the
-numbers.
+with no other change in the same commit. A difference that was not intended is a mistake in the code, not in
+the numbers.
 """
 
 from __future__ import annotations
