@@ -24,7 +24,7 @@ from runner.models.training.negative_chains import check_draws
 from runner.models.training.training_settings import essential
 from runner.problem.build import build_kernel, label
 from runner.problem.problems import Problems
-from runner.store.draw_files import DRAWS, IMAGES, MOST, images_file
+from runner.store.array_files import DRAWS, IMAGES, MOST, images_file
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.learning_trial import learning_seconds

@@ -19,8 +19,8 @@ from runner.config.node import group, node
 from runner.execution.atomic_files import write_bytes
 from runner.execution.devices import device_type, floating_point
 from runner.problem.problems import Problems
+from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.digest import SCHEMA, digest
-from runner.store.draw_files import DRAWS, MOST, images_file
 from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network

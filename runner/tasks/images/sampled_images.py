@@ -23,8 +23,8 @@ from runner.execution.resumable import completed, save_plan
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
+from runner.store.array_files import DRAWS, images_file, load_images
 from runner.store.digest import digest
-from runner.store.draw_files import DRAWS, images_file, load_images
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling

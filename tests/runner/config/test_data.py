@@ -21,12 +21,6 @@ def test_the_floors_know_the_same_binarisations() -> None:
     assert datasets.BINARISATIONS == BINARISATIONS
 
 
-def test_the_sets_are_listed() -> None:
-    assert {"digits", "mnist", "mnist_dynamic", "mnist_static", "omniglot_burda", "caltech"} <= set(
-        datasets.dataset_names()
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "binarisation", "content"),
     [
