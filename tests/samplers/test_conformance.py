@@ -10,38 +10,37 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.continuous.mala import MALA
-from samplers.continuous.ula import ULA
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.block_gibbs import BlockGibbs
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.gwg import GWG
-from samplers.discrete.hamming_ball import HammingBall
-from samplers.discrete.random_walk import RandomWalk
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.discrete.tour_swap import TourSwap
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.entropic.edula import EDULA
-from samplers.entropic.edula_glu import EDULAGLU
-from samplers.kernel import Kernel
-from samplers.reference.held_out_draws import HeldOutDraws
-from samplers.reference.reference_draws import ExactDraws, UniformDraws
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers import (
+    AB,
+    ACS,
+    DMALA,
+    DULA,
+    EDMALA,
+    EDMALAGLU,
+    EDULA,
+    EDULAGLU,
+    GWG,
+    MALA,
+    ULA,
+    BlockGibbs,
+    ExactDraws,
+    GaussianWalk,
+    Gibbs,
+    HammingBall,
+    HeldOutDraws,
+    Kernel,
+    ParallelTempering,
+    RandomWalk,
+    RBMGibbs,
+    ReplicaExchangeLangevin,
+    SimulatedTempering,
+    Swaps,
+    TourSwap,
+    UniformDraws,
+)
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_round import REPLICA, Swaps
-from targets.randomness import Streams
-from targets.spaces import Binary, Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.target import Target
-from targets.tours.tsp import TSP
+from samplers.tempering.swaps.swap_round import REPLICA
+from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target, small_rbm
