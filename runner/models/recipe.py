@@ -9,8 +9,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, locate, with_key
-from runner.config.datasets import identifying as identifying_data
-from runner.config.datasets import load_dataset
+from runner.config.datasets import dataset_identity, load_dataset
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.devices import device_type
@@ -74,7 +73,7 @@ class Recipe:
         return {
             "schema": SCHEMA,
             "target": {key: value for key, value in self.target.items() if key != "name"},
-            "data": identifying_data(self.dataset, self.binarisation),
+            "data": dataset_identity(self.dataset, self.binarisation),
             "training": essential({k: value for k, value in self.training.items() if k not in unread}),
             "sampler": self.sampler,
             "seed": self.seed,

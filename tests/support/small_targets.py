@@ -55,6 +55,23 @@ def random_target(space: Discrete, seed: int = 0, roughness: float = 1.0) -> Qua
     return Quadratic(space, 0.5 * (weight + weight.T), bias)
 
 
+class TwoHills(Target):
+    """Six levels, with modes at both ends, and a third mode that is the most responsible nowhere."""
+
+    space: Ordinal
+
+    def __init__(self, steepness: float = 0.45) -> None:
+        super().__init__()
+        self.space, self.steepness = Ordinal(1, 6), steepness
+        self.modes = torch.tensor([[0.0], [5.0], [0.0]])
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return self.steepness * (theta[..., 0] - 2.4).square()
+
+    def responsibilities(self, theta: Tensor) -> Tensor:
+        return (-(theta.unsqueeze(-2) - self.modes)[..., 0].abs()).softmax(-1)
+
+
 def small_rbm(n_visible: int = 8, n_hidden: int = 5, scale: float = 4.0, held_out: int = 0) -> RBM:
     """An RBM with weights of order one and hidden biases of both signs, in float64.
 

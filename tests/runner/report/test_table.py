@@ -35,7 +35,7 @@ from runner.report.published import published_numbers
 from runner.report.record import record
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
-from runner.store.run_store import COLUMNS, Store
+from runner.store.run_store import Store
 
 EXPERIMENTS = ("pt_table1", "pt_table4", "pt_table5", "pt_figure2")
 
@@ -141,8 +141,7 @@ def finish(store: Store, run_id: str, seed: int, metrics: dict[str, Any], *, exa
     }
     fixed = {"schema": 1, "experiment": "e", "run_id": run_id, "target": "mog", "sampler": "a", "seed": seed}
     rows = [
-        dict.fromkeys(COLUMNS)
-        | fixed
+        fixed
         | {
             "step": step,
             "seconds": 0.1,

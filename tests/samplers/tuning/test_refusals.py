@@ -29,7 +29,7 @@ from samplers import (
     configured,
 )
 from targets import Binary, GaussianMixture
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 from tests.support.small_targets import random_target
 from tests.support.tunable import tunable
 
@@ -70,7 +70,7 @@ ALONE: list[tuple[type[Kernel], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("cls", "settings", "words"), ALONE)
 def test_settings_of_a_kernel(cls: type[Kernel], settings: dict[str, Any], words: str) -> None:
-    assert re.search(words, refusal(ValueError, configured, cls, **settings))
+    assert re.search(words, error_message(ValueError, configured, cls, **settings))
 
 
 PAIR = {"ladder": [1.0, 0.5]}
@@ -143,7 +143,7 @@ def test_settings_of_a_tempering(
 ) -> None:
     full = {"ladder": [1.0, 0.4, 0.0], "step_size": 0.1, "tau": 2.0, "scale": 2.0}
     assert re.search(
-        words, refusal(ValueError, configured, cls, kernel, **(full if cls is RELD else {}) | settings)
+        words, error_message(ValueError, configured, cls, kernel, **(full if cls is RELD else {}) | settings)
     )
 
 

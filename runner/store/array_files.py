@@ -1,4 +1,4 @@
-"""Images that lie in a run's folder: where its chains ended, and images of the data that it learned from."""
+"""Arrays in a run's folder: visits to each state, where its chains ended, images of its data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import numpy as np
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
-DRAWS = "draws.npz"
+VISITS, DRAWS = "visits.npz", "draws.npz"
 IMAGES = "images.npz"
 """File with images of the data set of a run that learned a model, to be shown beside its draws."""
+
+LARGEST_SPACE = 2**16
+"""Visits to the states of larger spaces are not written; the 101 x 101 grid takes a few kilobytes a run."""
 
 MOST = 64
 """Draws of a run that are written at most: 8 lines of 8."""
@@ -23,6 +26,26 @@ MOST = 64
 ACROSS = 8
 FRAME = 2
 """Width of the white frame around an image of a sheet, in pixels."""
+
+
+def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
+    """Name and content of the files that the run at `place` of its batch has beside its metrics."""
+    files = {VISITS: visits_file(suite, place), DRAWS: draws_file(suite, place)}
+    return {name: content for name, content in files.items() if content is not None}
+
+
+def visits_file(suite: MetricSuite, place: int) -> bytes | None:
+    """The content of the file of visits of the run at `place` of its batch: the counts, ``(size,)``, int64.
+
+    The same counts give the same bytes. None where no metric of the suite counts visits, or there are too
+    many states.
+    """
+    from metrics.statistics.visit_histogram import VisitHistogram
+
+    for statistic in suite.context.statistics.values():
+        if isinstance(statistic, VisitHistogram) and statistic.space.size <= LARGEST_SPACE:
+            return _compressed(visits=statistic.counts[place].cpu().numpy())
+    return None
 
 
 def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
@@ -51,10 +74,14 @@ def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = N
 def images_file(pixels: np.ndarray) -> bytes:
     """The content of a file of images ``(n, height, width)``, one bit a pixel; equal images, equal bytes."""
     n, height, width = pixels.shape
-    buffer = io.BytesIO()
     bits = np.packbits(pixels.reshape(n, -1), axis=1)
-    np.savez_compressed(buffer, draws=bits, shape=np.asarray([height, width], dtype=np.int64))
-    return buffer.getvalue()
+    return _compressed(draws=bits, shape=np.asarray([height, width], dtype=np.int64))
+
+
+def load_visits(folder: Path) -> np.ndarray | None:
+    """The counts, ``(size,)``, that lie in a run's folder; None where there are none that can be read."""
+    content = _arrays(folder / VISITS, "visits")
+    return None if content is None else content["visits"]
 
 
 def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
@@ -63,12 +90,14 @@ def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
     Returns:
         ``(draws, height, width)`` of zeros and ones, uint8; None where there are none that can be read.
     """
+    content = _arrays(folder / file, "draws", "shape")
+    if content is None:
+        return None
     try:
-        with np.load(folder / file) as content:
-            height, width = (int(side) for side in content["shape"])
-            pixels: np.ndarray = np.unpackbits(content["draws"], axis=1, count=height * width)
-            return pixels.reshape(-1, height, width)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        height, width = (int(side) for side in content["shape"])
+        pixels: np.ndarray = np.unpackbits(content["draws"], axis=1, count=height * width)
+        return pixels.reshape(-1, height, width)
+    except ValueError:
         return None
 
 
@@ -89,3 +118,19 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
     lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
     page = lines.reshape(across * height, across * width)
     return np.pad(page, ((0, FRAME), (0, FRAME)))
+
+
+def _compressed(**arrays: np.ndarray) -> bytes:
+    """The content of a file of these arrays; the same arrays give the same bytes."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _arrays(path: Path, *names: str) -> dict[str, np.ndarray] | None:
+    """The arrays called `names` in a file; None where they are not there or cannot be read."""
+    try:
+        with np.load(path) as content:
+            return {name: content[name] for name in names}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

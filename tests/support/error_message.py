@@ -1,4 +1,4 @@
-"""What a constructor or a function says where it refuses its arguments."""
+"""The message of an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-def refusal(kind: type[Exception], call: Callable[..., object], *arguments: Any, **options: Any) -> str:
+def error_message(kind: type[Exception], call: Callable[..., object], *arguments: Any, **options: Any) -> str:
     """The message of the error that the call raises, which must be of one line."""
     with pytest.raises(kind, match=r"\A.+\Z") as error:
         call(*arguments, **options)
