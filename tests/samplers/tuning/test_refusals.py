@@ -7,27 +7,28 @@ from typing import Any
 
 import pytest
 
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.continuous.mala import MALA
-from samplers.continuous.ula import ULA
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.random_walk import RandomWalk
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.entropic.edula import EDULA
-from samplers.entropic.edula_glu import EDULAGLU
-from samplers.kernel import Kernel
-from samplers.reference.reference_draws import ExactDraws
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tuning.configured import configured
-from targets.spaces import Binary
-from targets.synthetic.gaussian_mixture import GaussianMixture
+from samplers import (
+    AB,
+    ACS,
+    DMALA,
+    DULA,
+    EDMALA,
+    EDMALAGLU,
+    EDULA,
+    EDULAGLU,
+    MALA,
+    ULA,
+    ExactDraws,
+    GaussianWalk,
+    Gibbs,
+    Kernel,
+    ParallelTempering,
+    RandomWalk,
+    ReplicaExchangeLangevin,
+    SimulatedTempering,
+    configured,
+)
+from targets import Binary, GaussianMixture
 from tests.support.error_message import error_message
 from tests.support.small_targets import random_target
 from tests.support.tunable import tunable
