@@ -57,11 +57,9 @@ class Predictive(Protocol):
 
     def rows(self, part: str) -> DistinctRows:
         """The rows of ``train``, ``validation`` or ``test``."""
-        ...
 
     def logits(self, theta: Tensor, part: str) -> Tensor:
         """Predicted log odds of each state for the distinct rows of a part, ``(*batch, rows)``."""
-        ...
 
 
 def _filled(columns: Tensor) -> Tensor:

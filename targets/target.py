@@ -64,7 +64,6 @@ class Enumerable(Protocol):
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +72,6 @@ class ExactlySampled(Protocol):
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, *event_shape)``."""
-        ...
 
 
 @runtime_checkable
@@ -85,7 +83,6 @@ class HasModes(Protocol):
 
     def responsibilities(self, theta: Tensor) -> Tensor:
         """p(mode | theta), shape ``(*batch, modes)``, summing to one over the last axis."""
-        ...
 
 
 @runtime_checkable
@@ -94,7 +91,6 @@ class HasModeWeights(HasModes, Protocol):
 
     def mode_weights(self) -> Tensor:
         """Expected responsibility of each mode under the target, shape ``(modes,)``, float64."""
-        ...
 
 
 @runtime_checkable
@@ -103,11 +99,9 @@ class Minibatched(Protocol):
 
     def noisy_log_prob(self, theta: Tensor, generator: Generator) -> Tensor:
         """An unbiased estimate of U(theta), shape ``(*batch)``; independent noise at every call."""
-        ...
 
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob`, shape ``(*batch)``."""
-        ...
 
 
 @runtime_checkable
@@ -116,7 +110,6 @@ class HasHessians(Protocol):
 
     def hessians(self) -> Tensor:
         """Hessians of U at ``space.states()``, shape ``(size, d, d)``, float64, symmetric."""
-        ...
 
 
 @runtime_checkable

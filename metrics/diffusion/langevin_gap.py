@@ -13,15 +13,16 @@ from metrics.diffusion.generator_gap import (
     preconditioned_inverse_gap,
     rounding_error,
 )
-from metrics.diffusion.grid_memory import grid_bytes, require_grid_fits
 from metrics.diffusion.langevin_generator import (
     NEGLIGIBLE,
     Grid,
     Level,
     Replica,
+    grid_bytes,
     joined,
     log_density,
     replica,
+    require_grid_fits,
 )
 from metrics.diffusion.line_gap import line_inverse_gap
 from metrics.diffusion.reversible_generator import ReversibleGenerator

@@ -1,4 +1,8 @@
-"""Squared maximum mean discrepancy to the target: by random Fourier features, and in closed form."""
+"""Squared maximum mean discrepancy to the target: by random Fourier features, and in closed form.
+
+Every coordinate of a state is embedded separately, so a Gaussian kernel on states is a product of one kernel
+per coordinate, and a random Fourier feature is a product of one complex wave per coordinate.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,40 @@ from torch import Tensor
 
 from metrics.metric import Context, by_seed
 from metrics.statistics.visit_histogram import FrequencyMetric
-from metrics.two_sample.coordinates import bandwidth as resolve_bandwidth
-from metrics.two_sample.coordinates import level_coordinates
-from samplers.hyperparameters import count
-from targets.spaces import Discrete
+from samplers.hyperparameters import count, positive
+from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
+GRID_BANDWIDTH = 0.25
+
+
+def level_coordinates(space: Discrete, extent: float = 3.0) -> Tensor:
+    """The Euclidean coordinates of the levels of one coordinate, ``(levels, axes)``, float64.
+
+    Ordinal levels are spread evenly over [-extent / 2, extent / 2]; with extent 3 and 101 levels that is u =
+    3 i / 100 - 1.5, the coordinate of the grid mixtures. Binary levels are 0 and 1, categorical levels are
+    their one-hot vectors.
+    """
+    if isinstance(space, Ordinal):
+        width = float(positive("extent", extent))
+        return torch.linspace(-width / 2, width / 2, space.levels, dtype=torch.float64).unsqueeze(-1)
+    levels = torch.arange(space.levels).unsqueeze(-1)
+    return space.from_levels(levels, torch.float64).squeeze(1).reshape(space.levels, -1)
+
+
+def kernel_bandwidth(space: Discrete, given: float | None = None) -> float:
+    """The bandwidth sigma of the Gaussian kernel: `given`, or by default 0.25 on ordinal spaces (in u).
+
+    On binary and one-hot spaces the default is the root mean square distance between two uniform states:
+    sqrt(d / 2) and sqrt(2 d (1 - 1 / levels)).
+    """
+    if given is not None:
+        return float(positive("bandwidth", given))
+    if isinstance(space, Ordinal):
+        return GRID_BANDWIDTH
+    return math.sqrt(
+        space.d * float(torch.cdist(level_coordinates(space), level_coordinates(space)).square().mean())
+    )
 
 
 class FeatureMap:
@@ -25,7 +57,7 @@ class FeatureMap:
 
     Args:
         space: the space of the states.
-        levels: the coordinates of each level, ``(levels, axes)``, float64 (`metrics.two_sample.coordinates`).
+        levels: the coordinates of each level, ``(levels, axes)``, float64 (`level_coordinates`).
         features: D.
         sigma: the kernel's bandwidth.
         generator: for W and b; on the CPU, so that every device has the same map.
@@ -72,8 +104,8 @@ class MMD(FrequencyMetric):
 
     Args:
         features: D.
-        bandwidth: sigma (`metrics.two_sample.coordinates.bandwidth` gives the default).
-        extent: width of an ordinal coordinate (`metrics.two_sample.coordinates.level_coordinates`).
+        bandwidth: sigma (`kernel_bandwidth` gives the default).
+        extent: width of an ordinal coordinate (`level_coordinates`).
     """
 
     name = "mmd"
@@ -92,7 +124,7 @@ class MMD(FrequencyMetric):
             self.space,
             level_coordinates(self.space, extent),
             count("metric.mmd.features", features),
-            resolve_bandwidth(self.space, bandwidth),
+            kernel_bandwidth(self.space, bandwidth),
             context.generator(self.name),
         ).to(context.device)
 
@@ -108,8 +140,8 @@ class MMDExact(FrequencyMetric):
     two-dimensional grid) and never stored.
 
     Args:
-        bandwidth: sigma (`metrics.two_sample.coordinates.bandwidth` gives the default).
-        extent: width of an ordinal coordinate (`metrics.two_sample.coordinates.level_coordinates`).
+        bandwidth: sigma (`kernel_bandwidth` gives the default).
+        extent: width of an ordinal coordinate (`level_coordinates`).
     """
 
     name = "mmd_exact"
@@ -119,7 +151,7 @@ class MMDExact(FrequencyMetric):
     def __init__(self, context: Context, bandwidth: float | None = None, extent: float = 3.0) -> None:
         super().__init__(context)
         levels = level_coordinates(self.space, extent).to(context.device)
-        self.kernel = gaussian_kernel(levels, resolve_bandwidth(self.space, bandwidth))
+        self.kernel = gaussian_kernel(levels, kernel_bandwidth(self.space, bandwidth))
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: by_seed(lambda gap: quadratic_form(self.kernel, gap, self.space.d), self.gaps())}

@@ -122,11 +122,11 @@ def check_transition(target: Target, kernel: Kernel) -> None:
             "annealing needs a target with a positive density at every state, as its reference distribution "
             f"has; {type(target).__name__} is constrained"
         )
-    check_kernel(kernel)
+    check_annealing_kernel(kernel)
     kernel.check(AnnealedTarget(target, reference, 1.0))
 
 
-def check_kernel(kernel: Kernel | Tunable) -> None:
+def check_annealing_kernel(kernel: Kernel | Tunable) -> None:
     """Refuses a kernel that annealed importance sampling cannot use for any target.
 
     Raises:

@@ -40,7 +40,16 @@ class SwapSums(Sums):
         return by_seed(lambda row: row.mean(-1), self.probability / self.steps)
 
 
-class SwapRate(Metric):
+class _SwapMetric(Metric):
+    """A metric of the swaps of neighbouring replicas."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        require_replicas(self.name, context)
+        self.swaps = context.statistic(SwapSums)
+
+
+class SwapRate(_SwapMetric):
     """Swap rates.
 
     - `swap_rate`, `swap_rate_min`: mean and minimum over neighbouring pairs of the mean Metropolis swap
@@ -55,11 +64,6 @@ class SwapRate(Metric):
     unit = "probability"
     direction = "max"
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        require_replicas(self.name, context)
-        self.swaps = context.statistic(SwapSums)
-
     def result(self) -> dict[str, Tensor]:
         pairs = self.swaps.probability_of_pairs()
         met, swapped = self.swaps.attempted.sum((1, 2)), self.swaps.accepted.sum((1, 2))
@@ -70,7 +74,7 @@ class SwapRate(Metric):
         }
 
 
-class Barrier(Metric):
+class Barrier(_SwapMetric):
     """Communication barrier Lambda: the sum over neighbouring pairs of the mean rejection probability.
 
     Between 0 and the number of pairs; the larger it is, the rarer are round trips (Syed et al. 2022; PT-DLP
@@ -83,11 +87,6 @@ class Barrier(Metric):
 
     name = "barrier"
     unit = "rejections"
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        require_replicas(self.name, context)
-        self.swaps = context.statistic(SwapSums)
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: by_seed(lambda row: (1 - row).sum(), self.swaps.probability_of_pairs())}

@@ -25,8 +25,10 @@ from runner.execution.errors import UserError, one_sentence
 
 CONFIG = "config"
 
-HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
-"""Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
+
+def searched(hydra_overrides: Sequence[str]) -> list[str]:
+    """Those of Hydra's overrides that say where configurations are: a command that repeats a run has them."""
+    return [line for line in hydra_overrides if line.startswith("hydra.searchpath=")]
 
 
 def share(fraction: float, whole: Any, least: int = 0) -> Any:
@@ -47,13 +49,8 @@ def power(base: Any, exponent: Any) -> Any:
     return float(base) ** float(exponent) if number else base
 
 
-def register_resolvers() -> None:
-    """Makes our resolvers known to OmegaConf in this process."""
-    OmegaConf.register_new_resolver("share", share, replace=True)
-    OmegaConf.register_new_resolver("power", power, replace=True)
-
-
-register_resolvers()
+OmegaConf.register_new_resolver("share", share, replace=True)
+OmegaConf.register_new_resolver("power", power, replace=True)
 
 
 def initialise() -> None:
@@ -95,20 +92,20 @@ def sentence(error: BaseException) -> str:
     return ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts)) + "."
 
 
-def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+def compose(overrides: Sequence[str]) -> DictConfig:
     """The configuration that `overrides` describe.
 
     Raises:
         UserError: if Hydra refuses them.
     """
-    return folded(composed(overrides, with_hydra=with_hydra))
+    return folded(composed(overrides))
 
 
-def composed(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+def composed(overrides: Sequence[str]) -> DictConfig:
     """Like `compose`, with the group `tempering` still beside the sampler."""
     initialise()
     with one_sentence_errors():
-        return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
+        return hydra_compose(CONFIG, list(overrides))
 
 
 def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> DictConfig:

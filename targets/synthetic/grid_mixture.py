@@ -24,7 +24,6 @@ class Bump(Protocol):
 
     def __call__(self, distance: Tensor) -> Tensor:
         """Log height at a `distance` from the centre, elementwise."""
-        ...
 
 
 def grid_coordinates(theta: Tensor) -> Tensor:

@@ -117,7 +117,9 @@ def compare(pattern: str, folder: Path, *, permanent: bool = False) -> int:
             print(f"{each.name}: failed; {each.failure}")
             continue
         if not same(expected.machine, here):
-            print(f"{each.name}: recorded elsewhere ({described(expected.machine)})", file=sys.stderr)
+            print(
+                f"{each.name}: recorded on another machine ({described(expected.machine)})", file=sys.stderr
+            )
         tolerance = expected.tolerance(solved=is_solved(each.name))
         for difference in differences(each.name, expected.result, each.result, tolerance):
             found += 1

@@ -7,7 +7,7 @@ and all experiments at ``scale=smoke`` are kept there too: ``pytest -m slow test
 difference printed, ``python -m tests.golden.compare``.
 
 How numbers are compared. On a machine like the one that recorded them (processor, instruction set, version of
-torch) every bit must be the same. Elsewhere sums are rounded differently: cases in float64 must agree within
+torch) every bit must be the same. Other machines round sums differently: cases in float64 must agree within
 a millionth, those in float32 are skipped. Spectral gaps are the exception: their eigensolvers round
 differently from one process to the next on one machine too (by up to 3e-11 of the value), so they must agree
 within 1e-8.
@@ -15,8 +15,8 @@ within 1e-8.
 How to record anew. ``python -m tests.golden.record --only 'tempering/*'`` writes the numbers of these cases;
 without ``--only`` it writes all of them. This is right in two situations: a deliberate correction that
 changes numbers, which CHANGELOG.md must list under *Numbers*; and a new version of torch or another machine,
-with no other change in the same commit. A difference that nobody meant is a mistake in the code, not in the
-numbers.
+with no other change in the same commit. A difference that was not intended is a mistake in the code, not in
+the numbers.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -76,8 +77,10 @@ def rows_by_run(root: str | Path = "outputs") -> dict[str, list[tuple[str, ...]]
 
 
 def rows(*roots: str | Path) -> list[tuple[str, ...]]:
-    """The rows of `rows_by_run` of all runs under `roots`, sorted."""
-    return sorted(row for root in roots for found in rows_by_run(root).values() for row in found)
+    """The rows of `rows_by_run` of all runs under `roots`, by default ``outputs``, sorted."""
+    return sorted(
+        row for root in roots or ["outputs"] for found in rows_by_run(root).values() for row in found
+    )
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
@@ -91,6 +94,18 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(cls, "advance", interrupted)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[str]:
+    """A list that gets an entry at each call of a function of a module."""
+    function, calls = getattr(module, name), []
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        calls.append(name)
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(module, name, called)
+    return calls
 
 
 def refusal(*lines: str) -> str:

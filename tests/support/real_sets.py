@@ -15,22 +15,22 @@ import conf
 from targets.datasets.dataset import DataError, Dataset
 from tests.support.small_images import cut_network
 
-FOLDER = Path(conf.__path__[0]) / "dataset"
+CONF = Path(conf.__path__[0])
 ROOT = os.environ.get("DATA_ROOT")
 NOT_IN_TESTS = "tests do not download"
 
 
-def described(name: str, folder: Path = FOLDER) -> tuple[Callable[..., Any], dict[str, Any]]:
+def described(group: str, name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The function of a set and its arguments, as the runner reads them."""
-    options = yaml.safe_load((folder / f"{name}.yaml").read_text())
+    options = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
     assert options.pop("name") == name
     module, _, function = options.pop("_target_").rpartition(".")
     return getattr(importlib.import_module(module), function), options
 
 
 def loaded(name: str, root: str | None, **changed: Any) -> Dataset:
-    """The set as it is described, with some arguments changed."""
-    load, options = described(name)
+    """The image set as it is described, with some arguments changed."""
+    load, options = described("dataset", name)
     return load(root=root, **(options | changed))
 
 

@@ -38,6 +38,14 @@ def halves(rows: int = 60, pixels: int = 8, seed: int = 0, noise: float = 0.1) -
     return ((image.bool() ^ half) ^ flips).to(torch.uint8)
 
 
+def half_images(rows: int, seed: int) -> Tensor:
+    """Images of 3 x 4 pixels: a left or a right half, with a tenth of the pixels flipped."""
+    generator = torch.Generator().manual_seed(seed)
+    left = torch.arange(12) % 4 < 2
+    side = torch.rand((rows, 1), generator=generator) < 0.5
+    return (side ^ left ^ (torch.rand((rows, 12), generator=generator) < 0.1)).to(torch.uint8)
+
+
 def small_rbm(scale: float = 3.0) -> RBM:
     """An RBM before training; at the default scale its weights are large enough to matter."""
     model = RBM(8, 4, halves().double().mean(0), seed=1)

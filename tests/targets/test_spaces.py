@@ -8,7 +8,7 @@ import torch
 
 from targets.randomness import Streams
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 DISCRETE = [Binary(1), Binary(4), Ordinal(1, 7), Ordinal(2, 5), Ordinal(3, 2), Categorical(3, 4)]
 names = pytest.mark.parametrize("space", DISCRETE, ids=repr)
@@ -100,4 +100,4 @@ def test_initial_states_on_the_reals_are_standard_normal() -> None:
     ],
 )
 def test_bad_sizes_are_refused(make: Callable[[], object], said: str) -> None:
-    assert refusal(ValueError, make) == said
+    assert error_message(ValueError, make) == said

@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
-from runner.store.visit_files import load_visits
+from runner.store.array_files import load_visits
 from targets.spaces import Discrete
 from targets.target import Enumerable
 

@@ -21,7 +21,7 @@ from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.spaces import Discrete
 
 
-def check_kernel(problem: Problem, task: Mapping[str, Any]) -> None:
+def check_kernel_gap(problem: Problem, task: Mapping[str, Any]) -> None:
     """Refuses what `of_kernel` would refuse, before any matrix is built.
 
     Raises:

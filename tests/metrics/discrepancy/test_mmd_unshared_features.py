@@ -37,16 +37,6 @@ def test_the_value_is_near_two_whatever_the_draws(histograms, name: str, mean: f
     assert ((values - 2).abs() < 0.5).all()
 
 
-@pytest.mark.parametrize(("name", "value"), [("target", 0.0), ("uniform", 1e-9), ("point", 8e-5)])
-def test_shared_features_of_rows_are_no_discrepancy_either(histograms, name: str, value: float) -> None:
-    generator = torch.Generator().manual_seed(0)
-    frequency = torch.randn(1000, 101, generator=generator, dtype=torch.float64)
-    phase = 2 * math.pi * torch.rand(1000, generator=generator, dtype=torch.float64)
-    rows = {key: histogram.reshape(101, 101) for key, histogram in histograms.items()}
-    gap = mean_features(rows[name], frequency, phase) - mean_features(rows["target"], frequency, phase)
-    assert gap.square().sum().item() == pytest.approx(value, rel=1.0)
-
-
 def test_mean_features_equal_their_definition() -> None:
     generator = torch.Generator().manual_seed(2)
     rows, frequency = torch.randn(7, 3, generator=generator), torch.randn(5, 3, generator=generator)

@@ -8,7 +8,7 @@ import torch
 
 from metrics.landscape.hessian_spectrum import HessianSpectrum, percentile, weighted_std
 from targets.synthetic.bernoulli4 import Bernoulli4
-from tests.support.measuring import context, counted, measure, random_draws
+from tests.support.measuring import context, measure, random_draws
 
 
 def test_std_and_iqr_are_those_of_all_eigenvalues_of_all_draws() -> None:
@@ -34,26 +34,6 @@ def test_the_target_has_the_values_of_the_audit() -> None:
     result = measure(context(target), [HessianSpectrum], random_draws(target, 1, 1, 1)).result()
     assert result["hessian_std_exact"].item() == pytest.approx(2.646, abs=5e-4)
     assert result["hessian_iqr_exact"].item() == pytest.approx(3.224, abs=5e-4)
-
-
-def test_draws_in_the_targets_proportions_have_the_targets_values() -> None:
-    target = Bernoulli4()
-    counts = (target.probabilities() * 10**9).round().long().unsqueeze(0)
-    result = counted(context(target, 1, int(counts.sum())), [HessianSpectrum], counts).result()
-    for key in ("hessian_std", "hessian_iqr"):
-        assert result[key].item() == pytest.approx(result[f"{key}_exact"].item(), abs=1e-6)
-
-
-def test_one_state_has_the_spectrum_of_its_own_hessian() -> None:
-    target = Bernoulli4()
-    counts = torch.zeros(1, 16, dtype=torch.int64)
-    counts[0, 4] = 1
-    result = counted(context(target, 1, 1), [HessianSpectrum], counts).result()
-    eigenvalues = np.linalg.eigvalsh(target.hessians()[4].numpy())
-    assert result["hessian_std"].item() == pytest.approx(np.std(eigenvalues), abs=1e-12)
-    assert result["hessian_iqr"].item() == pytest.approx(
-        np.subtract(*np.percentile(eigenvalues, [75, 25])), abs=1e-12
-    )
 
 
 @pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])

@@ -21,7 +21,7 @@ from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets import Bernoulli4, MixtureOfGaussians, Real
 
-STEPS, BURN_IN, CHAINS, SEED = 300, 60, 4, 3
+STEPS, BURN_IN, CHAINS, SEED = 100, 20, 4, 3
 
 
 @pytest.mark.parametrize("tempered", [False, True], ids=["dmala", "pt_dmala"])
@@ -134,7 +134,7 @@ def test_a_user_s_own_target_in_five_lines() -> None:
 
     from samplers.continuous.mala import MALA
 
-    found = run_chains(Normal(), MALA(0.5), chains=8, steps=2000)
+    found = run_chains(Normal(), MALA(0.5), chains=50, steps=400)
     assert found.draws.mean() == pytest.approx(0.0, abs=0.2)
     assert found.draws.std() == pytest.approx(1.0, abs=0.2)
     assert (found.rhat() < 1.1).all()

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from arviz_stats.base import array_stats
 
 from metrics.mixing.diagnostics import (
@@ -18,7 +17,7 @@ from metrics.mixing.diagnostics import (
     potential_scale_reduction,
 )
 from tests.support.measuring import context, measure, random_draws
-from tests.support.targets import Bare, Unlisted, corners
+from tests.support.targets import Unlisted, corners
 
 
 def autoregression(chains: int, draws: int, rho: float = 0.0, seed: int = 0) -> np.ndarray:
@@ -131,27 +130,3 @@ def test_metrics_measure_the_energy_and_the_worst_mode(listed: bool) -> None:
     assert result["ess_mode"][2] == 0.0
     assert result["rhat_mode"][0] < 1.05
     assert result["rhat_mode"][1] > 1.2
-
-
-def test_chains_stuck_in_different_modes_are_found_by_the_mode_indicator_alone() -> None:
-    """Each chain moves freely within its own corner; a symmetric energy sees no difference."""
-    target = corners()
-    inside = torch.randint(0, 2, (400, 1, 2, 2), generator=torch.Generator().manual_seed(0)).double()
-    target.table.copy_(-(target.space.states() - 2).square().sum(-1))
-    draws = inside.clone()
-    draws[:, :, 1] = 4 - inside[:, :, 1]
-    result = measure(context(target, 1, 2), [RHat, RHatMode], draws).result()
-    assert result["rhat"].item() < 1.05
-    assert result["rhat_mode"].item() > 1.5
-
-
-def test_metrics_of_thinned_chains_keep_the_size_of_slow_ones() -> None:
-    """AR(1) with rho = 0.9, 20,000 steps of which every 16th is kept: 1,250 x 4 values with rho = 0.185."""
-    target = Bare(1)
-    series = torch.from_numpy(autoregression(4, 20_000, rho=0.9))
-    target.log_prob = lambda theta: theta.squeeze(-1)  # type: ignore[method-assign]
-    draws = series.T.reshape(20_000, 1, 4, 1)
-    value = measure(context(target, 1, 4), [ESS], draws).result()["ess"].item()
-    rho = 0.9**16
-    assert value == effective_sample_size(np.ascontiguousarray(series.numpy()[:, 15::16]))
-    assert value == pytest.approx(1250 * 4 * (1 - rho) / (1 + rho), rel=0.25)

@@ -151,7 +151,7 @@ def test_the_second_moment_has_no_bias() -> None:
 
 @pytest.mark.parametrize("shift", ["all", "one"])
 def test_that_many_samples_have_a_power_of_about_80_percent(shift: str) -> None:
-    """500 repeats under each law; the standard error of the power is 2 %, the band 70 % to 92 %."""
+    """500 repeats under each distribution; the standard error of the power is 2 %, the band 70 % to 92 %."""
     p, kernel = torch.full((D,), 0.3, dtype=torch.float64), HammingKernel(D)
     q = p + (0.08 if shift == "all" else 0.35 * torch.eye(D, dtype=torch.float64)[0])
     mmd = mean_kernel(p, p) + mean_kernel(q, q) - 2 * mean_kernel(p, q)

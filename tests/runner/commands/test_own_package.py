@@ -87,7 +87,7 @@ class CountOnes(PerSeedTask):
     def budget(self, configs):
         return f"{configs[0].task.draws} draws"
 
-    def run(self, config, seed, store, folder):
+    def run(self, config, seed, store, folder, problems):
         draws = build_target(config).initial((1, config.task.draws), Streams([seed], "ones"))
         values = {"ones": float(draws.mean())}
         return RunResult("bits", "none", seed, [Measurement(0, 0, 0.0, values)], 0, 0, 0.0, 0.0)

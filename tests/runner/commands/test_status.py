@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.status import main, standing, time_left
-from runner.store.old_runs import old_runs
+from runner.store.run_store import old_runs
 from runner.sweep.jobs import experiment_jobs
 from tests.support.commands import Call
 

@@ -24,7 +24,7 @@ from runner.report.figures.panel import Draw
 from runner.report.panels import hessian_spectrum, repeats, states
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, gather
-from runner.store.run_store import COLUMNS, Store
+from runner.store.run_store import Store
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.tables import ids, jobs_at, panel_data, placed, printed, shape_of
 
@@ -108,7 +108,7 @@ def finish(store: Store, run_id: str, seed: int) -> None:
     point = {"run_id": run_id, "seed": seed, "step": 9, "seconds": 1.0, "metric": "tv", "value": 0.5}
     content = io.BytesIO()
     np.savez(content, visits=VISITS[seed])
-    folder.finish([dict.fromkeys(COLUMNS) | point], summary, {"git": {}}, {"visits.npz": content.getvalue()})
+    folder.finish([point], summary, {"git": {}}, {"visits.npz": content.getvalue()})
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_the_update_follows_the_gradient_of_the_loss_written_out(slope: float, s
         torch.testing.assert_close(parameter.grad, value, atol=1e-12, rtol=1e-10)
     # The record holds the energy difference alone.
     plain = written_out(model, samples, data, 0.0, 0.0)
-    assert run.history[-1]["values"]["loss"] == pytest.approx(float(plain.detach()), abs=1e-12)
+    assert run.history.records[-1]["values"]["loss"] == pytest.approx(float(plain.detach()), abs=1e-12)
 
 
 def test_penalties_by_hand() -> None:

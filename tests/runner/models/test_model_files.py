@@ -20,6 +20,7 @@ from runner.execution.errors import UserError
 from runner.models.architectures import remember_arguments
 from runner.models.model_files import load_model, model_digest, save_model
 from targets.models.rbm import RBM
+from targets.models.residual_network import NetworkOptions
 from targets.models.resnet_ebm import ResNetEBM
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
@@ -127,7 +128,7 @@ def test_a_file_of_weights_alone_is_read(tmp_path: Path) -> None:
         assert metadata == {}
         assert model_digest(read) == model_digest(model)
     assert isinstance(read, ResNetEBM)
-    assert (read.width, read.blocks, read.halvings, read.shape) == (3, 3, 2, (4, 4))
+    assert (read.options, read.shape) == (NetworkOptions(3, 3, 2), (4, 4))
     torch.save(weights_of(network()), path)
     refused(path, "describes no resnet_ebm: shape must be given")
 

@@ -145,7 +145,7 @@ def test_the_first_iteration_is_that_of_a_loop_written_out() -> None:
     assert torch.equal(run.samples(100), state.theta[0].to(torch.uint8))
     assert run.samples(100).dtype == torch.uint8
     assert torch.equal(run.samples(2), run.samples(100)[:2])
-    assert run.evaluations == 4
+    assert run.chains.evaluations == 4
 
 
 def test_positions_and_turns_go_on_and_labels_begin_anew() -> None:

@@ -298,7 +298,7 @@ def test_a_resumed_training_ends_with_the_same_bits(name: str, method: str, tmp_
     assert whole.finished
     assert cut.finished
     assert_same(whole.state_dict(), cut.state_dict())
-    assert whole.history[-1]["iteration"] == 8
+    assert whole.history.records[-1]["iteration"] == 8
 
 
 def test_decay_and_averaging_are_those_of_a_loop_written_out() -> None:
@@ -410,7 +410,7 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
     assert state_of(run).theta.shape == (4, 1, 7, 8)
     # Two steps of one evaluation an iteration, and one evaluation of every replica before them.
     refreshes = 5 * 2 + 5 * 3 + 2 * 4
-    assert run.evaluations == 3 * 1000 + 12 * 2 + refreshes
+    assert run.chains.evaluations == 3 * 1000 + 12 * 2 + refreshes
     # A longer ladder takes over the replicas that are nearest by rank.
     before = state_of(run).theta
     run.chains.tune(15)
@@ -441,7 +441,7 @@ def test_the_ladder_and_the_step_sizes_can_be_left_to_tuning() -> None:
     found = run.chains.hyperparameters
     assert found is not None
     assert len(found["ladder"]) == len(found["step_size"]) == 3
-    assert run.evaluations > 1000
+    assert run.chains.evaluations > 1000
 
 
 # --- learning -------------------------------------------------------------------------------------------
@@ -489,11 +489,11 @@ def test_the_history_is_bounded_and_its_means_are_those_of_the_iterations() -> N
     few = training(DMALA(0.3), settings(iterations=50), records=7, held_out=held_out)
     every.advance(50)
     few.advance(50)
-    assert [record["iteration"] for record in every.history] == list(range(1, 51))
-    assert len(few.history) == 7
+    assert [record["iteration"] for record in every.history.records] == list(range(1, 51))
+    assert len(few.history.records) == 7
     at = 0
-    for record in few.history:
-        between = every.history[at : record["iteration"]]
+    for record in few.history.records:
+        between = every.history.records[at : record["iteration"]]
         at = record["iteration"]
         for key in ("loss", "acceptance"):
             mean = sum(r["values"][key] for r in between) / len(between)
@@ -501,23 +501,23 @@ def test_the_history_is_bounded_and_its_means_are_those_of_the_iterations() -> N
         assert record["evaluations"] == between[-1]["evaluations"] == 3 * at
         assert record["values"]["free_energy_gap"] == between[-1]["values"]["free_energy_gap"]
     assert at == 50
-    seconds = [record["seconds"] for record in few.history]
+    seconds = [record["seconds"] for record in few.history.records]
     assert seconds == sorted(seconds)
     assert 0 < seconds[-1] <= few.seconds
     with torch.no_grad():
         parts = [few.target.log_prob(part.double()).mean() for part in (halves(), held_out)]
-    assert few.history[-1]["values"]["free_energy_gap"] == pytest.approx(float(parts[0] - parts[1]))
+    assert few.history.records[-1]["values"]["free_energy_gap"] == pytest.approx(float(parts[0] - parts[1]))
 
 
 def test_no_more_iterations_than_asked_for_and_replicas_count_as_evaluations() -> None:
     run = training(pt())
     run.advance(10**6)
-    assert run.evaluations == 12 * 3 * (2 + 1)
+    assert run.chains.evaluations == 12 * 3 * (2 + 1)
     end = parameters(run.target)
     run.advance(5)
     assert run.iteration == 12
     assert torch.equal(parameters(run.target), end)
-    assert "free_energy_gap" not in run.history[-1]["values"]
+    assert "free_energy_gap" not in run.history.records[-1]["values"]
 
 
 def test_a_nan_stops_the_training_and_the_last_good_checkpoint_stays(tmp_path: Path) -> None:

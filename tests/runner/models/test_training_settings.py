@@ -12,6 +12,7 @@ import pytest
 
 from runner.config.compose import compose_by_groups
 from runner.config.overrides import Names
+from runner.execution.errors import UserError
 from runner.models.recipe import recipe_of
 from runner.models.training import ValidationSettings
 from runner.models.training.training_settings import LATER, essential
@@ -95,7 +96,6 @@ KEYS = [
     ("task.validation.temperatures=1", "task.validation.temperatures must be a whole number of at least 2"),
     ("task.validation.chains=1", "task.validation.chains must be a whole number of at least 2, 1 was given."),
     ("task.validation.schedule=log", "task.validation.schedule must be one of linear, pieces, sigmoid"),
-    ("+task.validation.chain=1", "Unknown key 'task.validation.chain'; did you mean 'chains'?"),
     (f"{SAMPLER}=null", f"{SAMPLER} must be a group of keys, None was given."),
     (f"{SAMPLER}.step_size=-1", f"{SAMPLER}.step_size must be a positive number or 'auto'"),
     (f"{SAMPLER}.step_size=auto", "task.validation: annealing needs an exact kernel"),
@@ -116,6 +116,11 @@ def test_a_key_is_refused_in_one_sentence(tmp_path: Any, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     np.savez("plain.npz", train=halves(120).numpy(), test=halves(20, seed=3).numpy())
     assert_refused((*LEARN, "task.validate_every=2"), KEYS)
+    config = compose_by_groups(
+        [*LEARN, "task.validate_every=2", "+task.validation.chain=1"], Names([]).groups
+    )
+    with pytest.raises(UserError, match=r"Unknown key 'task.validation.chain'; did you mean 'chains'\?"):
+        recipe_of(config, 0)
 
 
 # --- names ----------------------------------------------------------------------------------------------

@@ -51,17 +51,17 @@ def test_the_score_is_the_exact_log_likelihood_of_the_average() -> None:
     """Within 0.05 nats; the parameters themselves, which the average lags behind, are 0.2 away."""
     run = training(ValidationSettings(300, chains=300), iterations=40, validate_every=40, averaging=0.9)
     run.advance(40)
-    assert run.validating
+    assert run.selection.underway
     average, raw = run.optimiser.averaged, list(run.target.parameters())
     expected, other = exact(rbm(), average), exact(rbm(), raw)
     while not run.finished:
         run.advance(10)
-    (score,) = run.scores
+    (score,) = run.selection.scores
     assert score.iteration == 40
     assert abs(score.log_likelihood - expected) < 0.05
     assert 0 < score.standard_error < 0.05
     assert abs(expected - other) > 0.2
-    assert run.best == score
+    assert run.selection.best == score
     assert torch.equal(parameters(run.target), torch.cat([value.flatten() for value in average]))
 
 
@@ -121,8 +121,8 @@ def test_the_best_average_is_the_model_in_the_end(
     run = training(validate_every=5)
     run.advance(15)
     assert run.finished
-    assert [score.iteration for score in run.scores] == [5, 10, 12]
-    assert run.best == run.scores[best]
+    assert [score.iteration for score in run.selection.scores] == [5, 10, 12]
+    assert run.selection.best == run.selection.scores[best]
     assert torch.equal(parameters(run.target), seen[best])
     assert not torch.equal(seen[0], seen[1])
     run.advance(3)
@@ -135,11 +135,11 @@ def test_the_records_hold_what_was_found_since_the_last_one(monkeypatch: pytest.
     run.advance(100)
     few.advance(100)
     names = ("validation_log_likelihood", "validation_log_likelihood_se")
-    found = [(r["iteration"], *(r["values"][name] for name in names)) for r in run.history]
+    found = [(r["iteration"], *(r["values"][name] for name in names)) for r in run.history.records]
     assert found == [(4, -4.0, 0.1), (8, -3.0, 0.1), (12, -2.0, 0.1)]
-    assert [r["values"][names[0]] for r in few.history] == [-2.0]
-    assert len(few.scores) == 3
-    assert 0 < run.validation_seconds < run.seconds
+    assert [r["values"][names[0]] for r in few.history.records] == [-2.0]
+    assert len(few.selection.scores) == 3
+    assert 0 < run.selection.seconds < run.seconds
 
 
 def test_validation_changes_nothing_of_the_learning() -> None:
@@ -148,11 +148,11 @@ def test_validation_changes_nothing_of_the_learning() -> None:
     without.advance(12)
     with_it.advance(1000)
     assert with_it.finished
-    assert with_it.evaluations == without.evaluations
+    assert with_it.chains.evaluations == without.chains.evaluations
     assert torch.equal(with_it.samples(7), without.samples(7))
     assert_same(with_it.optimiser.average, without.optimiser.average)
-    assert not without.scores
-    assert without.best is None
+    assert not without.selection.scores
+    assert without.selection.best is None
 
 
 def test_a_likelihood_above_zero_stops_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,8 +175,8 @@ def test_values_that_are_not_finite_stop_the_training(where: str) -> None:
     if where == "model":
         run.target.weight.data[0, 0] = torch.nan
     else:
-        assert run.scoring is not None
-        run.scoring.begin(4, [torch.full_like(p, torch.nan) for p in run.target.parameters()])
+        assert run.selection.validation is not None
+        run.selection.validation.begin(4, [torch.full_like(p, torch.nan) for p in run.target.parameters()])
         said = "iteration 4, where the validation has failed: importance weights"
     with pytest.raises(TrainingError, match=said):
         run.advance(100)
@@ -197,4 +197,4 @@ def test_acs_may_move_the_chains_of_a_validation() -> None:
     sampler = ACS(cycle_length=4, step_size=1.0, min_step_size=0.2, balancing=0.6)
     run = training(ValidationSettings(9, chains=4, sampler=sampler))
     run.advance(1000)
-    assert len(run.scores) == 3
+    assert len(run.selection.scores) == 3

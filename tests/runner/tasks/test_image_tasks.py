@@ -17,14 +17,25 @@ from torch import nn
 from metrics.applications.image_classes import LeNet5
 from runner.config.datasets import load_dataset
 from runner.execution import signals
+from runner.problem import problems as problems_module
 from runner.problem.problems import Problems
-from runner.store.draw_files import load_images
+from runner.store.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
-from tests.support.commands import Call, assert_refused, finished, measured, one, refusal, rows, summary
+from tests.support.commands import (
+    Call,
+    assert_refused,
+    counted,
+    finished,
+    measured,
+    one,
+    refusal,
+    rows,
+    summary,
+)
 
 DIGITS = (
     *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),
@@ -103,8 +114,12 @@ def test_the_images_are_the_draws_of_the_task_sample(call: Call, autoencoded: Pa
     np.testing.assert_array_equal(pixels_of(autoencoded)[-10:], last[:10])
 
 
-def test_seeds_are_computed_one_by_one_as_alone(call: Call, autoencoded: Path) -> None:
+def test_seeds_are_computed_one_by_one_as_alone_on_one_problem(
+    call: Call, monkeypatch: pytest.MonkeyPatch, autoencoded: Path
+) -> None:
+    builds = counted(monkeypatch, problems_module, "build")
     assert call(*AUTOENCODE, "seed=[5,0]").status == 0
+    assert len(builds) == 1
     together = rows("outputs")
     assert [row for row in together if row[0] == "0"] == rows(autoencoded)
     assert len({row[-1] for row in together if row[3] == "mse"}) == 2

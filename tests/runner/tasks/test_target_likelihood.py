@@ -18,8 +18,9 @@ from runner.execution import signals
 from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import RunError
 from runner.models.model_files import save_model
+from runner.tasks import evaluate
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.target_likelihood import target_likelihood
+from runner.tasks.likelihood.model_likelihood import target_likelihood
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset
@@ -31,6 +32,7 @@ from targets.target import Target
 from tests.support.commands import (
     Call,
     assert_refused,
+    counted,
     finished,
     measured,
     one,
@@ -39,6 +41,7 @@ from tests.support.commands import (
     summary,
 )
 from tests.support.small_targets import random_target
+from tests.support.training import half_images
 
 PIXELS, STEPS, CHAINS, REPEATS = 12, 60, 20, 3
 VALUES = {
@@ -54,15 +57,7 @@ CONFIG = OmegaConf.create(
 )
 
 
-def images(rows: int, seed: int) -> Tensor:
-    """Images of 3 x 4 pixels: a left or a right half, with a tenth of the pixels flipped."""
-    generator = torch.Generator().manual_seed(seed)
-    left = torch.arange(PIXELS) % 4 < 2
-    side = torch.rand((rows, 1), generator=generator) < 0.5
-    return (side ^ left ^ (torch.rand((rows, PIXELS), generator=generator) < 0.1)).to(torch.uint8)
-
-
-TRAIN, TEST = images(300, 0), images(200, 1)
+TRAIN, TEST = half_images(300, 0), half_images(200, 1)
 DATA = Dataset("halves", TRAIN, TRAIN[:0], TEST, (3, 4))
 
 
@@ -215,8 +210,12 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     assert not checkpoint.exists()
 
 
-def test_seeds_are_evaluated_as_alone(call: Call, model: Path, evaluated: Path) -> None:
+def test_seeds_are_evaluated_as_alone_on_one_model(
+    call: Call, monkeypatch: pytest.MonkeyPatch, model: Path, evaluated: Path
+) -> None:
+    loads = counted(monkeypatch, evaluate, "load_model")
     assert call(*EVALUATE, "seed=[5,3]", f"model={model}").status == 0
+    assert len(loads) == 1
     assert [row for row in rows("outputs") if row[0] == "3"] == rows(evaluated)
     assert len({row[-1] for row in rows("outputs") if row[-2] == "log_z"}) == 2
 

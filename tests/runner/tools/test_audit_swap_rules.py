@@ -31,7 +31,7 @@ from runner.tools.audit.defects.twelve_states import (
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_rules import Released
+from samplers.tempering.swaps.swap_rules import ReleasedRule
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -67,7 +67,7 @@ def test_the_released_rule_is_enumerated_as_it_steps(acceptance: type[Metropolis
     """
     target = bimodal_chain()
     kernel = acceptance(LangevinProposal(torch.tensor(STEP_SIZE, dtype=torch.float64)))
-    sampler = ParallelTempering(kernel, ladder=BETAS, swap=swaps_with(Released))
+    sampler = ParallelTempering(kernel, ladder=BETAS, swap=swaps_with(ReleasedRule))
     generator = torch.Generator().manual_seed(0)
     state = sampler.init(target, target.initial((2, 1, 50_000), generator), ONE)
     for _ in range(40):

@@ -10,7 +10,7 @@ import torch
 
 from targets.datasets.binarise import BINARISATIONS, BLOCK, binariser
 from targets.datasets.dataset import DataError
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 from tests.support.small_images import grey, published_draw
 
 RAMP = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
@@ -69,7 +69,7 @@ def test_binary_images_are_taken_as_they_are_and_grey_ones_are_refused() -> None
     binarise = binariser("mine", "binary", 0.5, 0)
     assert binarise(np.array([[[0, 255]]], np.uint8), 255, "training").tolist() == [[0, 1]]
     assert binarise(np.array([[[1, 0]]], np.uint8), 1, "training").tolist() == [[1, 0]]
-    said = refusal(DataError, binarise, np.array([[[0, 254]]], np.uint8), 255, "test")
+    said = error_message(DataError, binarise, np.array([[[0, 254]]], np.uint8), 255, "test")
     assert said.startswith("mine is not binary: its test images hold grey values")
 
 
@@ -86,4 +86,4 @@ def test_binary_images_are_taken_as_they_are_and_grey_ones_are_refused() -> None
     ],
 )
 def test_bad_arguments_are_refused(binarisation: str, threshold: Any, seed: Any, said: str) -> None:
-    assert refusal(DataError, binariser, "mine", binarisation, threshold, seed) == f"{said} was given"
+    assert error_message(DataError, binariser, "mine", binarisation, threshold, seed) == f"{said} was given"

@@ -20,7 +20,7 @@ import pytest
 from targets.datasets import caltech, idx_images, mnist_static
 from targets.datasets.dataset import DataError
 from targets.datasets.files import fetch
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 TEXT = {"train": b"1 0 1 1\n0 0 0 0\n", "validation": b"1 1 1 1\n", "test": b"0 1 0 1\n"}
 ROWS = {"train": [[1, 0, 1, 1], [0, 0, 0, 0]], "validation": [[1, 1, 1, 1]], "test": [[0, 1, 0, 1]]}
@@ -125,7 +125,7 @@ def test_a_broken_server_is_refused_within_seconds(
         start = time.monotonic()
         file = {"path": "Caltech101Silhouettes/split1.mat", "url": f"{address}/a.mat", "sha256": "0"}
         form: Any = {"binarisation": "binary", "shape": [2, 2], "variants": [VARIANT]}
-        said = refusal(DataError, caltech.load_caltech, str(root), file=file, **form)
+        said = error_message(DataError, caltech.load_caltech, str(root), file=file, **form)
         assert time.monotonic() - start < 5
     assert said.startswith(
         "caltech is missing and could not be downloaded (no network, or the download failed: "
@@ -185,7 +185,7 @@ def test_torchvision_downloads_what_is_missing(torchvision_mnist: Path, root: Pa
 def test_a_torchvision_download_that_fails_midway_leaves_nothing(torchvision_mnist: Path, root: Path) -> None:
     damaged = torchvision_mnist / "t10k-images-idx3-ubyte.gz"
     damaged.write_bytes(damaged.read_bytes()[:-5])
-    said = refusal(DataError, mnist, root)
+    said = error_message(DataError, mnist, root)
     assert said.startswith("mnist is missing and could not be downloaded ")
     assert "corrupted" in said
     assert list(root.iterdir()) == []

@@ -1,4 +1,4 @@
-"""MNIST and its relatives, static and dynamic, from small idx files."""
+"""MNIST and its relatives from small files: idx, also binarised dynamically, and static texts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files import idx
 from targets.datasets.idx_images import load_idx_images
+from targets.datasets.mnist_static import load_mnist_static, read_text
+from tests.support.error_message import error_message
 from tests.support.real_sets import ROOT, real
-from tests.support.refusal import refusal
 from tests.support.small_images import (
     H,
     W,
@@ -62,7 +63,7 @@ NEEDED = "7 x 3 x 4 pixels and a header need 100 bytes, it has"
 )
 def test_a_damaged_idx_file_is_refused_by_name(damaged: Any, sentence: str, tmp_path: Path) -> None:
     path = write(tmp_path / "images-idx3-ubyte.gz", damaged(idx_bytes(grey(7))))
-    said = refusal(DataError, idx.read_images, path)
+    said = error_message(DataError, idx.read_images, path)
     assert f"'{path}'" in said
     assert sentence in said
 
@@ -114,7 +115,7 @@ def test_the_first_complete_place_is_read_and_its_counts_give_the_note(tmp_path:
 
 
 def test_a_missing_set_is_refused_with_the_files_to_get(tmp_path: Path) -> None:
-    assert refusal(DataError, mnist, tmp_path, []) == (
+    assert error_message(DataError, mnist, tmp_path, []) == (
         "mnist is missing and could not be downloaded (no network here): put "
         f"{FILES['train']} and {FILES['test']} (idx files, plain or .gz) into '{tmp_path}'"
     )
@@ -158,9 +159,11 @@ def test_wrong_counts_shape_mean_or_arguments_are_refused(tmp_path: Path) -> Non
         (right, {"validation": -1}, "validation must be a whole number of at least 0, -1 was given"),
     ]
     for variants, options, sentence in cases:
-        assert refusal(DataError, mnist, tmp_path, variants, **options) == sentence
+        assert error_message(DataError, mnist, tmp_path, variants, **options) == sentence
     for validation, counts in ((2, "4 + 2 + 5"), (9, "0 + 6 + 5")):
-        assert refusal(DataError, mnist, tmp_path, right, validation=validation).endswith(f"holds {counts}")
+        assert error_message(DataError, mnist, tmp_path, right, validation=validation).endswith(
+            f"holds {counts}"
+        )
 
 
 def test_a_gzipped_idx_file_with_any_wrong_byte_is_read_or_refused(tmp_path: Path) -> None:
@@ -187,6 +190,44 @@ def test_dynamic_training_stays_grey_and_the_rest_is_drawn_as_in_the_papers_code
     assert static.grey is None
     for part, images in ((static.train, train[:5]), (static.validation, train[5:]), (static.test, test)):
         assert part.tolist() == black_and_white(images)
+
+
+PARTS = ("train", "validation", "test")
+NOT_BINARY = "is not binary: it holds more than zeros, ones and blanks"
+
+
+def text(images: NDArray[np.uint8]) -> bytes:
+    return "".join(" ".join(map(str, image.flatten())) + "\n" for image in images).encode()
+
+
+def test_static_mnist_is_read_from_its_texts(tmp_path: Path) -> None:
+    images = {"train": grey(6, 1, 2), "validation": grey(3, 2, 2), "test": grey(2, 3, 2)}
+    for part in PARTS:
+        zipped = part != "validation"
+        data = gzip.compress(text(images[part])) if zipped else text(images[part])
+        write(tmp_path / f"MNIST_static/{part}.amat{'.gz' if zipped else ''}", data)
+    files = {part: {"path": f"MNIST_static/{part}.amat", "url": "unused", "sha256": ""} for part in PARTS}
+    form: Any = {"shape": [H, W], "variants": [known(6, 3, 2, images["train"].mean())]}
+    dataset = load_mnist_static(str(tmp_path), files=files, binarisation="binary", **form)
+    for part in PARTS:
+        assert getattr(dataset, part).tolist() == rows(images[part])
+
+
+@pytest.mark.parametrize(
+    ("damaged", "sentence"),
+    [
+        (lambda data: data[:-4], "is truncated: 70 values are not whole images of 12 pixels"),
+        (lambda data: data.replace(b"1", b"2", 1), NOT_BINARY),
+        (lambda data: data.replace(b"0 ", b"0.", 1), NOT_BINARY),
+        (lambda data: b"MATLAB 5.0 MAT-file" + data, NOT_BINARY),
+        (lambda data: gzip.compress(data)[:-9], "is damaged or cannot be read"),
+    ],
+)
+def test_a_damaged_text_is_refused_by_name(damaged: Any, sentence: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "train.amat", damaged(text(grey(6, 1, 2))))
+    said = error_message(DataError, read_text, path, [H, W])
+    assert f"'{path}'" in said
+    assert sentence in said
 
 
 @pytest.mark.data

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.npz import load_npz
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 from tests.support.small_images import (
     H,
     W,
@@ -54,7 +54,7 @@ def test_a_pickle_is_refused_and_never_run(path: Path) -> None:
             return (Path.touch, (path.with_name("sprung"),))
 
     np.savez(path, train=np.array([Trap()], dtype=object), test=BITS)
-    assert "mine.npz' is damaged or not an .npz file of numbers" in refusal(DataError, load, path)
+    assert "mine.npz' is damaged or not an .npz file of numbers" in error_message(DataError, load, path)
     assert not path.with_name("sprung").exists()
 
 
@@ -76,13 +76,13 @@ def test_arrays_of_another_form_are_refused(
     arrays: dict[str, NDArray[Any]], sentence: str, path: Path
 ) -> None:
     np.savez(path, **arrays)
-    said = refusal(DataError, load, path)
+    said = error_message(DataError, load, path)
     assert sentence in said
     assert f"'{path}'" in said
 
 
 def test_a_missing_or_damaged_file_is_refused_by_name(path: Path) -> None:
-    missing = refusal(DataError, load, path)
+    missing = error_message(DataError, load, path)
     assert "mine.npz' is missing: target.dataset must name an .npz file" in missing
     np.savez(path, train=grey(50, 0, 2), test=grey(50, 0, 2))
     whole = path.read_bytes()
@@ -91,8 +91,8 @@ def test_a_missing_or_damaged_file_is_refused_by_name(path: Path) -> None:
     damaged = whole[:200] + b"?" * 9 + whole[209:]
     for data in (b"", b"no archive", whole[:-30], whole[:100], damaged, single.read_bytes()):
         path.write_bytes(data)
-        assert "mine.npz' is damaged or not an .npz file of numbers" in refusal(DataError, load, path)
-    assert refusal(DataError, load, path, "grey").startswith("binarisation must be one of ")
+        assert "mine.npz' is damaged or not an .npz file of numbers" in error_message(DataError, load, path)
+    assert error_message(DataError, load, path, "grey").startswith("binarisation must be one of ")
 
 
 def test_a_file_with_any_wrong_byte_is_read_or_refused(path: Path) -> None:
@@ -146,5 +146,5 @@ def test_zeros_and_ones_are_black_and_white_in_every_binarisation(way: str, path
 @pytest.mark.parametrize("bad", [np.nan, -0.1, 256.0, 1.5, -1.0])
 def test_values_that_are_no_grey_are_refused(bad: float, path: Path) -> None:
     np.savez(path, train=BITS, test=np.full((2, H, W), bad))
-    said = refusal(DataError, load, path, "dynamic")
+    said = error_message(DataError, load, path, "dynamic")
     assert "between 0 and 1 or whole ones from 0 to 255, test holds others" in said

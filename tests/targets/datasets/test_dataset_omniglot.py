@@ -10,7 +10,7 @@ from PIL import Image
 
 from targets.datasets.dataset import DataError
 from targets.datasets.omniglot import load_omniglot
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 from tests.support.small_images import (
     H,
     W,
@@ -71,18 +71,18 @@ def test_damaged_omniglot_is_refused_by_name(tmp_path: Path) -> None:
     variants = [known(6, 0, 5, 0.0), known(6, 0, 5, 0.0)]
     path = write(tmp_path / DERIVED, b"")
     np.savez(path, train_images=grey(6))
-    said = refusal(DataError, strokes, tmp_path, variants)
+    said = error_message(DataError, strokes, tmp_path, variants)
     assert "omniglot_28x28.npz' is damaged" in said
     assert "test_images" in said
     np.savez(path, train_images=grey(6) / 255, test_images=grey(5))
-    said = refusal(DataError, strokes, tmp_path, variants)
+    said = error_message(DataError, strokes, tmp_path, variants)
     assert "must hold train_images as bytes along three axes, it is float64" in said
     path.write_bytes(path.read_bytes()[:-40])
-    assert "omniglot_28x28.npz' is damaged" in refusal(DataError, strokes, tmp_path, variants)
+    assert "omniglot_28x28.npz' is damaged" in error_message(DataError, strokes, tmp_path, variants)
     for archive in ORIGINALS.values():
         with zipfile.ZipFile(write(tmp_path / archive, b""), "w"):
             pass
-    said = refusal(DataError, strokes, tmp_path, variants)
+    said = error_message(DataError, strokes, tmp_path, variants)
     assert f"the archives in '{tmp_path / 'omniglot-py'}' are damaged or not unpacked" in said
 
 

@@ -1,27 +1,20 @@
-"""The sets of conf/dataset: that they are described whole, and the real ones where DATA_ROOT has them."""
+"""Image sets: the digits, the real ones where DATA_ROOT has them, and what all have in common."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.places import content
-from tests.support.real_sets import FOLDER, ROOT, described, loaded, real
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
+from tests.support.real_sets import ROOT, described, loaded, real
 from tests.support.small_images import rows
-
-NAMES = [
-    *("caltech", "digits", "emnist", "fashion_mnist", "kmnist", "mnist", "mnist_dynamic", "mnist_static"),
-    *("omniglot", "omniglot_burda"),
-]
 
 # By the number of training images: images of the three parts, mean of the binary training pixels, the note.
 REAL: dict[str, dict[int, tuple[int, int, int, float, str | None]]] = {
@@ -40,30 +33,6 @@ def log_likelihood_of_means(dataset: Dataset) -> float:
     mean = dataset.mean().clamp(0.01, 0.99)
     test = dataset.test.double()
     return (test @ mean.log() + (1 - test) @ (1 - mean).log()).mean().item()
-
-
-def test_the_sets_are_these() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.yaml")) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_description_is_complete(name: str) -> None:
-    load, options = described(name)
-    inspect.signature(load).bind(root=None, **options)
-    assert options["binarisation"] in BINARISATIONS
-    for variant in options["variants"]:
-        assert set(variant) == {"train", "validation", "test", "mean", "tolerance", "note"}
-        assert variant["mean"] is variant["tolerance"] is None or 0 < variant["tolerance"] <= 0.001
-        # A number on images that have not been checked must say so.
-        assert variant["mean"] is not None or variant["note"] is not None
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "digits"])
-@pytest.mark.parametrize("root", [None, "", "/nowhere/at/all"])
-def test_without_a_folder_of_data_the_message_says_what_to_give(name: str, root: str | None) -> None:
-    said = refusal(DataError, loaded, name, root)
-    assert "DATA_ROOT" in said
-    assert "data.root" in said
 
 
 def test_digits_need_no_folder_and_are_split_by_their_place() -> None:
@@ -96,7 +65,7 @@ def test_the_digits_can_be_dynamic_too() -> None:
 
 
 def test_a_set_that_is_not_as_described_is_refused() -> None:
-    (variant,) = described("digits")[1]["variants"]
+    (variant,) = described("dataset", "digits")[1]["variants"]
     cases: list[tuple[dict[str, Any], str]] = [
         ({"variants": [variant | {"train": 1284}]}, "digits has 1,284 + 256 + 256 training, validation and "),
         ({"variants": [variant | {"train": 1284}]}, " holds 1,285 + 256 + 256"),
@@ -109,7 +78,7 @@ def test_a_set_that_is_not_as_described_is_refused() -> None:
         ({"binarisation": "binary"}, "digits is not binary: its training images hold grey values"),
     ]
     for changed, said in cases:
-        assert said in refusal(DataError, loaded, "digits", None, **changed)
+        assert said in error_message(DataError, loaded, "digits", None, **changed)
 
 
 def test_the_mean_of_a_dynamic_set_is_that_of_its_grey_values() -> None:
@@ -176,7 +145,7 @@ def test_a_draw_of_mnist_has_the_mean_of_its_grey_values(monkeypatch: pytest.Mon
 @pytest.mark.data
 def test_static_mnist_is_the_published_text(monkeypatch: pytest.MonkeyPatch) -> None:
     real("mnist_static", monkeypatch)
-    _, options = described("mnist_static")
+    _, options = described("dataset", "mnist_static")
     for source in options["files"].values():
         plain = Path(str(ROOT)) / source["path"]
         file = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")

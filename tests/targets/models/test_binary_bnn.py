@@ -1,4 +1,4 @@
-"""Binary networks against loops over units and rows, finite differences, and one network at a time."""
+"""Binary networks against loops over units and rows, autograd, and one network at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from samplers.discrete.dmala import DMALA
 from targets.distinct_rows import DistinctRows, Predictive
 from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
+from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
-from tests.support.refusal import refusal
 from tests.support.small_tables import made_up, predicted, squares
 
 FEATURES, HIDDEN = 4, 3
@@ -54,22 +54,10 @@ def test_equal_rows_are_evaluated_once_and_weighted_by_their_number() -> None:
     torch.testing.assert_close(found, expected, atol=1e-14, rtol=0)
 
 
-def test_the_gradient_equals_finite_differences_between_the_corners() -> None:
-    target = networks()
-    theta = states(target, 3, relaxed=True)
-    _, grad = target.log_prob_and_grad(theta)
-    step = 1e-5
-    for place in range(target.space.d):
-        moved = torch.zeros(target.space.d, dtype=torch.float64)
-        moved[place] = step
-        difference = (target.log_prob(theta + moved) - target.log_prob(theta - moved)) / (2 * step)
-        torch.testing.assert_close(grad[:, place], difference, atol=1e-7, rtol=1e-6)
-
-
 @pytest.mark.parametrize("shape", [(), (7,), (3, 2, 5)])
 def test_the_gradient_is_that_of_autograd(shape: tuple[int, ...]) -> None:
     target = networks()
-    theta = states(target, *shape)
+    theta = states(target, *shape, relaxed=True)
     log_prob, grad = target.log_prob_and_grad(theta)
     leaf = theta.clone().requires_grad_()
     (expected,) = torch.autograd.grad(target.log_prob(leaf).sum(), leaf)
@@ -177,4 +165,4 @@ def test_an_evaluation_does_not_synchronise_with_the_host() -> None:
     ],
 )
 def test_bad_sizes_are_refused(options: dict[str, Any], said: str) -> None:
-    assert refusal(ValueError, BinaryBNN, made_up(), **options) == said
+    assert error_message(ValueError, BinaryBNN, made_up(), **options) == said

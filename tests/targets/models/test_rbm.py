@@ -12,7 +12,7 @@ from torch import Tensor
 
 from targets.models.rbm import RBM
 from targets.sum_log import sum_log
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 
 def rough(n_visible: int = 6, n_hidden: int = 4, seed: int = 1, scale: float = 4.0) -> RBM:
@@ -132,4 +132,6 @@ def test_weights_depend_on_their_seed_alone() -> None:
     ],
 )
 def test_bad_sizes_are_refused(arguments: dict[str, Any], said: str) -> None:
-    assert refusal(ValueError, RBM, **{"n_visible": 6, "n_hidden": 4, **arguments}) == f"{said} was given"
+    assert (
+        error_message(ValueError, RBM, **{"n_visible": 6, "n_hidden": 4, **arguments}) == f"{said} was given"
+    )

@@ -16,7 +16,7 @@ from targets.spaces import Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 from targets.target import ExactlySampled, HasModeWeights, Target
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 MEANS = [[-1.0, 0.5], [1.5, 0.0], [0.0, -2.0]]
 WEIGHTS = [0.5, 0.2, 0.3]
@@ -160,23 +160,26 @@ def test_the_bits_do_not_depend_on_the_batch(components: int, d: int, dtype: tor
             assert torch.equal(alone[1], grad[seed : seed + 1])
 
 
-@pytest.mark.parametrize("distance", [5.0, 40.0])
-def test_the_two_modes_of_stmh(distance: float) -> None:
-    target, theta = stmh_two_modes(distance).double(), points(20)
-    mean = distance / (2 * math.sqrt(2)) * np.ones(2)
-    both = [multivariate_normal(sign * mean).logpdf(theta.numpy()) for sign in (-1, 1)]
-    np.testing.assert_allclose(target.log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12)
-    assert float((target.means[0] - target.means[1]).norm()) == pytest.approx(distance)
-    assert float((stmh_two_modes(distance, d=5).means[0] * 2).norm()) == pytest.approx(distance)
-
-
-def test_the_singular_mixture_of_reld() -> None:
-    target, theta = singular_mixture(0.3, d=2).double(), points(20)
-    both = [multivariate_normal([sign, 0.0], 0.09).logpdf(theta.numpy()) for sign in (-1, 1)]
-    np.testing.assert_allclose(target.log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12)
-    assert target.space == Real(2)
-    assert singular_mixture().modes.tolist() == [[-1.0], [1.0]]
-    assert singular_mixture(distance=3.0).modes.tolist() == [[-1.5], [1.5]]
+@pytest.mark.parametrize(
+    ("target", "mean", "variance"),
+    [
+        (stmh_two_modes(5.0), [2.5 / math.sqrt(2)] * 2, 1.0),
+        (stmh_two_modes(40.0), [20 / math.sqrt(2)] * 2, 1.0),
+        (stmh_two_modes(7.0, d=5), [3.5 / math.sqrt(5)] * 5, 1.0),
+        (singular_mixture(0.3, d=2), [1.0, 0.0], 0.09),
+        (singular_mixture(), [1.0], 0.09),
+        (singular_mixture(distance=3.0), [1.5], 0.09),
+    ],
+)
+def test_the_mixtures_of_the_papers(target: GaussianMixture, mean: list[float], variance: float) -> None:
+    """STMH's two modes and ReLD's singular mixture: 1/2 N(-mean, variance I) + 1/2 N(mean, variance I)."""
+    assert target.space == Real(len(mean))
+    theta = points(20, d=len(mean))
+    both = [multivariate_normal(sign * np.array(mean), variance).logpdf(theta.numpy()) for sign in (-1, 1)]
+    np.testing.assert_allclose(
+        target.double().log_prob(theta), logsumexp(both, axis=0) - math.log(2), rtol=1e-12
+    )
+    np.testing.assert_allclose(target.modes, np.array([[-1.0], [1.0]]) * mean, rtol=1e-15)
 
 
 def test_every_chain_starts_at_a_given_point() -> None:
@@ -228,7 +231,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("key", "value", "said"), BAD)
 def test_bad_arguments_are_refused(key: str, value: Any, said: str) -> None:
-    message = refusal(ValueError, GaussianMixture, **{"means": MEANS, key: value})
+    message = error_message(ValueError, GaussianMixture, **{"means": MEANS, key: value})
     assert message.startswith(said)
     assert message.endswith(" was given")
 
@@ -240,11 +243,15 @@ def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
         (singular_mixture, "distance"),
         (singular_mixture, "epsilon"),
     ):
-        assert refusal(ValueError, preset, **{key: value}).startswith(f"{key} must be a positive number, ")
+        assert error_message(ValueError, preset, **{key: value}).startswith(
+            f"{key} must be a positive number, "
+        )
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
 def test_the_papers_mixtures_refuse_bad_dimensions(value: Any) -> None:
     for preset in (stmh_two_modes, singular_mixture):
-        assert refusal(ValueError, preset, d=value).startswith("d must be a whole number of at least 1, ")
-    assert refusal(ValueError, stmh_two_modes, start=[1.0]).startswith("start must have 2 coordinates")
+        assert error_message(ValueError, preset, d=value).startswith(
+            "d must be a whole number of at least 1, "
+        )
+    assert error_message(ValueError, stmh_two_modes, start=[1.0]).startswith("start must have 2 coordinates")

@@ -12,7 +12,7 @@ from torch import Tensor
 from targets.randomness import Streams
 from targets.spaces import Binary
 from targets.synthetic.minibatch import MinibatchLogistic, signed_covariates
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 TINY = {"d": 3, "data": 6, "minibatch": 3, "scale": 1.5, "data_seed": 1}
 
@@ -111,4 +111,4 @@ RANGE = "minibatch must be a whole number from 1 to data=100,"
     ],
 )
 def test_bad_settings_are_refused(arguments: dict[str, Any], said: str) -> None:
-    assert refusal(ValueError, MinibatchLogistic, **arguments) == f"{said} was given"
+    assert error_message(ValueError, MinibatchLogistic, **arguments) == f"{said} was given"

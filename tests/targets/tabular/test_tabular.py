@@ -16,7 +16,8 @@ from targets.datasets.dataset import DataError
 from targets.tabular import adult, blog, breast_cancer, compas, news
 from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
 from targets.tabular.tabular_data import TabularData
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
+from tests.support.real_sets import ROOT, described
 from tests.support.small_tables import COMPAS_HEADER, adult_rows, blog_rows, compas_rows, news_rows, write
 
 
@@ -170,7 +171,7 @@ def test_fewer_rows_are_the_first_and_the_note_says_so(root: Path) -> None:
     assert whole.first(None) is whole
     assert whole.first(95) is whole
     for wrong in (0, -1, 2.5, True, "many"):
-        said = refusal(DataError, whole.first, wrong)
+        said = error_message(DataError, whole.first, wrong)
         assert said.startswith("rows must be null or a whole number of at least 1, ")
     some = whole.first(30)
     assert torch.equal(some.train.inputs, whole.train.inputs[:30])
@@ -259,7 +260,7 @@ def test_a_bad_file_is_refused_with_the_reason(
     root: Path, read: Callable[[Path], TabularData], file: str, lines: list[list[Any]], sentence: str
 ) -> None:
     write(root / file, lines)
-    assert sentence in refusal(DataError, read, root)
+    assert sentence in error_message(DataError, read, root)
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -270,16 +271,50 @@ def test_missing_or_damaged_files_are_refused(
         read(tmp_path_factory.mktemp("empty"))
     for path in root.iterdir():
         path.write_bytes(b"\x1f\x8b" + bytes(range(256)))
-    assert "is damaged or cannot be read" in refusal(DataError, read, root)
+    assert "is damaged or cannot be read" in error_message(DataError, read, root)
     for path in root.iterdir():
         path.write_bytes(bytes([0xFF, 0xFE, 0x00, 0x0A]) * 50)
-    refusal(DataError, read, root)
+    error_message(DataError, read, root)
 
 
 def test_too_few_or_equal_rows_are_refused() -> None:
     rows = Columns(pd.DataFrame({"one": np.arange(2.0)}), None, np.array([0.0, 1.0]))
-    said = refusal(DataError, prepared, "made up", "nowhere", rows, rows, known(2, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", rows, rows, known(2, 2))
     assert "no column that differs between the training rows" in said
     one = rows.rows(np.arange(1))
-    said = refusal(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
     assert "leaves no rows to train and test made up with" in said
+
+
+# Rows of the three parts, features, mean outcome of the training rows, beginning of the note.
+REAL = {
+    "compas": (4887, 50, 1235, 13, 0.4608, None),
+    "news": (12542, 127, 3168, 58, 0.4962, "subset: 15,837 of 39,644 articles"),
+    "adult": (29860, 302, 15060, 88, 0.2489, None),
+    "blog": (46814, 473, 7027, 276, 0.0940, None),
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", list(REAL))
+def test_the_real_set_is_as_described(name: str) -> None:
+    if ROOT is None or not Path(ROOT).is_dir():
+        pytest.skip("DATA_ROOT names no folder of data sets")
+    load, options = described("tabular", name)
+    try:
+        data = load(ROOT, split_seed=78712, **options)
+    except DataError as error:
+        if "is missing" in str(error):
+            pytest.skip(f"{name} is not below DATA_ROOT")
+        raise
+    train, validation, test, features, mean, note = REAL[name]
+    assert [len(part) for part in data.parts.values()] == [train, validation, test]
+    assert data.features == features
+    assert data.train.outcome.mean().item() == pytest.approx(mean, abs=1e-4)
+    assert data.note == note or str(data.note).startswith(str(note))
+    for part in data.parts.values():
+        assert part.inputs.isfinite().all()
+        assert ((part.outcome >= 0) & (part.outcome <= 1)).all()
+    torch.testing.assert_close(
+        data.train.inputs.std(0, correction=0), torch.ones(features).double(), atol=1e-9, rtol=0
+    )

@@ -16,8 +16,8 @@ from targets.target import ExactlySampled
 from targets.tours.random_cities import random_cities
 from targets.tours.tour_space import HasTours, Tours, is_tour, rotations
 from targets.tours.tsp import ENCODINGS, TSP
+from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
-from tests.support.refusal import refusal
 
 TOO_MANY = "the tours of 9 cities are too many to list, 8 is the limit"
 FILE = """NAME: own
@@ -154,8 +154,8 @@ def test_tours_are_ranked_in_lexicographic_order() -> None:
     tours = torch.tensor([[2, 0, 1], [2, 0, 0], [7, 0, 1], [1, 2, 3]])
     assert is_tour(tours, 3).tolist() == [True, False, False, False]
     assert rotations(torch.tensor([2, 0, 1])).tolist() == [[2, 0, 1], [1, 2, 0], [0, 1, 2]]
-    assert refusal(ValueError, Tours(9, 9).states) == TOO_MANY
-    assert refusal(ValueError, Tours, 3, 4) == "a tour of 3 cities has 3 levels, levels=4 was given"
+    assert error_message(ValueError, Tours(9, 9).states) == TOO_MANY
+    assert error_message(ValueError, Tours, 3, 4) == "a tour of 3 cities has 3 levels, levels=4 was given"
 
 
 def test_the_instance_of_the_papers_size() -> None:
@@ -199,7 +199,7 @@ def test_more_cities_have_neither_a_list_nor_exact_draws() -> None:
     assert not isinstance(target, ExactlySampled)
     assert target.optimum() is None
     for listed in (target.tours, target.tour_probabilities):
-        assert refusal(ValueError, listed) == TOO_MANY
+        assert error_message(ValueError, listed) == TOO_MANY
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -230,4 +230,4 @@ def test_an_instance_from_a_file(encoding: str, tmp_path: Path) -> None:
     ],
 )
 def test_bad_arguments_are_refused(given: dict[str, Any], said: str) -> None:
-    assert refusal(ValueError, TSP, **given).startswith(said)
+    assert error_message(ValueError, TSP, **given).startswith(said)

@@ -13,7 +13,7 @@ import torch
 
 from targets.datasets.dataset import DataError
 from targets.tours.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
-from tests.support.refusal import refusal
+from tests.support.error_message import error_message
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
 HEAD = "NAME: own\nTYPE: TSP\nDIMENSION: 4\n"
@@ -142,7 +142,7 @@ NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
 )
 def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", body)
-    said = refusal(DataError, read, path)
+    said = error_message(DataError, read, path)
     assert sentence in said
     assert said.startswith(f"'{path}'")
 
@@ -150,7 +150,7 @@ def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path)
 @pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", ""])
 def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", PLANAR, f"NAME: own\nDIMENSION: {given}\n")
-    assert refusal(DataError, read, path) == (
+    assert error_message(DataError, read, path) == (
         f"'{path}' must have a DIMENSION of at least 3 cities, {given} was given"
     )
 
@@ -158,23 +158,23 @@ def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
 def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.tsp"
     path.write_bytes(b"\xff\xfe\x00nothing")
-    assert "is damaged or no TSPLIB file: it is not text" in refusal(DataError, read, path)
+    assert "is damaged or no TSPLIB file: it is not text" in error_message(DataError, read, path)
     path.write_bytes(gzip.compress(coordinates("EUC_2D").encode())[:-9])
-    assert "is damaged or cannot be read" in refusal(DataError, read, path)
+    assert "is damaged or cannot be read" in error_message(DataError, read, path)
     for body, sentence in {
         "TOUR_SECTION\n1 2 3 3 -1\n": "must hold a tour of the cities 1 to 4, each once",
         "TOUR_SECTION\n1 2 3 -1\n": "TOUR_SECTION must hold 4 finite numbers, it holds 3",
         "TYPE: TOUR\n": "has no TOUR_SECTION, which a tour needs",
     }.items():
         tour = write(tmp_path / "own.opt.tour", body)
-        assert sentence in refusal(DataError, read_tour, tour, 4)
+        assert sentence in error_message(DataError, read_tour, tour, 4)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    said = refusal(DataError, find, "x.tsp", str(tmp_path))
+    said = error_message(DataError, find, "x.tsp", str(tmp_path))
     assert said.startswith("file must be null or a TSPLIB file, 'x.tsp' was given, which is not")
     for root in (None, "", " "):
-        said = refusal(DataError, find, "x.tsp", root)
+        said = error_message(DataError, find, "x.tsp", root)
         assert said.endswith("DATA_ROOT=DIR or data.root=DIR says no other place")
 
 

@@ -11,12 +11,12 @@ from metrics.enumeration.transition_matrix import stationary
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tempering.swaps.swap_rules import Released, SwapRule, V1Literal
+from samplers.tempering.swaps.swap_rules import ReleasedRule, SwapRule, V1LiteralRule
 from targets.spaces import Discrete, Space
 from targets.target import Target
 
 
-class V1WithMinimum(V1Literal):
+class V1WithMinimum(V1LiteralRule):
     """PT-DLP v1, Eq. 6 with min{1, .} in place of max{1, .}; its sign, which suits exp(-U), is kept."""
 
     always = False
@@ -57,7 +57,7 @@ def released_cold_distribution(target: Target, local: list[Tensor], betas: tuple
     for accepted in (0, 1):
         remembered = hotter_minus_colder.T if accepted else hotter_minus_colder
         difference = hotter_minus_colder + remembered[:, :, None, None]
-        chance = (Released.sign * (betas[0] - betas[1]) * difference).clamp(max=0.0).exp()
+        chance = (ReleasedRule.sign * (betas[0] - betas[1]) * difference).clamp(max=0.0).exp()
         chain[accepted, :, :, 0] = moved * (1 - chance)
         chain[accepted, :, :, 1] = (moved * chance).transpose(2, 3)
     joint = stationary(chain.reshape(2 * size**2, 2 * size**2))

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from runner.tools.audit.finding import Figure, at_least, bound, finding, near
 from samplers.kernel import evaluate
-from samplers.tempering.swaps.swap_rules import Corrected
+from samplers.tempering.swaps.swap_rules import CorrectedRule
 from targets.synthetic.minibatch import MinibatchLogistic
 
 GAP = 0.4
@@ -24,7 +24,7 @@ def exponents(seed: int = 0) -> tuple[Tensor, Tensor, float]:
     The exponent is beta_delta [U(x_2) + U(y_2) - U(x_1) - U(y_1)], every energy from its own minibatch, and
     sigma^2 the mean variance of the four estimates.
     """
-    target, rule = MinibatchLogistic(), Corrected()
+    target, rule = MinibatchLogistic(), CorrectedRule()
     states = target.space.states()
     before, after = (
         evaluate(target, states[list(pair)].unsqueeze(1).expand(2, DRAWS, -1), gradient=False)

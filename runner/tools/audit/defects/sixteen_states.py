@@ -15,7 +15,7 @@ from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_rules import History, Released, SwapRule
+from samplers.tempering.swaps.swap_rules import HistoryRule, ReleasedRule, SwapRule
 from targets.synthetic.bernoulli4 import Bernoulli4
 
 LADDER = (1.0, 0.5, 0.0)
@@ -61,9 +61,9 @@ def around_dmala() -> list[Figure]:
     """Exact moves: what is left is the swap rule's, and the noise of the draws."""
     return [
         bound("Metropolis", at_most(0.005), cold_distance(DMALA, SwapRule), stated=0.0005),
-        fitted("v2 Eq. 5 (history)", 0.054, cold_distance(DMALA, History)),
+        fitted("v2 Eq. 5 (history)", 0.054, cold_distance(DMALA, HistoryRule)),
         fitted("v1 Eq. 6 with min", 0.27, cold_distance(DMALA, V1WithMinimum)),
-        bound("released rule", at_least(0.1), cold_distance(DMALA, Released), stated=0.27),
+        bound("released rule", at_least(0.1), cold_distance(DMALA, ReleasedRule), stated=0.27),
     ]
 
 
@@ -79,7 +79,7 @@ def around_dula() -> list[Figure]:
     """Unadjusted moves: biased by themselves, as the first figure shows."""
     return [
         fitted("Metropolis", 0.064, cold_distance(DULA, SwapRule)),
-        fitted("v2 Eq. 5 (history)", 0.057, cold_distance(DULA, History)),
+        fitted("v2 Eq. 5 (history)", 0.057, cold_distance(DULA, HistoryRule)),
         fitted("v1 Eq. 6 with min", 0.29, cold_distance(DULA, V1WithMinimum)),
-        bound("released rule", at_least(0.1), cold_distance(DULA, Released), stated=0.29),
+        bound("released rule", at_least(0.1), cold_distance(DULA, ReleasedRule), stated=0.29),
     ]

@@ -30,7 +30,7 @@ from runner.tools.audit.defects.broken_kernels import (
 from runner.tools.audit.finding import Figure, at_most, finding, fitted
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.swaps.swap_rules import History, Released, SwapRule, V1Literal
+from samplers.tempering.swaps.swap_rules import HistoryRule, ReleasedRule, SwapRule, V1LiteralRule
 from targets.spaces import Ordinal
 from targets.synthetic.tabulated import Tabulated
 
@@ -88,10 +88,10 @@ def cold_distance(rule: type[SwapRule], kernel: type[MetropolisHastings] = Metro
 def printed_rules() -> list[Figure]:
     return [
         Figure("Metropolis", at_most(1e-12), cold_distance(SwapRule)),
-        fitted("v1 Eq. 6 as printed (max)", 0.26, cold_distance(V1Literal)),
+        fitted("v1 Eq. 6 as printed (max)", 0.26, cold_distance(V1LiteralRule)),
         fitted("v1 Eq. 6 with min", 0.56, cold_distance(V1WithMinimum)),
         fitted("current states, sign of v1", 0.50, cold_distance(V1SignOnCurrentStates)),
-        fitted("v2 Eq. 5 (history)", 0.077, cold_distance(History)),
+        fitted("v2 Eq. 5 (history)", 0.077, cold_distance(HistoryRule)),
     ]
 
 
@@ -105,8 +105,8 @@ def printed_rules() -> list[Figure]:
 )
 def released_rule() -> list[Figure]:
     return [
-        fitted("released rule, exact moves", 0.37, cold_distance(Released)),
-        fitted("released rule, released moves", 0.16, cold_distance(Released, ReleasedAcceptance)),
+        fitted("released rule, exact moves", 0.37, cold_distance(ReleasedRule)),
+        fitted("released rule, released moves", 0.16, cold_distance(ReleasedRule, ReleasedAcceptance)),
     ]
 
 
