@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -16,7 +16,6 @@ from metrics.enumeration.transition_matrix import total_variation
 from runner.config.construct import errors_at
 from runner.config.datasets import dataset_identity
 from runner.config.node import group, node
-from runner.execution.atomic_files import write_bytes
 from runner.execution.devices import device_type, floating_point
 from runner.problem.problems import Problems
 from runner.store.array_files import DRAWS, MOST, images_file
@@ -150,5 +149,5 @@ class Classify(ImageTask):
             values |= {f"class_{label}": float(shares[place]), f"real_{label}": float(real[place])}
         # One draw of every chain, spread over the whole set.
         step = max(1, len(images.pixels) // MOST)
-        write_bytes(folder.path / DRAWS, images_file(images.pixels[::step][:MOST].numpy()))
-        return images.result(seed, values, seconds=0.0, started=started)
+        shown = images_file(images.pixels[::step][:MOST].numpy())
+        return replace(images.result(seed, values, seconds=0.0, started=started), files={DRAWS: shown})
