@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
-from runner.execution.resumable import completed, save_plan
+from runner.execution.resumable import completed, save_plan, sources_of
 from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from samplers.hyperparameters import count, positive
 from targets.randomness import derive_seed
@@ -157,7 +157,8 @@ def fitted_network(
         measure: what is to be known of the fitted network.
 
     Returns:
-        The network, and what is known of it: `seconds` and `loss` of its fit, and what `measure` gave.
+        The network, and what is known of it: `seconds`, `loss` and `sources` of its fit, and what `measure`
+        gave.
 
     Raises:
         RunError: if the loss is no number.
@@ -165,8 +166,10 @@ def fitted_network(
     """
 
     def make() -> None:
-        with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as fit:
+        plan = save_plan(path.with_suffix(".pt"), config.checkpoint)
+        with completed(begin, plan) as fit:
             report = {"seconds": fit.seconds, "loss": fit.loss, **measure(fit.network)}
+            report["sources"] = sources_of(plan.path)
             write_tensors(path, fit.network.state_dict(), {"report": json.dumps(report)})
 
     return compute_once(path.with_suffix(".lock"), partial(_read, path, begin), make)

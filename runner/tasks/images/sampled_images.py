@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,12 +54,20 @@ class Images:
     folder: Path
     report: Mapping[str, Any]
 
-    def result(self, seed: int, values: Mapping[str, float], seconds: float, started: float) -> RunResult:
+    def result(
+        self,
+        seed: int,
+        values: Mapping[str, float],
+        seconds: float,
+        started: float,
+        notes: Sequence[str] = (),
+    ) -> RunResult:
         """The result of a task that used them: its `values` beside those of the images.
 
         Args:
             seconds: that the task took beyond making the images.
             started: `time.monotonic()` at its start.
+            notes: footnotes to the task's values; those of the images join them.
         """
         made = self.report
         seconds += float(made["seconds"])
@@ -75,7 +83,7 @@ class Images:
             wall_seconds=time.monotonic() - started,
             exact=made["exact"],
             axes=made["axes"],
-            notes=made["notes"],
+            notes=[*made["notes"], *notes],
             model=made["model"],
         )
 

@@ -10,6 +10,7 @@ import pytest
 from runner.execution import manifest, signals
 from runner.integrity.source import distinct, mixture, named, source_digest
 from runner.models.learned_target import _TrainingBlocks
+from runner.tasks.images.fitting import Fit
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call, one, stop_after, summary
 
@@ -95,6 +96,20 @@ def test_a_run_that_starts_anew_under_other_source_names_that_alone(call: Call) 
     ended = call(*SMALL)
     assert (ended.status, ended.err) == (0, "")
     assert sources(next(Path("outputs").glob("runs/*/summary.json"))) == [source_digest()]
+
+
+def test_images_and_networks_made_under_two_sources_mark_the_runs_that_use_them(call: Call) -> None:
+    argv = (
+        *("task=autoencode", "task.autoencoder.networks=1", "task.autoencoder.epochs=3", "scale=smoke"),
+        *("target=rbm", "target.dataset=digits", "target.n_hidden=4", "target.training.iterations=5"),
+        *("target.ground_truth.steps=10", "target.ground_truth.keeps=2", "target.ground_truth.chains=10"),
+        *("sampler=dmala", "sampler.step_size=0.5", "task.samples=130", "task.chains=20", "task.thinning=4"),
+    )
+    stopped_under("sampling", call, argv, Sampling)
+    stopped_under("fitting", call, argv, Fit)
+    assert call(*argv).status == 0
+    mixed = [note for note in summary()["notes"] if "under other source code" in note]
+    assert [note.split(": ")[-1].split(" (")[0] for note in mixed] == ["sampling", "fitting"]
 
 
 def test_a_model_trained_under_two_sources_marks_the_runs_that_sample_it(call: Call) -> None:
