@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 
 from tests.corruption.stores import STORES
-from tests.corruption.trials import FOUND, HARMLESS, SILENT, STUCK, counted, trials
+from tests.corruption.trials import FOUND, HARMLESS, SILENT, STUCK, Trial, counted, trials
 
 OUTCOMES = (FOUND, HARMLESS, SILENT, STUCK)
 KINDS = [kind for store in STORES.values() for kind in store.kinds]
@@ -36,11 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--number", type=int, default=300, help="damages of every kind (300)")
     parser.add_argument("--only", nargs="+", default=["*"], help="kinds that fit a pattern of the shell")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print what was said in every bad case")
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="print each kind when it is done, and what was said in every bad case",
+    )
     given = parser.parse_args(arguments)
     kinds = [kind for kind in KINDS if any(fnmatch(kind, pattern) for pattern in given.only)]
-    started, done = time.monotonic(), []
+    started, done = time.monotonic(), list[Trial]()
     for trial in trials(kinds, given.number, given.seed):
+        if given.show and done and trial.kind != done[-1].kind:
+            print(f"{done[-1].kind}: {dict(counted(done)[done[-1].kind])}", flush=True)
         done.append(trial)
         if given.show and trial.outcome in (SILENT, STUCK):
             print(f"{trial.kind}, {trial.way}: {trial.outcome}\n{trial.said}", flush=True)

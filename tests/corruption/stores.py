@@ -13,12 +13,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from hydra.core.global_hydra import GlobalHydra
-
 from runner.__main__ import main
 from runner.execution import signals
 from runner.models.learned_target import _TrainingBlocks
 from runner.problem.cached_reference_sample import _ChainBlocks
+from runner.sweep.job_runner import compute
+from runner.sweep.jobs import Job, jobs_of, requested
+from runner.sweep.outcome import digest
+from runner.sweep.preflight import preflight
 from runner.tasks.images.fitting import Fit
 from runner.tasks.likelihood.annealings import Annealings
 from runner.tasks.sample import Sampling
@@ -71,10 +73,15 @@ class Store:
     drop: tuple[str, ...] = ()
     for_people: tuple[str, ...] = ()
 
+    def job(self, root: Path) -> Job:
+        """The one job of the command."""
+        (job,) = jobs_of(requested([*self.command, f"output_root={root}"], multirun=False))
+        return job
+
     def make(self, root: Path) -> None:
         """Fills `root`."""
         with stopped_in(*self.cut) if self.cut else nullcontext():
-            status, said = run(root, self.command)
+            status, said = _command(root, self.command)
         assert status == (75 if self.cut else 0), said
         for pattern in self.drop:
             for path in root.glob(pattern):
@@ -135,16 +142,27 @@ STORES = {
 }
 
 
-def run(root: Path, command: tuple[str, ...]) -> tuple[int, str]:
+def repeated(job: Job) -> tuple[int, str]:
+    """The exit status of ``python -m runner`` from its checks on, and what it says on stderr.
+
+    The command is composed once for all its repetitions, which takes longer than to compute such small runs.
+    """
+    said = StringIO()
+    with redirect_stderr(said), redirect_stdout(StringIO()):
+        try:
+            outcome = compute(job, [], preflight([job]))
+        except Exception:
+            return 1, said.getvalue() + traceback.format_exc()
+    return int(bool(outcome.failures)), said.getvalue() + digest(outcome.failures)
+
+
+def _command(root: Path, command: tuple[str, ...]) -> tuple[int, str]:
     """The exit status of ``python -m runner`` in this process, and what it says on stderr."""
     handlers = {number: signal.getsignal(number) for number in signals.SIGNALS}
-    GlobalHydra.instance().clear()
     said = StringIO()
     try:
         with redirect_stderr(said), redirect_stdout(StringIO()):
             status = main((*command, f"output_root={root}"))
-    except Exception:
-        return 1, said.getvalue() + traceback.format_exc()
     finally:
         signals.forget()
         for number, handler in handlers.items():

@@ -17,8 +17,9 @@ import numpy as np
 from safetensors.torch import load_file
 
 from runner.store.verification import ROOMS, verify
+from runner.sweep.jobs import Job
 from tests.corruption.damage import damaged
-from tests.corruption.stores import STORES, Store, run
+from tests.corruption.stores import STORES, Store, repeated
 
 FOUND, HARMLESS, SILENT, STUCK = "found", "harmless", "silent", "stuck"
 """The outcomes.
@@ -64,14 +65,16 @@ class Damaged:
     folder: Path
     whole: Path = field(init=False)
     root: Path = field(init=False)
+    job: Job = field(init=False)
     expected: str | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.whole, self.root = self.folder / "whole", self.folder / "outputs"
         self.store.make(self.root)
         self.root.rename(self.whole)
+        self.job = self.store.job(self.root)
         self._copy()
-        status, said = run(self.root, self.store.command)
+        status, said = repeated(self.job)
         assert status == 0, said
         assert "warning" not in said, said
         self.expected = results(self.root)
@@ -84,8 +87,8 @@ class Damaged:
         way, wrong = damaged(path.read_bytes(), chance)
         path.write_bytes(wrong)
         verified = path in verify([self.root / room for room in ROOMS]).damaged
-        status, said = run(self.root, self.store.command)
-        again, then_said = run(self.root, self.store.command)
+        status, said = repeated(self.job)
+        again, then_said = repeated(self.job)
         found = verified if kind in self.store.for_people else "warning" in said
         left = path.exists() and path.read_bytes() == wrong
         if left and kind in self.store.for_people:
