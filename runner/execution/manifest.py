@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from runner.integrity.source import source_digest
+
 PACKAGES = ("torch", "numpy", "scipy", "hydra-core", "omegaconf")
 
 
@@ -24,7 +26,7 @@ def now() -> str:
 
 def new_manifest(device: str, former: dict[str, Any] | None) -> dict[str, Any]:
     """The manifest of a run that starts now; `former` is that of an earlier attempt, whose start it keeps."""
-    attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid()}
+    attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid(), **source()}
     attempts = former.get("attempts", []) if former else []
     attempts = [*(attempts if isinstance(attempts, list) else []), attempt]
     return {
@@ -55,6 +57,11 @@ def git() -> dict[str, Any]:
         return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain"))}
     except (OSError, subprocess.SubprocessError):
         return {"commit": None, "dirty": None}
+
+
+def source() -> dict[str, Any]:
+    """The source code of this process: a digest of it, its commit, and whether files differ from that."""
+    return {"source": source_digest(), **git()}
 
 
 @functools.cache
