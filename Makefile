@@ -83,7 +83,7 @@ bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
 	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
 
 test: $(NEEDS) ## the tests (slow ones left out)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-slow: $(NEEDS) ## the slow tests (make test-slow LAUNCHER=ray also installs Ray for its test)
 test-slow: $(LAUNCHES)

@@ -28,7 +28,13 @@ class UnsupportedMetric(ValueError):  # noqa: N818 - not always an error: option
 
 
 class Statistic:
-    """A quantity accumulated over the steps of a run; the defaults are those of one without a state."""
+    """A quantity accumulated over the steps of a run; the defaults are those of one without a state.
+
+    Attributes:
+        saved: names of the attributes that a checkpoint holds: tensors of a fixed shape, and whole numbers.
+    """
+
+    saved: tuple[str, ...] = ()
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -41,10 +47,32 @@ class Statistic:
 
     def state_dict(self) -> dict[str, Any]:
         """A copy of the accumulated state: tensors, numbers and lists of numbers."""
-        return {}
+        values = {name: getattr(self, name) for name in self.saved}
+        return {name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict` of the same run."""
+        """Continues from a `state_dict` of the same run.
+
+        Raises:
+            ValueError: if a saved tensor has a different shape.
+        """
+        for name in self.saved:
+            own = getattr(self, name)
+            if isinstance(own, Tensor):
+                restore(name, own, state[name])
+            else:
+                setattr(self, name, int(state[name]))
+
+
+def restore(name: str, into: Tensor, saved: Tensor) -> None:
+    """Copies `saved` into the tensor `into`, without broadcasting.
+
+    Raises:
+        ValueError: if the shapes differ; the message calls the tensor `name`.
+    """
+    if saved.shape != into.shape:
+        raise ValueError(f"{name} must have the shape {tuple(into.shape)}, {tuple(saved.shape)} was saved")
+    into.copy_(saved)
 
 
 S = TypeVar("S", bound=Statistic)
@@ -105,7 +133,7 @@ class Metric(Statistic, ABC):
     """A measured quantity, or a few that belong together.
 
     A subclass calls `super().__init__`, checks its requirements (`metrics.requirements`) and asks the context
-    for the statistics that it reads. It overrides `update`, `merge` and the state dictionary only if it has a
+    for the statistics that it reads. It overrides `update` and `merge`, and sets `saved`, only if it has a
     state of its own.
 
     Attributes:

@@ -6,6 +6,7 @@ find the buffers of a module, and a target's modes may be a buffer.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import cast
 
 from torch import Tensor
@@ -40,16 +41,29 @@ def require_modes(metric: str, context: Context, minimum: int = 1) -> HasModes:
     Raises:
         UnsupportedMetric: if it has none, or fewer than `minimum`.
     """
-    target = context.target
-    if not _offers(target, "modes", "responsibilities"):
-        raise UnsupportedMetric(f"{metric} needs a target with known modes; {_name(target)} has none")
-    has_modes = cast(HasModes, target)
-    found = len(has_modes.modes)
+    members = ("modes", "responsibilities")
+    target = cast(HasModes, require_members(metric, context, members, "with known modes; {} has none"))
+    found = len(target.modes)
     if found < minimum:
         raise UnsupportedMetric(
-            f"{metric} needs a target with at least {minimum} modes; {_name(target)} has {found}"
+            f"{metric} needs a target with at least {minimum} modes; {_name(context.target)} has {found}"
         )
-    return has_modes
+    return target
+
+
+def require_members(metric: str, context: Context, members: Collection[str], need: str) -> Target:
+    """The target, which must have all `members`.
+
+    Args:
+        need: the end of the message, with ``{}`` for the target: ``with known modes; {} has none``.
+
+    Raises:
+        UnsupportedMetric: if a member is missing or None.
+    """
+    target = context.target
+    if any(getattr(target, member, None) is None for member in members):
+        raise UnsupportedMetric(f"{metric} needs a target {need.format(_name(target))}")
+    return target
 
 
 def require_replicas(metric: str, context: Context) -> int:
@@ -69,11 +83,7 @@ def require_replicas(metric: str, context: Context) -> int:
 def enumerable(target: Target) -> bool:
     """Whether the target's states can be listed with their exact probabilities."""
     listable = isinstance(target.space, Discrete) and target.space.size <= LISTABLE
-    return listable and _offers(target, "probabilities")
-
-
-def _offers(target: Target, *members: str) -> bool:
-    return all(getattr(target, member, None) is not None for member in members)
+    return listable and getattr(target, "probabilities", None) is not None
 
 
 def _name(thing: Target | Kernel) -> str:

@@ -13,7 +13,7 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
-from runner.config.search_path import with_config_dir
+from runner.config.experiment_command import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError
 from runner.execution.signals import listen
@@ -86,6 +86,7 @@ def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
         return int(ended.code or 0)
     finally:
         sys.argv = before
+        GlobalHydra.instance().clear()
     return 0
 
 

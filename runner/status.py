@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,13 +15,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from runner.config.search_path import with_config_dir
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.config.experiment_command import ExperimentParser
+from runner.execution.command_line import reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
 from runner.models.identity import tuning_id
-from runner.store.old_runs import old_runs
-from runner.store.run_store import Store
+from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.task import task_of
 
@@ -56,7 +54,7 @@ class Standing:
     def costs(self) -> list[float]:
         """Seconds of each finished run."""
         task = task_of(self.job.config)
-        return [task.cost(summary) for summary in self.summaries]
+        return [task.run_seconds(summary) for summary in self.summaries]
 
 
 def standing(job: Job) -> Standing:
@@ -127,14 +125,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _main(argv: Sequence[str]) -> int:
-    parser = OneSentenceParser(prog="python -m runner.status", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
-    parser.add_argument("overrides", nargs="*", help="as for the sweep: scale=paper output_root=DIR ...")
-    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
-    given: argparse.Namespace = parser.parse_intermixed_args(argv)
-    overrides = with_config_dir(given.overrides, given.config_dir)
-    standings = [standing(job) for job in experiment_jobs(given.experiment, overrides)]
-    Console(width=None if sys.stdout.isatty() else 160).print(table_of(given.experiment, standings))
+    experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
+    standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
+    Console(width=None if sys.stdout.isatty() else 160).print(table_of(experiment, standings))
     if said := old_runs(standings[0].job.config.output_root):
         print(said)
     left = sum(each.left for each in standings)

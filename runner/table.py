@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from omegaconf import OmegaConf
 
+from runner.config.experiment_command import ExperimentParser
 from runner.config.overrides import EXPERIMENT, Names
-from runner.config.search_path import with_config_dir
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, unknown
 from runner.report.table_shape import TableShape, table_shape
@@ -71,8 +69,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.published import published_numbers
     from runner.report.record import record
     from runner.report.stored_results import gather
-    from runner.store.old_runs import old_runs
-    from runner.store.run_store import Store
+    from runner.store.run_store import Store, old_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
 
@@ -102,32 +99,16 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     return Rendered(folder, results.done == results.expected)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose error messages are one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message[:1].upper()}{message[1:]}; {self.format_usage().strip()}.")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
     return reported(lambda: _main(arguments))
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    parser = _Parser(
-        prog="python -m runner.table",
-        usage="python -m runner.table EXPERIMENT [key=value ...] [--config-dir DIR] [--record]",
-        description="Renders an experiment's table and figures from the runs that are done.",
-    )
-    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
-    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
-    given = parser.parse_intermixed_args(arguments)
-    if not given.words or "=" in given.words[0]:
-        raise UserError("An experiment comes first: python -m runner.table pt_table1 [key=value ...].")
-    experiment, *overrides = given.words
-    render(experiment, with_config_dir(overrides, given.config_dir), keep=given.record)
+    experiment, overrides, given = parser.experiment(arguments)
+    render(experiment, overrides, keep=given.record)
     return 0
 
 

@@ -7,15 +7,14 @@ May be repeated: a run keeps its id, so W&B gets each run once, and an offline c
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runner.execution.errors import UserError
+from runner.config.experiment_command import ExperimentParser
+from runner.execution.command_line import reported
 
 if TYPE_CHECKING:
     from runner.loggers.wandb import WandbLogger
@@ -63,13 +62,15 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
 
 def log_run(logger: WandbLogger, folder: RunFolder) -> bool:
     """Gives one run from its folder to the logger; False, and nothing given, where it is not done."""
-    from runner.store.draw_files import load_all_images
+    import yaml
+
+    from runner.store.array_files import load_all_images
 
     summary, metrics = folder.summary(), folder.metrics()
     if summary is None or metrics is None:
         return False
     logger.forget_offline(folder.run_id)
-    logger.start(folder.run_id, _config(folder))
+    logger.start(folder.run_id, yaml.safe_load((folder.path / "config.yaml").read_text()))
     for step, rows in metrics.groupby("step", sort=True):
         logger.log(folder.run_id, int(str(step)), dict(zip(rows["metric"], rows["value"], strict=True)))
     if pictures := load_all_images(folder.path):
@@ -78,27 +79,14 @@ def log_run(logger: WandbLogger, folder: RunFolder) -> bool:
     return True
 
 
-def _config(folder: RunFolder) -> dict[str, Any]:
-    """The resolved configuration in the run's folder."""
-    import yaml
-
-    config: dict[str, Any] = yaml.safe_load((folder.path / "config.yaml").read_text())
-    return config
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    parser = argparse.ArgumentParser(prog="python -m runner.wandb_sync", description=__doc__.splitlines()[0])
-    parser.add_argument("experiment", help="name of an experiment, such as pt_table1")
-    parser.add_argument("overrides", nargs="*", help="mode=offline, scale=paper, output_root=DIR, ...")
-    given = parser.parse_args(arguments)
-    try:
-        synced = sync(given.experiment, given.overrides)
-    except UserError as error:
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        return error.status
+    return reported(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    experiment, overrides, _ = ExperimentParser("runner.wandb_sync", __doc__).experiment(arguments)
+    synced = sync(experiment, overrides)
     table = " and the table" if synced.table else ""
     print(f"Copied {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
     return 0

@@ -80,6 +80,7 @@ class MetropolisHastings(Kernel):
         return self if faster is None else MetropolisHastings(faster, self.adjusted)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)
 
     def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
@@ -98,9 +99,8 @@ class MetropolisHastings(Kernel):
         theta, forward = self.proposal.propose(target.space, state, beta, generator)
         proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
         if self.adjusted:
-            acceptance = self._log_acceptance(target.space, state, proposed, beta, forward).exp()
-            accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
-            after = choose(accepted, proposed, state)
+            log_acceptance = self._log_acceptance(target.space, state, proposed, beta, forward)
+            after, acceptance = accepted(log_acceptance, proposed, state, generator)
         else:
             after, acceptance = taken(target, proposed, state)
         jump = jump_length(target.space, state.theta, after.theta)
@@ -111,6 +111,15 @@ def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
     """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself."""
     says_so = cls is not MetropolisHastings and "exact" in vars(cls)
     return cls.exact and (adjusted or says_so)
+
+
+def accepted(
+    log_acceptance: Tensor, proposed: State, state: State, generator: Generator
+) -> tuple[State, Tensor]:
+    """`proposed` with the probability whose logarithm is given, else `state`; and the probability."""
+    acceptance = log_acceptance.exp()
+    moves = uniform(generator, acceptance.shape, like=acceptance) < acceptance
+    return choose(moves, proposed, state), acceptance
 
 
 def taken(target: Target, proposed: State, state: State) -> tuple[State, Tensor]:

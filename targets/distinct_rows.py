@@ -1,4 +1,4 @@
-"""Rows of a table in which equal inputs are evaluated once, with their mean outcome.
+"""Rows of a table in which equal inputs are evaluated once, and the capability of targets that predict them.
 
 The prediction is the same for equal inputs, so the mean squared error over all rows is a weighted mean over
 distinct rows plus a constant, and a mean that is linear in the outcome a weighted mean. Half of the rows of
@@ -6,6 +6,8 @@ COMPAS are repeated.
 """
 
 from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -47,6 +49,17 @@ class DistinctRows(nn.Module):
 
     def __len__(self) -> int:
         return len(self.outcome)
+
+
+@runtime_checkable
+class Predictive(Protocol):
+    """A target whose states are models that predict an outcome from 0 to 1, with rows to evaluate them on."""
+
+    def rows(self, part: str) -> DistinctRows:
+        """The rows of ``train``, ``validation`` or ``test``."""
+
+    def logits(self, theta: Tensor, part: str) -> Tensor:
+        """Predicted log odds of each state for the distinct rows of a part, ``(*batch, rows)``."""
 
 
 def _filled(columns: Tensor) -> Tensor:

@@ -7,7 +7,8 @@ nevertheless: seed 3 draws the same numbers whatever other seeds are in the batc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -37,31 +38,29 @@ class Streams:
             torch.Generator(self.device).manual_seed(derive_seed(seed, purpose)) for seed in seeds
         ]
 
-    def _rows(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """A buffer of shape ``(seeds, *leading, chains, *event)`` and its view as ``(*batch, *event)``."""
+    def _filled(
+        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, fill: Callable[..., Tensor]
+    ) -> Tensor:
+        """A tensor ``(*batch, *event)``, filled seed by seed."""
         *leading, seeds, chains = batch
         if seeds != len(self.generators):
             raise ValueError(
                 f"the batch {tuple(batch)} has {seeds} seeds, the streams {len(self.generators)}"
             )
         rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
-        return rows, rows.movedim(0, len(leading))
+        for row, generator in zip(rows, self.generators, strict=True):
+            fill(row, generator=generator)
+        return rows.movedim(0, len(leading))
 
     def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
         """Uniform numbers on [0, 1) of shape ``(*batch, *event)``."""
-        rows, view = self._rows(batch, event, dtype)
-        for row, generator in zip(rows, self.generators, strict=True):
-            row.uniform_(generator=generator)
-        return view
+        return self._filled(batch, event, dtype, Tensor.uniform_)
 
     def normal(
         self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
     ) -> Tensor:
         """Normal numbers of mean 0 and standard deviation `std`, shape ``(*batch, *event)``."""
-        rows, view = self._rows(batch, event, dtype)
-        for row, generator in zip(rows, self.generators, strict=True):
-            row.normal_(std=std, generator=generator)
-        return view
+        return self._filled(batch, event, dtype, partial(Tensor.normal_, std=std))
 
     def state_dict(self) -> dict[str, list[Tensor]]:
         """The states of all generators; `load_state_dict` continues from there."""

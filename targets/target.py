@@ -64,7 +64,6 @@ class Enumerable(Protocol):
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +72,6 @@ class ExactlySampled(Protocol):
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, *event_shape)``."""
-        ...
 
 
 @runtime_checkable
@@ -85,7 +83,6 @@ class HasModes(Protocol):
 
     def responsibilities(self, theta: Tensor) -> Tensor:
         """p(mode | theta), shape ``(*batch, modes)``, summing to one over the last axis."""
-        ...
 
 
 @runtime_checkable
@@ -94,7 +91,6 @@ class HasModeWeights(HasModes, Protocol):
 
     def mode_weights(self) -> Tensor:
         """Expected responsibility of each mode under the target, shape ``(modes,)``, float64."""
-        ...
 
 
 @runtime_checkable
@@ -103,8 +99,24 @@ class Minibatched(Protocol):
 
     def noisy_log_prob(self, theta: Tensor, generator: Generator) -> Tensor:
         """An unbiased estimate of U(theta), shape ``(*batch)``; independent noise at every call."""
-        ...
 
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob`, shape ``(*batch)``."""
-        ...
+
+
+@runtime_checkable
+class HasHessians(Protocol):
+    """An enumerable target whose energy has a known second derivative at every state."""
+
+    def hessians(self) -> Tensor:
+        """Hessians of U at ``space.states()``, shape ``(size, d, d)``, float64, symmetric."""
+
+
+@runtime_checkable
+class HasFlatStates(Protocol):
+    """A target that declares some states to be flat modes and others to be sharp modes."""
+
+    flat_states: Tensor
+    """Distinct states ``(number, *event_shape)`` whose neighbours are about as probable as they are."""
+    sharp_states: Tensor
+    """Distinct states ``(number, *event_shape)`` that are much more probable than their neighbours."""

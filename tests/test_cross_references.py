@@ -71,5 +71,5 @@ def test_every_name_in_backticks_exists() -> None:
         ("metrics.metric.Contest", False),
     ],
 )
-def test_names_are_told_from_those_that_do_not_exist(reference: str, exists: bool) -> None:
+def test_only_existing_names_resolve(reference: str, exists: bool) -> None:
     assert resolves(reference) is exists

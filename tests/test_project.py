@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
-import inspect
 import os
 import re
 import shutil
@@ -20,11 +18,8 @@ from typing import Any
 import pytest
 import yaml
 
-from runner.config.datasets import BINARISATIONS
-from runner.execution.errors import UserError
 from runner.models.model_files import save_model
 from runner.sweep.jobs import jobs_of, requested
-from runner.sweep.preflight import preflight
 from targets.models.rbm import RBM
 from tests.docs.pages import PAGES, Command, commands
 
@@ -37,6 +32,7 @@ IMPORTED_AS = {
     "hydra-core": "hydra",
     "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
+    "lazy-loader": "lazy_loader",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
@@ -283,123 +279,3 @@ def test_the_documented_runs_compose(command: Command, saved_model: Path) -> Non
 
 def options(group: str) -> list[str]:
     return sorted(path.stem for path in (ROOT / "conf" / group).glob("*.yaml"))
-
-
-# Of a learned target: one that is small and needs no download. Its preflight trains nothing.
-SMALL = {
-    "rbm": ["target.dataset=digits", "target.n_hidden=8"],
-    "resnet_ebm": ["target.dataset=digits", "target.width=2", "target.blocks=1", "target.halvings=1"],
-}
-
-# What serves some targets only, with the sentence that the others get.
-REALS = {"gaussian_mixture", "singular_mixture", "stmh_two_modes"}
-NOT_REAL = (set(options("target")) - REALS, "needs a binary, ordinal or categorical space, not Real(d=")
-ON_THE_REALS = ("mala", "ula", "stmh", "st_mala", "reld", "mreld", "pt_random_walk")
-SERVES = {
-    **dict.fromkeys(ON_THE_REALS, (REALS, "needs a real space, not ")),
-    "random_walk": (set(options("target")), ""),
-    "rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given."),
-    "pt_rbm_gibbs": ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given."),
-    "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
-    "tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),
-    "pt_tour_swap": ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given."),
-    "exact_draws": (
-        {"mog", "mos", "bernoulli4", "minibatch", "tsp", *REALS},
-        "needs a target that can be sampled exactly, {} cannot.",
-    ),
-}
-
-
-@pytest.mark.parametrize("target", options("target"))
-@pytest.mark.parametrize("sampler", options("sampler"))
-def test_every_target_and_sampler_composes_and_builds(sampler: str, target: str, tmp_path: Path) -> None:
-    overrides = [f"target={target}", *SMALL.get(target, []), f"sampler={sampler}"]
-    (job,) = jobs_of(requested([*overrides, "scale=smoke", f"output_root={tmp_path}"], multirun=False))
-    targets, refusal = SERVES.get(sampler, NOT_REAL)
-    if target in targets:
-        preflight([job])
-    else:
-        with pytest.raises(UserError) as refused:
-            preflight([job])
-        said = refused.value.args[0]
-        assert said.startswith("sampler: ")
-        target_name = "GaussianMixture" if target in REALS else job.config.target._target_.rsplit(".", 1)[-1]
-        assert refusal.format(target_name) in said
-    assert list(tmp_path.rglob("*.safetensors")) == []
-
-
-# The other metrics take the default target and sampler.
-NEEDS_THE_RBM = ("log_mmd", "log_mmd_slice")
-NEEDS = {
-    **{metric: ["target=rbm", *SMALL["rbm"]] for metric in NEEDS_THE_RBM},
-    **{metric: ["target=bernoulli4"] for metric in ("flat_mass", "flatness", "hessian_spectrum")},
-    **{
-        metric: ["target=binary_bnn"]
-        for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
-    },
-    **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
-    "auxiliary_distance": ["sampler=pt_edmala"],
-    "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],
-    "mean_norm": ["target=stmh_two_modes", "sampler=stmh"],
-}
-
-
-@pytest.mark.parametrize("metric", options("metric"))
-def test_every_metric_composes_and_builds(metric: str, tmp_path: Path) -> None:
-    needed = NEEDS.get(metric, [])
-    sampler = [] if any(word.startswith("sampler=") for word in needed) else ["sampler=pt_dmala"]
-    overrides = [*needed, *sampler, f"metric={metric}", "scale=smoke", f"output_root={tmp_path}"]
-    preflight(jobs_of(requested(overrides, multirun=False)))
-
-
-@pytest.mark.parametrize("metric", NEEDS_THE_RBM)
-def test_a_metric_of_the_ground_truth_refuses_a_target_without(metric: str, tmp_path: Path) -> None:
-    overrides = ["target=bernoulli4", "sampler=dmala", f"metric={metric}", f"output_root={tmp_path}"]
-    with pytest.raises(UserError, match=f"{metric} needs"):
-        preflight(jobs_of(requested(overrides, multirun=False)))
-
-
-@pytest.mark.parametrize("name", options("dataset"))
-def test_every_data_set_says_what_it_is_and_can_be_loaded(name: str) -> None:
-    said: dict[str, Any] = yaml.safe_load((ROOT / "conf" / "dataset" / f"{name}.yaml").read_text())
-    assert said["name"] == name
-    assert said["binarisation"] in BINARISATIONS
-    height, width = said["shape"]
-    assert min(height, width) >= 1
-    module, _, function = said["_target_"].rpartition(".")
-    load = getattr(importlib.import_module(module), function)
-    # Every key that is not the runner's own is an argument of the loader, and none is missing.
-    given = {key: value for key, value in said.items() if key not in ("name", "_target_")}
-    inspect.signature(load).bind(root=None, **given)
-    for variant in said["variants"]:
-        assert set(variant) == {*("train", "validation", "test"), *("mean", "tolerance", "note")}
-        assert variant["train"] > 0
-        assert variant["test"] > 0
-        # Null where the published file could not be had.
-        assert (
-            variant["mean"] is variant["tolerance"] is None or 0 < variant["tolerance"] < variant["mean"] < 1
-        )
-
-
-def test_every_data_set_makes_a_run_of_its_own() -> None:
-    names = options("dataset")
-    overrides = ["target=rbm", f"target.dataset={','.join(names)}", "sampler=dmala"]
-    jobs = jobs_of(requested(overrides, multirun=True))
-    assert [job.config.target.dataset for job in jobs] == names
-    assert len({run_id for job in jobs for run_id in job.run_ids.values()}) == len(names)
-
-
-@pytest.mark.parametrize("task", options("task"))
-def test_every_task_composes_and_builds(task: str, saved_model: Path, tmp_path: Path) -> None:
-    given = [f"model={saved_model}"] if task == "evaluate" else ["target=rbm", *SMALL["rbm"]]
-    overrides = [f"task={task}", *given, "sampler=pt_dmala", "scale=smoke", f"output_root={tmp_path}"]
-    jobs = jobs_of(requested(overrides, multirun=False))
-    preflight(jobs)
-    assert jobs[0].config.task.name == task
-
-
-@pytest.mark.parametrize("scale", options("scale"))
-def test_every_scale_composes(scale: str) -> None:
-    (job,) = jobs_of(requested(["target=mog", "sampler=dmala", f"scale={scale}"], multirun=False))
-    assert job.config.scale.name == scale
-    assert job.config.task.steps == job.config.scale.steps

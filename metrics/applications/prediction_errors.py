@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
-
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from metrics.metric import Context, Statistic, UnsupportedMetric, by_seed
-from metrics.statistics.sums import restore
-from samplers.kernel import Info
-from targets.predictive import Predictive
+from metrics.metric import Context, UnsupportedMetric, by_seed
+from metrics.statistics.thinned_series import ThinnedSeries
+from samplers.hyperparameters import count
+from targets.distinct_rows import Predictive
 
 MOST = 1024
 RMSE, SQUARED, LOG_LIKELIHOOD = range(3)
 """The three measures of an evaluation, in the order in which they are stored."""
 
 
-class PredictionErrors(Statistic):
+class PredictionErrors(ThinnedSeries):
     """Three measures of the networks at steps 1, 1 + every, 1 + 2 every, ..., as in the released code.
 
     When 1,024 evaluations are stored, every other one is dropped and `every` doubles. An evaluation computes
@@ -33,46 +30,22 @@ class PredictionErrors(Statistic):
     Args:
         part: ``train``, ``validation`` or ``test``.
         every: steps between evaluations.
-
-    Attributes:
-        steps: the stored steps, ascending.
     """
 
-    def __init__(self, context: Context, part: str, every: int) -> None:
-        super().__init__(context)
-        self.part, self.stride = part, every
-        self.steps: list[int] = []
-        empty = torch.full((MOST, context.seeds, 3), torch.nan, dtype=torch.float64)
-        self._kept = empty.to(context.device)
+    start = 1
 
-    def update(self, step: int, theta: Tensor, info: Info) -> None:
-        if self._has_room(step):
-            self._keep(step, by_seed(self._measures, theta))
+    def __init__(self, context: Context, part: str, every: int) -> None:
+        super().__init__(context, (context.seeds, 3), torch.float64, MOST, every)
+        self.part = part
+
+    def value(self, step: int, theta: Tensor) -> Tensor:
+        return by_seed(self._measures, theta)
 
     def over(self, measure: int, *, last_half: bool) -> Tensor:
         """The stored values of a measure, all or of the last half of the steps: ``(evaluations, seeds)``."""
         from_step = self.steps[-1] / 2 if self.steps and last_half else 0
         first = sum(step <= from_step for step in self.steps)
-        return self._kept[first : len(self.steps), :, measure]
-
-    def merge(self, other: Self) -> None:
-        while self.stride < other.stride:
-            self._thin()
-        for place, step in enumerate(other.steps):
-            if self._has_room(step):
-                self._keep(step, other._kept[place])
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"stride": self.stride, "steps": list(self.steps), "kept": self._kept.clone()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
-
-        Raises:
-            ValueError: if it has a different number of seeds.
-        """
-        restore("kept", self._kept, state["kept"])
-        self.steps, self.stride = [int(step) for step in state["steps"]], int(state["stride"])
+        return self.rows[first:, :, measure]
 
     def _measures(self, theta: Tensor) -> Tensor:
         """The three measures of one seed's chains ``(chains, d)``."""
@@ -85,30 +58,15 @@ class PredictionErrors(Statistic):
         alone = error.square() @ rows.share + rows.spread
         return torch.stack([together.sqrt(), alone.mean(), log_likelihood.mean()]).double()
 
-    def _has_room(self, step: int) -> bool:
-        """Whether the values of `step` are to be stored; makes room for them."""
-        while (step - 1) % self.stride == 0 and len(self.steps) == MOST:
-            self._thin()
-        return (step - 1) % self.stride == 0
-
-    def _keep(self, step: int, values: Tensor) -> None:
-        self._kept[len(self.steps)] = values
-        self.steps.append(step)
-
-    def _thin(self) -> None:
-        self.stride *= 2
-        kept = [place for place, step in enumerate(self.steps) if (step - 1) % self.stride == 0]
-        for new, old in enumerate(kept):
-            self._kept[new] = self._kept[old]
-        self.steps = [self.steps[place] for place in kept]
-
 
 def prediction_errors(metric: str, context: Context, part: str, every: int) -> PredictionErrors:
     """The shared statistic of all metrics of predictions.
 
     Raises:
-        UnsupportedMetric: if the target is not `targets.predictive.Predictive`.
+        UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
+        ValueError: if `every` is not a positive whole number.
     """
+    count(f"metric.{metric}.every", every)
     if not isinstance(context.target, Predictive):
         name = type(context.target).__name__
         raise UnsupportedMetric(f"{metric} needs a target that predicts the rows of a table; {name} does not")

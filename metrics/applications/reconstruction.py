@@ -1,17 +1,83 @@
-"""Quality of reconstructed images: squared error, PSNR, SSIM, and log-likelihood of the pixels.
+"""Reconstruction of images (EDLP, section 6.3): autoencoder, degraded test images, measures of quality.
 
-All functions take the original images `clean` and the reconstructions `made`, ``(n, height, width)`` from 0
-to 1, and return one number per image, ``(n,)``. The mean of PSNRs is not the PSNR of the mean error.
+All measures take the original images `clean` and the reconstructions `made`, ``(n, height, width)`` from 0 to
+1, and return one number per image, ``(n,)``. The mean of PSNRs is not the PSNR of the mean error.
 """
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from targets.randomness import Generator, normal, uniform
+
+CHANNELS = (16, 32)
+STRIDE = 4
+"""Each of the two convolutions halves a side, so the sides of an image must be multiples of 4."""
 
 WINDOW, SIGMA = 11, 1.5
 """Of the Gaussian that SSIM weighs neighbours with, in pixels (Wang et al. 2004)."""
 K1, K2 = 0.01, 0.03
+
+
+class ConvolutionalAutoencoder(nn.Module):
+    """Two 3 x 3 convolutions of stride 2 with ReLU, mirrored by two transposed ones; sigmoid at the end.
+
+    The paper says only "a simple convolutional autoencoder": layers, channels and strides are our choice. The
+    code of an image of h x w pixels has 2 h w numbers, so the architecture does not force compression.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        first, second = CHANNELS
+        self.encoder = nn.Sequential(
+            nn.Conv2d(1, first, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(first, second, 3, stride=2, padding=1),
+            nn.ReLU(),
+        )
+        self.decoder = nn.Sequential(
+            nn.ConvTranspose2d(second, first, 3, stride=2, padding=1, output_padding=1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(first, 1, 3, stride=2, padding=1, output_padding=1),
+        )
+
+    def logits(self, images: Tensor) -> Tensor:
+        """Logits of the reconstruction of `images` ``(n, height, width)``, of the same shape."""
+        made: Tensor = self.decoder(self.encoder(images.unsqueeze(1)))
+        return made.squeeze(1)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """The reconstruction of `images` ``(n, height, width)``, of the same shape, from 0 to 1."""
+        return self.logits(images).sigmoid()
+
+
+def noisy(images: Tensor, factor: float, generator: Generator) -> Tensor:
+    """`images` ``(n, height, width)`` plus `factor` times standard normal noise, clipped to [0, 1]."""
+    noise = normal(generator, (1, len(images)), images.shape[1:], like=images)[0]
+    return (images + factor * noise).clamp(0, 1)
+
+
+def occluded(images: Tensor, side: int, generator: Generator) -> Tensor:
+    """`images` ``(n, height, width)``, each with a block of `side` x `side` zeros at a uniform position.
+
+    Raises:
+        ValueError: if the block is larger than the image.
+    """
+    height, width = images.shape[1:]
+    if side > min(height, width):
+        raise ValueError(f"occlusion must fit into {height} x {width} pixels, {side} was given")
+    places = uniform(generator, (1, len(images)), (2,), like=images.new_empty((), dtype=torch.float64))[0]
+    span = torch.tensor([height - side + 1, width - side + 1], device=images.device)
+    top, left = (places * span).long().unbind(-1)
+    rows, columns = _inside(top, side, height), _inside(left, side, width)
+    return images.masked_fill(rows.unsqueeze(-1) & columns.unsqueeze(-2), 0.0)
+
+
+def _inside(first: Tensor, side: int, length: int) -> Tensor:
+    """Which of `length` positions are in ``[first, first + side)``: ``(n,)`` to bool ``(n, length)``."""
+    places = torch.arange(length, device=first.device)
+    return (places >= first.unsqueeze(-1)) & (places < first.unsqueeze(-1) + side)
 
 
 def squared_error(clean: Tensor, made: Tensor) -> Tensor:

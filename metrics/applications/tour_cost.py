@@ -5,13 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from metrics.applications.tour_sums import BestTour, TourSums
-from metrics.applications.tour_visits import TourVisits, require_tours
-from metrics.metric import Context, Metric, by_seed
-from targets.tours.tour_space import MOST_LISTED
+from metrics.applications.tour_statistics import TourMetric, TourVisits
+from metrics.metric import by_seed
 
 
-class TourCost(Metric):
+class TourCost(TourMetric):
     """Cost (length) of the draws' tours, -U / scale.
 
     Values, one per seed:
@@ -24,23 +22,11 @@ class TourCost(Metric):
         tour_cost_distinct, tour_cost_distinct_sd: mean and population standard deviation over the distinct
             visited tours, as in EDLP.
         tour_cost_exact, tour_cost_exact_sd: mean and standard deviation under the target.
-
-    Raises:
-        UnsupportedMetric: if the target's states are not tours.
     """
 
     name = "tour_cost"
     unit = "length"
     direction = "min"
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.target = require_tours(self.name, context)
-        self.visits: TourVisits | None = None
-        if self.target.cities <= MOST_LISTED:
-            self.visits = context.statistic(TourVisits)
-        else:
-            self.sums, self.best = context.statistic(TourSums), context.statistic(BestTour)
 
     def result(self) -> dict[str, Tensor]:
         values = self._of_sums() if self.visits is None else self._of_visits(self.visits)

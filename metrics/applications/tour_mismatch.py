@@ -5,16 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from metrics.applications.tour_sums import BestTour, TourSums
-from metrics.applications.tour_visits import TourVisits, require_tours
-from metrics.metric import Context, Metric, by_seed
-from targets.tours.tour_space import MOST_LISTED, rotations
+from metrics.applications.tour_statistics import TourMetric
+from metrics.metric import by_seed
+from targets.tours.tour_space import rotations
 
 TIE = 1e-6
 """Relative difference up to which two costs count as equal: costs of rotations differ by rounding."""
 
 
-class TourMismatch(Metric):
+class TourMismatch(TourMetric):
     """Number of positions in which visited tours differ from the best tour that the same seed visited.
 
     Positions are compared directly, so a tour differs from its own rotation at every position. All rotations
@@ -33,23 +32,11 @@ class TourMismatch(Metric):
         tour_mismatch_upper: their sum, which EDLP compares.
         tour_mismatch_rotated: mean of the minimum mismatch over the rotations of the best tour.
         tour_mismatch_optimum: the same to the target's shortest tour, over all distinct visited tours.
-
-    Raises:
-        UnsupportedMetric: if the target's states are not tours.
     """
 
     name = "tour_mismatch"
     unit = "positions"
     direction = None
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.target = require_tours(self.name, context)
-        self.visits: TourVisits | None = None
-        if self.target.cities <= MOST_LISTED:
-            self.visits = context.statistic(TourVisits)
-        else:
-            self.sums, self.best = context.statistic(TourSums), context.statistic(BestTour)
 
     def result(self) -> dict[str, Tensor]:
         if self.visits is None:

@@ -7,20 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.diffusion.generator_gap import factorised_inverse_gap, preconditioned_inverse_gap, rounding_error
-from metrics.diffusion.grid_memory import grid_bytes, require_grid_fits
+from metrics.diffusion.generator_gap import (
+    SeparableSolver,
+    factorised_inverse_gap,
+    preconditioned_inverse_gap,
+    rounding_error,
+)
 from metrics.diffusion.langevin_generator import (
     NEGLIGIBLE,
     Grid,
     Level,
     Replica,
+    grid_bytes,
     joined,
     log_density,
     replica,
+    require_grid_fits,
 )
 from metrics.diffusion.line_gap import line_inverse_gap
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from metrics.diffusion.separable_solver import SeparableSolver
 from samplers.hyperparameters import count, is_number, one_of, positive
 from targets.target import Target
 

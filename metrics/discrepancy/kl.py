@@ -9,15 +9,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
+from metrics.metric import Context, by_seed
+from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import positive
 
 CLIP = 1e-12
 
 
-class KL(Metric):
+class KL(FrequencyMetric):
     """D(pi || q) with q_i = (n_i + a) / (N + a size), a = 1/2 by default.
 
     That is, 0.5 / N is added to every frequency and q is normalised again (settings A.3), so that the
@@ -25,9 +24,6 @@ class KL(Metric):
 
     Args:
         smoothing: a > 0, in draws.
-
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "kl"
@@ -37,26 +33,19 @@ class KL(Metric):
 
     def __init__(self, context: Context, smoothing: float = 0.5) -> None:
         super().__init__(context)
-        space, self.probabilities = require_enumeration(self.name, context)
-        checked = positive("metric.kl.smoothing", smoothing)
-        assert checked is not None
-        self.smoothing, self.size = float(checked), space.size
-        self.visits = context.statistic(VisitHistogram)
+        self.smoothing = float(positive("metric.kl.smoothing", smoothing))
 
     def result(self) -> dict[str, Tensor]:
-        total = self.visits.draws + self.smoothing * self.size
+        total = self.visits.draws + self.smoothing * self.space.size
         smoothed = (self.visits.counts.double() + self.smoothing) / total
         return {self.name: _divergence(self.probabilities, smoothed)}
 
 
-class KLClipped(Metric):
+class KLClipped(FrequencyMetric):
     """D(pi || q) with both pi and q clipped from below at 1e-12 and not normalised again.
 
     The form of the PT-DLP paper's released code (settings A.3). While many states are unvisited the clip
     dominates the value: a set of unvisited states of mass m contributes about m log(1e12 / size) nats.
-
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "kl_clipped"
@@ -66,9 +55,7 @@ class KLClipped(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        _, probabilities = require_enumeration(self.name, context)
-        self.probabilities = probabilities.clamp(min=CLIP)
-        self.visits = context.statistic(VisitHistogram)
+        self.probabilities = self.probabilities.clamp(min=CLIP)
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: _divergence(self.probabilities, self.visits.frequencies().clamp_(min=CLIP))}

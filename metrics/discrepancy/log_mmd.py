@@ -9,16 +9,14 @@ difference from the target are reported with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
 from metrics.statistics.last_draws import LastDraws
-from metrics.statistics.sums import restore
 from metrics.two_sample.mmd_statistics import null_sd, required_sample_size
 from metrics.two_sample.reference_sample import ReferenceSample, require_reference
 from samplers.hyperparameters import count, within
@@ -61,6 +59,7 @@ class LogMMD(Metric):
     name = "log_mmd"
     unit = "ln squared distance"
     direction = "min"
+    saved = ("evaluated", "ring", "hit")
 
     def __init__(
         self,
@@ -135,19 +134,6 @@ class LogMMD(Metric):
         self.hit = torch.where(self.hit.isnan(), other.hit, self.hit)
         if other.evaluated:
             self.evaluated = other.evaluated
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"evaluated": self.evaluated, "ring": self.ring.clone(), "hit": self.hit.clone()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
-
-        Raises:
-            ValueError: if it is of another number of seeds or another window.
-        """
-        for name in ("ring", "hit"):
-            restore(name, getattr(self, name), state[name])
-        self.evaluated = int(state["evaluated"])
 
     def _set(self, name: str) -> Tensor:
         draws: Tensor = getattr(self.context.target, name)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -12,7 +9,6 @@ from metrics.metric import Context, Metric
 from metrics.statistics.thinned_series import ThinnedSeries
 from metrics.two_sample.reference_sample import ReferenceSample, require_reference
 from samplers.hyperparameters import count, within
-from samplers.kernel import Info
 
 CHOICES = 4096
 """The random choice of a chain is drawn in advance for this many steps, and then repeats."""
@@ -28,32 +24,14 @@ class TimeSlice(ThinnedSeries):
     """
 
     def __init__(self, context: Context, every: int, draws: int) -> None:
-        super().__init__(context, torch.uint8)
-        self.capacity, self.stride, self.every = draws, every, every
-        self.d = context.target.space.d
-        self._rows = torch.zeros((draws, context.seeds, self.d), dtype=torch.uint8, device=context.device)
+        self.every, self.d = every, context.target.space.d
+        super().__init__(context, (context.seeds, self.d), torch.uint8, draws, every)
         draw = context.streams("time slice").uniform((context.seeds, 1), (CHOICES,), torch.float64)
         self.chain = (draw[:, 0] * context.chains).long().clamp_(max=context.chains - 1).to(context.device)
-        self.column = 0
 
-    def update(self, step: int, theta: Tensor, info: Info) -> None:
-        self.column = step // self.every % CHOICES
-        super().update(step, theta, info)
-
-    def value(self, theta: Tensor) -> Tensor:
-        picked = self.chain[:, self.column].reshape(-1, 1, 1).expand(-1, 1, self.d)
+    def value(self, step: int, theta: Tensor) -> Tensor:
+        picked = self.chain[:, step // self.every % CHOICES].reshape(-1, 1, 1).expand(-1, 1, self.d)
         return theta.gather(1, picked).squeeze(1)
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        saved, steps = state["rows"], [int(step) for step in state["steps"]]
-        expected = (len(steps), self.context.seeds, self.d)
-        if tuple(saved.shape) != expected or len(steps) > self.capacity:
-            raise ValueError(
-                f"the time slice must have at most {self.capacity} rows of the shape {expected[1:]}, "
-                f"{tuple(saved.shape)} was saved"
-            )
-        self.steps, self.stride = steps, int(state["stride"])
-        self.rows.copy_(saved)
 
 
 class LogMMDSlice(Metric):

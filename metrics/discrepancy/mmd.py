@@ -1,7 +1,7 @@
-"""Squared maximum mean discrepancy by random Fourier features (Rahimi and Recht 2007; PT-DLP v2, F.1).
+"""Squared maximum mean discrepancy to the target: by random Fourier features, and in closed form.
 
-phi(u) = sqrt(2 / D) cos(W u + b), W_ij ~ N(0, 1 / sigma^2), b_i uniform on [0, 2 pi], and
-MMD^2 = |mean phi(draws) - E_pi phi|^2 with one and the same phi on both sides.
+Every coordinate of a state is embedded separately, so a Gaussian kernel on states is a product of one kernel
+per coordinate, and a random Fourier feature is a product of one complex wave per coordinate.
 """
 
 from __future__ import annotations
@@ -11,23 +11,53 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
-from metrics.two_sample.coordinates import bandwidth as resolve_bandwidth
-from metrics.two_sample.coordinates import level_coordinates
-from samplers.hyperparameters import count
-from targets.spaces import Discrete
+from metrics.metric import Context, by_seed
+from metrics.statistics.visit_histogram import FrequencyMetric
+from samplers.hyperparameters import count, positive
+from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
+GRID_BANDWIDTH = 0.25
+
+
+def level_coordinates(space: Discrete, extent: float = 3.0) -> Tensor:
+    """The Euclidean coordinates of the levels of one coordinate, ``(levels, axes)``, float64.
+
+    Ordinal levels are spread evenly over [-extent / 2, extent / 2]; with extent 3 and 101 levels that is u =
+    3 i / 100 - 1.5, the coordinate of the grid mixtures. Binary levels are 0 and 1, categorical levels are
+    their one-hot vectors.
+    """
+    if isinstance(space, Ordinal):
+        width = float(positive("extent", extent))
+        return torch.linspace(-width / 2, width / 2, space.levels, dtype=torch.float64).unsqueeze(-1)
+    levels = torch.arange(space.levels).unsqueeze(-1)
+    return space.from_levels(levels, torch.float64).squeeze(1).reshape(space.levels, -1)
+
+
+def kernel_bandwidth(space: Discrete, given: float | None = None) -> float:
+    """The bandwidth sigma of the Gaussian kernel: `given`, or by default 0.25 on ordinal spaces (in u).
+
+    On binary and one-hot spaces the default is the root mean square distance between two uniform states:
+    sqrt(d / 2) and sqrt(2 d (1 - 1 / levels)).
+    """
+    if given is not None:
+        return float(positive("bandwidth", given))
+    if isinstance(space, Ordinal):
+        return GRID_BANDWIDTH
+    return math.sqrt(
+        space.d * float(torch.cdist(level_coordinates(space), level_coordinates(space)).square().mean())
+    )
 
 
 class FeatureMap:
     """phi on the states of a discrete space, as a product of one complex wave per coordinate.
 
+    phi(u) = sqrt(2 / D) cos(W u + b), W_ij ~ N(0, 1 / sigma^2), b_i uniform on [0, 2 pi] (Rahimi and Recht
+    2007).
+
     Args:
         space: the space of the states.
-        levels: the coordinates of each level, ``(levels, axes)``, float64 (`metrics.two_sample.coordinates`).
+        levels: the coordinates of each level, ``(levels, axes)``, float64 (`level_coordinates`).
         features: D.
         sigma: the kernel's bandwidth.
         generator: for W and b; on the CPU, so that every device has the same map.
@@ -64,19 +94,18 @@ class FeatureMap:
         return self.scale * torch.cat(means)
 
 
-class MMD(Metric):
+class MMD(FrequencyMetric):
     """MMD^2 with one shared feature map; the expectation under the target is exact, by enumeration.
 
-    All runs share the map, so that their values are comparable. The random features approximate `mmd_exact`
-    with a relative error of about sqrt(2 / D).
+    MMD^2 = |mean phi(draws) - E_pi phi|^2 with one and the same phi(u) = sqrt(2 / D) cos(W u + b), W_ij ~
+    N(0, 1 / sigma^2), b_i uniform on [0, 2 pi], on both sides (Rahimi and Recht 2007; PT-DLP v2, F.1). All
+    runs share the map, so that their values are comparable. The random features approximate `mmd_exact` with
+    a relative error of about sqrt(2 / D).
 
     Args:
         features: D.
-        bandwidth: sigma (`metrics.two_sample.coordinates.bandwidth` gives the default).
-        extent: width of an ordinal coordinate (`metrics.two_sample.coordinates.level_coordinates`).
-
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
+        bandwidth: sigma (`kernel_bandwidth` gives the default).
+        extent: width of an ordinal coordinate (`level_coordinates`).
     """
 
     name = "mmd"
@@ -91,16 +120,52 @@ class MMD(Metric):
         extent: float = 3.0,
     ) -> None:
         super().__init__(context)
-        space, self.probabilities = require_enumeration(self.name, context)
         self.features = FeatureMap(
-            space,
-            level_coordinates(space, extent),
+            self.space,
+            level_coordinates(self.space, extent),
             count("metric.mmd.features", features),
-            resolve_bandwidth(space, bandwidth),
+            kernel_bandwidth(self.space, bandwidth),
             context.generator(self.name),
         ).to(context.device)
-        self.visits = context.statistic(VisitHistogram)
 
     def result(self) -> dict[str, Tensor]:
-        gaps = self.visits.frequencies() - self.probabilities
-        return {self.name: by_seed(lambda gap: self.features.mean(gap).square().sum(), gaps)}
+        return {self.name: by_seed(lambda gap: self.features.mean(gap).square().sum(), self.gaps())}
+
+
+class MMDExact(FrequencyMetric):
+    """MMD^2 between visit frequencies and target under the Gaussian kernel exp(-|u - v|^2 / (2 sigma^2)).
+
+    p'Kp + q'Kq - 2 p'Kq = (q - p)' K (q - p), of mean (1 - p'Kp) / N for N independent draws from the target.
+    The kernel is a product over coordinates, so K is applied one coordinate at a time (K1 P K1 on a
+    two-dimensional grid) and never stored.
+
+    Args:
+        bandwidth: sigma (`kernel_bandwidth` gives the default).
+        extent: width of an ordinal coordinate (`level_coordinates`).
+    """
+
+    name = "mmd_exact"
+    unit = "squared distance"
+    direction = "min"
+
+    def __init__(self, context: Context, bandwidth: float | None = None, extent: float = 3.0) -> None:
+        super().__init__(context)
+        levels = level_coordinates(self.space, extent).to(context.device)
+        self.kernel = gaussian_kernel(levels, kernel_bandwidth(self.space, bandwidth))
+
+    def result(self) -> dict[str, Tensor]:
+        return {self.name: by_seed(lambda gap: quadratic_form(self.kernel, gap, self.space.d), self.gaps())}
+
+
+def gaussian_kernel(levels: Tensor, sigma: float) -> Tensor:
+    """The kernel between the levels of one coordinate: ``(levels, axes)`` to ``(levels, levels)``."""
+    squares = (levels.unsqueeze(1) - levels).square().sum(-1)
+    return torch.exp(-squares / (2 * sigma**2))
+
+
+def quadratic_form(kernel: Tensor, weights: Tensor, coordinates: int) -> Tensor:
+    """w' (K x .. x K) w for `weights` w ``(levels ** coordinates,)``; clamped at zero against rounding."""
+    applied = weights
+    for _ in range(coordinates):
+        applied = (applied.reshape(len(kernel), -1).T @ kernel).flatten()
+    return (weights * applied).sum().clamp(min=0.0)

@@ -13,15 +13,14 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
+from metrics.metric import Context
+from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import count, positive
 
 ROWS_AT_ONCE = 1024
 
 
-class MMDUnsharedFeatures(Metric):
+class MMDUnsharedFeatures(FrequencyMetric):
     """|mean phi(rows of the draws' histogram) - mean phi'(rows of the target's)|^2 with unrelated phi, phi'.
 
     Each row of the histogram (all coordinates but the last held fixed) is one point in R^levels. The feature
@@ -30,9 +29,6 @@ class MMDUnsharedFeatures(Metric):
     Args:
         features: D.
         bandwidth: sigma of W_ij ~ N(0, 1 / sigma^2).
-
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "mmd_unshared_features"
@@ -41,13 +37,9 @@ class MMDUnsharedFeatures(Metric):
 
     def __init__(self, context: Context, features: int = 1000, bandwidth: float = 1.0) -> None:
         super().__init__(context)
-        space, probabilities = require_enumeration(self.name, context)
-        sigma = positive("metric.mmd_unshared_features.bandwidth", bandwidth)
-        assert sigma is not None
-        self.sigma = float(sigma)
+        self.sigma = float(positive("metric.mmd_unshared_features.bandwidth", bandwidth))
         self.features = count("metric.mmd_unshared_features.features", features)
-        self.rows = probabilities.reshape(-1, space.levels)
-        self.visits = context.statistic(VisitHistogram)
+        self.rows = self.probabilities.reshape(-1, self.space.levels)
 
     def result(self) -> dict[str, Tensor]:
         draws_map, target_map = self._feature_maps("draws"), self._feature_maps("target")

@@ -1,19 +1,17 @@
-"""Total variation distance between the draws and the target, (1/2) sum_i |n_i / N - pi_i|."""
+"""Distances between the visit frequencies and the exact probabilities of the states, |n_i / N - pi_i|."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
+from metrics.metric import by_seed
+from metrics.statistics.visit_histogram import FrequencyMetric
 
 
-class TV(Metric):
+class TV(FrequencyMetric):
     """Total variation distance between the visit frequencies and the exact probabilities, in [0, 1].
 
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
+    (1/2) sum_i |n_i / N - pi_i|.
     """
 
     name = "tv"
@@ -21,11 +19,20 @@ class TV(Metric):
     direction = "min"
     supports_levels = True
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        _, self.probabilities = require_enumeration(self.name, context)
-        self.visits = context.statistic(VisitHistogram)
+    def result(self) -> dict[str, Tensor]:
+        return {self.name: by_seed(lambda row: row.sum() / 2, self.gaps().abs_())}
+
+
+class LogMeanGap(FrequencyMetric):
+    """Natural logarithm of the mean absolute error of the visit frequencies: ln(2 TV / size).
+
+    ln mean_i |pi_i - n_i / N| over the states: the distance that EDLP's code prints for Figure 2. Minus
+    infinity if all frequencies are exact.
+    """
+
+    name = "log_mean_gap"
+    unit = "ln probability"
+    direction = "min"
 
     def result(self) -> dict[str, Tensor]:
-        gaps = (self.visits.frequencies() - self.probabilities).abs_()
-        return {self.name: by_seed(lambda row: row.sum() / 2, gaps)}
+        return {self.name: by_seed(lambda row: row.mean().log(), self.gaps().abs_())}

@@ -11,11 +11,15 @@ from torch import Tensor
 
 from metrics.enumeration.simulated_transition import joint_distribution, simulated_matrix
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
-from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
+from metrics.enumeration.transition_matrix import (
+    enumerable_space,
+    stationary,
+    tempered_probabilities,
+    transition_matrix,
+)
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.spaces import Discrete
 from targets.target import Target
 
 LONGEST_CYCLE = 64
@@ -60,8 +64,7 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
             transition probabilities.
     """
     require_enumerable(kernel, target, memory)
-    assert isinstance(target.space, Discrete)
-    place, level = torch.arange(target.space.size), None
+    place, level = torch.arange(enumerable_space(target).size), None
     if kernel.persistent_aux:
         raise ValueError(f"{type(kernel).__name__} carries a continuous variable and cannot be enumerated")
     if isinstance(kernel, ParallelTempering):
@@ -103,9 +106,8 @@ def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str
     Raises:
         ValueError: if they do not repeat within `LONGEST_CYCLE` steps.
     """
-    assert isinstance(target.space, Discrete)
     tempered = torch.tensor(beta, dtype=torch.float64)
-    state = kernel.init(target, target.space.states(), tempered)
+    state = kernel.init(target, enumerable_space(target).states(), tempered)
     seen: list[Mapping[str, Tensor]] = [state.aux]
     if not state.aux:
         return seen
@@ -137,9 +139,7 @@ def require_enumerable(kernel: Kernel, target: Target, memory: float) -> None:
     Raises:
         ValueError: naming the number of states that fit.
     """
-    space = target.space
-    if not isinstance(space, Discrete):
-        raise ValueError(f"only discrete spaces can be enumerated, not {space}")
+    space = enumerable_space(target)
     rungs, states, product = 1, space.size, ""
     if isinstance(kernel, ParallelTempering):
         rungs = len(kernel.betas)

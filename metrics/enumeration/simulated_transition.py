@@ -9,9 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from metrics.enumeration.transition_matrix import transition_matrix
+from metrics.enumeration.transition_matrix import enumerable_space, transition_matrix
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.spaces import Discrete
 from targets.target import Target
 
 
@@ -21,7 +20,7 @@ def joint_distribution(chain: SimulatedTempering, target: Target) -> Tensor:
     Raises:
         ValueError: for a space that cannot be enumerated.
     """
-    energy = target.log_prob(_space(target).states()).double()
+    energy = target.log_prob(enumerable_space(target).states()).double()
     joint = chain.betas.double().unsqueeze(-1) * energy - chain.log_partition.double().unsqueeze(-1)
     return joint.flatten().softmax(0)
 
@@ -32,7 +31,7 @@ def level_log_partitions(target: Target, betas: Tensor) -> Tensor:
     Raises:
         ValueError: for a space that cannot be enumerated.
     """
-    energy = target.log_prob(_space(target).states()).double()
+    energy = target.log_prob(enumerable_space(target).states()).double()
     return (betas.double().unsqueeze(-1) * energy).logsumexp(-1)
 
 
@@ -42,7 +41,7 @@ def simulated_matrix(chain: SimulatedTempering, target: Target) -> Tensor:
     Raises:
         ValueError: for a space or a kernel that cannot be enumerated.
     """
-    space, levels = _space(target), chain.levels
+    space, levels = enumerable_space(target), chain.levels
     states = space.states()
     size, one = len(states), torch.ones((), dtype=torch.float64)
     matrix = torch.zeros((levels, size, levels, size), dtype=torch.float64)
@@ -60,9 +59,3 @@ def simulated_matrix(chain: SimulatedTempering, target: Target) -> Tensor:
             stay -= moved
         matrix[level, :, level] += torch.diag(stay)
     return matrix.reshape(levels * size, levels * size)
-
-
-def _space(target: Target) -> Discrete:
-    if not isinstance(target.space, Discrete):
-        raise ValueError(f"only discrete spaces can be enumerated, not {target.space}")
-    return target.space

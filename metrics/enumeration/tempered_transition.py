@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
+from metrics.enumeration.transition_matrix import (
+    enumerable_space,
+    tempered_probabilities,
+    transition_matrix,
+)
 from samplers.kernel import Kernel, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import Rungs, SwapEnergies, log_swap_ratio
-from targets.spaces import Discrete
 from targets.target import Target
 
 
@@ -74,13 +77,8 @@ def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swa
     rungs, size = len(local), len(local[0])
     table = _energy_table(target, swaps)
     flow = _flow(local)
-    branches = (
-        [(1.0, _meetings(swaps, rungs, turn))]
-        if swaps.pairing.sequential
-        else [(weight, pairs) for weight, pairs in _alternatives(swaps, rungs, turn)]
-    )
     total = torch.zeros((size**rungs, size**rungs), dtype=torch.float64)
-    for weight, pairs in branches:
+    for weight, pairs in _alternatives(swaps, rungs, turn):
         total += _after_swaps(weight * flow, table, ladder, swaps, pairs, size)
     return total
 
@@ -95,8 +93,7 @@ def _flow(local: list[Tensor]) -> Tensor:
 
 def _energy_table(target: Target, swaps: Swaps) -> SwapEnergies:
     """The swap energies of a replica that moved from x to y, every tensor ``(size, size)``."""
-    assert isinstance(target.space, Discrete)
-    states = target.space.states()
+    states = enumerable_space(target).states()
     size = len(states)
     start = evaluate(target, states, gradient=True)
     assert start.grad is not None
@@ -111,21 +108,15 @@ def _energy_table(target: Target, swaps: Swaps) -> SwapEnergies:
     return swaps.rule.energies(target, before, after, torch.ones(1), torch.Generator())
 
 
-def _meetings(swaps: Swaps, rungs: int, turn: int) -> list[int]:
-    mask = swaps.pairing.meeting(rungs, (), torch.tensor(turn), torch.Generator())
-    return [k for k in range(rungs - 1) if bool(mask.reshape(-1)[k])]
-
-
 def _alternatives(swaps: Swaps, rungs: int, turn: int) -> list[tuple[float, list[int]]]:
-    """The sets of pairs that may attempt a swap in a round, each with its probability."""
-    by_parity = [[k for k in range(rungs - 1) if k % 2 == parity] for parity in (0, 1)]
-    seen: dict[tuple[int, ...], float] = {}
+    """The sets of pairs that may attempt a swap in a round, each with its probability.
+
+    A pairing either fixes them or draws one of two sets with probability 1/2; its own draws show which.
+    """
     generator = torch.Generator().manual_seed(0)
     mask = swaps.pairing.meeting(rungs, (64,), torch.tensor(turn), generator).expand(rungs - 1, 64)
-    for chain in range(64):
-        seen.setdefault(tuple(k for k in range(rungs - 1) if bool(mask[k, chain])), 0.0)
-    # A pairing either fixes the parity or draws it with probability 1/2; its own draws show which.
-    return [(1.0 / len(seen), pairs) for pairs in by_parity if tuple(pairs) in seen]
+    seen = {tuple(column.nonzero().flatten().tolist()) for column in mask.T}
+    return [(1.0 / len(seen), list(pairs)) for pairs in sorted(seen)]
 
 
 def _after_swaps(

@@ -28,6 +28,17 @@ class LogTransition(Protocol):
         ...
 
 
+def enumerable_space(target: Target) -> Discrete:
+    """The target's space.
+
+    Raises:
+        ValueError: if it cannot be enumerated.
+    """
+    if not isinstance(target.space, Discrete):
+        raise ValueError(f"only discrete spaces can be enumerated, not {target.space}")
+    return target.space
+
+
 def transition_matrix(
     kernel: Kernel, target: Target, beta: float = 1.0, aux: Mapping[str, Tensor] | None = None
 ) -> Tensor:
@@ -42,9 +53,7 @@ def transition_matrix(
     Raises:
         ValueError: for a space that cannot be enumerated or a kernel without transition probabilities.
     """
-    space = target.space
-    if not isinstance(space, Discrete):
-        raise ValueError(f"only discrete spaces can be enumerated, not {space}")
+    space = enumerable_space(target)
     states = space.states()
     size = len(states)
     tempered = torch.tensor(beta, dtype=torch.float64)
@@ -101,9 +110,7 @@ def tempered_probabilities(target: Target, beta: float = 1.0) -> Tensor:
     Raises:
         ValueError: for a space that cannot be enumerated.
     """
-    if not isinstance(target.space, Discrete):
-        raise ValueError(f"only discrete spaces can be enumerated, not {target.space}")
-    return (beta * target.log_prob(target.space.states()).double()).softmax(-1)
+    return (beta * target.log_prob(enumerable_space(target).states()).double()).softmax(-1)
 
 
 def invariance_error(matrix: Tensor, pi: Tensor) -> float:

@@ -6,13 +6,13 @@ from typing import cast
 
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
-from targets.flat_modes import HasFlatStates
+from metrics.metric import Context, by_seed
+from metrics.requirements import require_members
+from metrics.statistics.visit_histogram import FrequencyMetric
+from targets.target import HasFlatStates
 
 
-class FlatMass(Metric):
+class FlatMass(FrequencyMetric):
     """Share of the draws at the states that the target declares flat, or sharp (EDLP, section 6.1).
 
     Values, one per seed:
@@ -29,13 +29,13 @@ class FlatMass(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        space, self.probabilities = require_enumeration(self.name, context)
-        named = require_flat_states(self.name, context)
+        members = ("flat_states", "sharp_states")
+        need = "that names flat and sharp states; {} names none"
+        named = cast(HasFlatStates, require_members(self.name, context, members, need))
         self.places = {
-            self.name: space.index(named.flat_states).to(context.device),
-            "sharp_mass": space.index(named.sharp_states).to(context.device),
+            self.name: self.space.index(named.flat_states).to(context.device),
+            "sharp_mass": self.space.index(named.sharp_states).to(context.device),
         }
-        self.visits = context.statistic(VisitHistogram)
 
     def result(self) -> dict[str, Tensor]:
         frequencies = self.visits.frequencies()
@@ -44,17 +44,3 @@ class FlatMass(Metric):
             values[key] = by_seed(lambda row: row.sum(), frequencies[:, places])
             values[f"{key}_exact"] = self.probabilities[places].sum().repeat(self.context.seeds)
         return values
-
-
-def require_flat_states(metric: str, context: Context) -> HasFlatStates:
-    """The target, which must declare flat and sharp states.
-
-    Raises:
-        UnsupportedMetric: if it does not.
-    """
-    target = context.target
-    if any(getattr(target, name, None) is None for name in ("flat_states", "sharp_states")):
-        raise UnsupportedMetric(
-            f"{metric} needs a target that names flat and sharp states; {type(target).__name__} names none"
-        )
-    return cast(HasFlatStates, target)

@@ -7,13 +7,13 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
-from targets.flat_modes import HasHessians
+from metrics.metric import Context, by_seed
+from metrics.requirements import require_members
+from metrics.statistics.visit_histogram import FrequencyMetric
+from targets.target import HasHessians
 
 
-class HessianSpectrum(Metric):
+class HessianSpectrum(FrequencyMetric):
     """Spread of the d eigenvalues at every draw; small if the draws are flat states.
 
     It is a function of the visit frequencies, so every exact sampler converges to the target's own values. N
@@ -36,12 +36,11 @@ class HessianSpectrum(Metric):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        _, probabilities = require_enumeration(self.name, context)
-        hessians = require_hessians(self.name, context)
+        known = require_members(self.name, context, ("hessians",), "with known Hessians; {} has none")
+        hessians = cast(HasHessians, known).hessians().to(context.device).double()
         self.eigenvalues, order = torch.linalg.eigvalsh(hessians).flatten().sort()
         self.state_of = order // hessians.shape[-1]
-        self.pi = probabilities[self.state_of] / hessians.shape[-1]
-        self.visits = context.statistic(VisitHistogram)
+        self.pi = self.probabilities[self.state_of] / hessians.shape[-1]
 
     def result(self) -> dict[str, Tensor]:
         counts = self.visits.counts[:, self.state_of]
@@ -60,20 +59,6 @@ class HessianSpectrum(Metric):
         below = self.pi.cumsum(0) < level
         quantile: Tensor = self.eigenvalues[below.sum()]
         return quantile
-
-
-def require_hessians(metric: str, context: Context) -> Tensor:
-    """Hessians of U at all states, ``(size, d, d)``, float64.
-
-    Raises:
-        UnsupportedMetric: if the target has no `hessians`.
-    """
-    target = context.target
-    if getattr(target, "hessians", None) is None:
-        raise UnsupportedMetric(
-            f"{metric} needs a target with known Hessians; {type(target).__name__} has none"
-        )
-    return cast(HasHessians, target).hessians().to(context.device).double()
 
 
 def weighted_std(values: Tensor, weights: Tensor) -> Tensor:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, by_seed
-from metrics.requirements import require_enumeration
-from metrics.statistics.visit_histogram import VisitHistogram
+from metrics.metric import Context, by_seed
+from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import positive
 from targets.spaces import Discrete
 from targets.target import Target
@@ -15,7 +14,7 @@ from targets.target import Target
 STATES_AT_ONCE = 2**16
 
 
-class LocalEntropy(Metric):
+class LocalEntropy(FrequencyMetric):
     """Mean over draws of F(theta; eta) = ln sum_theta' exp{U(theta') - |theta - theta'|^2 / (2 eta)}.
 
     A constant added to U shifts F by the same amount. F is computed once for all states, by enumeration.
@@ -26,9 +25,6 @@ class LocalEntropy(Metric):
 
     Args:
         eta: eta > 0, in squared state units. F tends to U as eta -> 0 and to ln sum exp U as eta -> infinity.
-
-    Raises:
-        UnsupportedMetric: if the target's states cannot be listed.
     """
 
     name = "local_entropy"
@@ -37,12 +33,9 @@ class LocalEntropy(Metric):
 
     def __init__(self, context: Context, eta: float = 0.1) -> None:
         super().__init__(context)
-        space, self.probabilities = require_enumeration(self.name, context)
-        checked = positive("metric.local_entropy.eta", eta)
-        assert checked is not None
-        log_prob = energies(context.target, space)
-        self.entropies = local_entropies(space, log_prob, float(checked)).to(context.device)
-        self.visits = context.statistic(VisitHistogram)
+        width = float(positive("metric.local_entropy.eta", eta))
+        log_prob = energies(context.target, self.space)
+        self.entropies = local_entropies(self.space, log_prob, width).to(context.device)
 
     def result(self) -> dict[str, Tensor]:
         exact = self.probabilities @ self.entropies

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.mixing.ess import effective_sample_size
-from metrics.mixing.rhat import potential_scale_reduction
+from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 
 Array = NDArray[Any]
 
@@ -53,11 +52,11 @@ class ChainDraws:
         return from_dict(self.groups())
 
     def ess(self) -> Array:
-        """Bulk effective sample size of each coordinate, ``event_shape``: `metrics.mixing.ess`."""
+        """Bulk effective sample size of each coordinate, ``event_shape``: `metrics.mixing.diagnostics`."""
         return self._each(effective_sample_size)
 
     def rhat(self) -> Array:
-        """R-hat of each coordinate, ``event_shape``: `metrics.mixing.rhat`."""
+        """R-hat of each coordinate, ``event_shape``: `metrics.mixing.diagnostics`."""
         return self._each(potential_scale_reduction)
 
     def diagnostics(self) -> dict[str, float]:

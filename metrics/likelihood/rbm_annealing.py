@@ -1,4 +1,4 @@
-"""Annealed importance sampling of an RBM: from its reference distribution to it, or back."""
+"""Annealed importance sampling of an RBM, from its reference distribution to it or back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.likelihood.softplus_sum import softplus_sum
-from metrics.statistics.sums import restore
+from metrics.likelihood.annealing import Annealing
+from metrics.likelihood.rbm_log_partition import softplus_sum
+from metrics.metric import restore
 from targets.models.rbm import RBM
 from targets.randomness import Generator, Streams, uniform
 
 
-class RBMAnnealing:
+class RBMAnnealing(Annealing):
     """Chains that move along a sequence of inverse temperatures and accumulate log importance weights.
 
     The distribution at inverse temperature beta is that of an RBM with the weights beta W, the hidden biases
@@ -34,43 +35,28 @@ class RBMAnnealing:
 
     Args:
         rbm: the RBM; its parameters must not change during the annealing.
-        betas: inverse temperatures in the order in which they are used, ``(steps + 1,)``.
+        betas, generator: see `Annealing`.
         visible: initial states, ``(*seeds, chains, n_visible)``.
-        generator: streams with one entry per seed, or one generator.
 
     Attributes:
-        step: number of steps done, out of `steps`.
-        log_weights: log weight of each chain so far, ``(*seeds, chains)``, float64.
         visible: current states, ``(*seeds, chains, n_visible)``.
     """
 
     def __init__(self, rbm: RBM, betas: Tensor, visible: Tensor, generator: Generator) -> None:
+        super().__init__(betas, generator)
         self.weight, self.hidden_bias = rbm.weight.detach(), rbm.hidden_bias.detach()
         self.visible_bias = rbm.visible_bias.detach()
         base = rbm.data_mean.double().logit()
         self.base_bias = base.to(self.visible_bias)
         self.tilt = (self.visible_bias.double() - base).to(self.visible_bias)
-        self.betas: list[float] = betas.tolist()
-        self.generator = generator
-        self.step = 0
         self.visible = visible.to(self.weight, copy=True)
         self.log_weights = self.visible.new_zeros(self.visible.shape[:-1], dtype=torch.float64)
         self.logits, self.tilted = self._read(self.visible)
 
-    @property
-    def steps(self) -> int:
-        """Total number of steps: one less than the number of inverse temperatures."""
-        return len(self.betas) - 1
-
-    @torch.no_grad()
-    def advance(self, steps: int) -> None:
-        """Takes `steps` more steps, or as many as are left."""
-        for _ in range(min(steps, self.steps - self.step)):
-            before, after = self.betas[self.step : self.step + 2]
-            self._weigh(before, after)
-            self.visible = self._transition(self.logits, self._kernel_beta(after))
-            self.logits, self.tilted = self._read(self.visible)
-            self.step += 1
+    def _move(self, before: float, after: float) -> None:
+        self._weigh(before, after)
+        self.visible = self._transition(self.logits, self._kernel_beta(after))
+        self.logits, self.tilted = self._read(self.visible)
 
     def _kernel_beta(self, beta: float) -> float:
         """Inverse temperature of the transition at `beta`."""
@@ -104,33 +90,37 @@ class RBMAnnealing:
             torch.mv(states, self.tilt, out=sums[:, 0])
         return logits, tilted.squeeze(-1)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Copies of everything that the remaining steps need, random number generators included."""
-        generator = self.generator
-        return {
-            "betas": torch.tensor(self.betas, dtype=torch.float64),
-            "step": self.step,
-            "visible": self.visible.clone(),
-            "log_weights": self.log_weights.clone(),
-            "generator": generator.state_dict() if isinstance(generator, Streams) else generator.get_state(),
-        }
+    def _saved(self) -> dict[str, Any]:
+        return {"visible": self.visible.clone()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict` of the same annealing, bit for bit.
-
-        Raises:
-            ValueError: if it comes from other temperatures, seeds or chains.
-        """
-        if state["betas"].tolist() != self.betas:
-            raise ValueError("the saved annealing has other temperatures than this one")
+    def _restore(self, state: Mapping[str, Any]) -> None:
         restore("visible", self.visible, state["visible"])
-        restore("log_weights", self.log_weights, state["log_weights"])
-        if isinstance(self.generator, Streams):
-            self.generator.load_state_dict(state["generator"])
-        else:
-            self.generator.set_state(state["generator"])
-        self.step = int(state["step"])
         self.logits, self.tilted = self._read(self.visible)
+
+
+class UntemperedRBMAnnealing(RBMAnnealing):
+    """Weights along beta U + (1 - beta) log p_0, but with block Gibbs at beta = 1 at every step.
+
+    The transitions do not leave the intermediate distributions invariant. With an increasing number of
+    temperatures log mean w therefore converges not to log Z but to log Z + KL(p || p_0), since the log
+    weights add up to the mean of U - log p_0 under the RBM p. The error grows with training, as p moves away
+    from p_0 (settings C and finding 6). p_0 is normalised: log mean w is the estimate of log Z itself.
+
+    This is the estimator of the released code, whose initial states are `reference_draws`; it is provided to
+    explain published likelihoods.
+    """
+
+    def __init__(self, rbm: RBM, betas: Tensor, visible: Tensor, generator: Generator) -> None:
+        super().__init__(rbm, betas, visible, generator)
+        self.log_base = softplus_sum(self.base_bias)
+
+    def _kernel_beta(self, beta: float) -> float:
+        return 1.0
+
+    def _weigh(self, before: float, after: float) -> None:
+        """Adds (after - before) (U - log p_0) of the current states."""
+        gap = softplus_sum(self.logits) + self.tilted + self.log_base
+        self.log_weights.add_(gap, alpha=after - before)
 
 
 def reference_draws(rbm: RBM, chains: int, streams: Streams) -> Tensor:

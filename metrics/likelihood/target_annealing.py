@@ -10,15 +10,16 @@ import torch
 from torch import Tensor
 
 from metrics.likelihood.annealed_target import AnnealedTarget
-from metrics.statistics.sums import restore
+from metrics.likelihood.annealing import Annealing
+from metrics.metric import restore
 from samplers.kernel import Kernel, State
 from samplers.tuning.tunable import Tunable
-from targets.randomness import Generator, Streams
+from targets.randomness import Generator
 from targets.reference_distribution import reference_distribution
 from targets.target import Target
 
 
-class TargetAnnealing:
+class TargetAnnealing(Annealing):
     """Chains that move along log f_beta = (1 - beta) log p0 + beta U and accumulate log importance weights.
 
     p0 is the `targets.reference_distribution`, so log Z_0 = 0. A step adds log f_after - log f_before =
@@ -41,13 +42,10 @@ class TargetAnnealing:
     Args:
         target: on a discrete space; its parameters must not change during the annealing.
         kernel: the transition, see `check_transition`; its hyperparameters are the same at all temperatures.
-        betas: inverse temperatures in the order in which they are used, ``(steps + 1,)``.
+        betas, generator: see `Annealing`.
         theta: initial states, ``(*seeds, chains, *event_shape)``.
-        generator: streams with one entry per seed, or one generator.
 
     Attributes:
-        step: number of steps done, out of `steps`.
-        log_weights: log weight of each chain so far, ``(*seeds, chains)``, float64.
         evaluations: evaluations of the target per chain so far.
 
     Raises:
@@ -58,40 +56,29 @@ class TargetAnnealing:
         self, target: Target, kernel: Kernel, betas: Tensor, theta: Tensor, generator: Generator
     ) -> None:
         check_transition(target, kernel)
-        self.betas: list[float] = betas.tolist()
+        super().__init__(betas, generator)
         _check_betas(self.betas)
         like = target.like()
-        self.kernel, self.generator = kernel.to(like), generator
-        self.one = like.new_ones(())
+        self.kernel, self.one = kernel.to(like), like.new_ones(())
         # At beta = 0 the cached values do not determine U, so the initial states are evaluated at betas[1].
         self.path = AnnealedTarget(target, reference_distribution(target), self.betas[0] or self.betas[1])
-        self.step, self.evaluations = 0, 1
+        self.evaluations = 1
         with torch.no_grad():
             self.state = self.kernel.init(self.path, theta.to(like, copy=True), self.one)
         self.log_weights = torch.zeros_like(self.state.log_prob, dtype=torch.float64)
-
-    @property
-    def steps(self) -> int:
-        """Total number of steps: one less than the number of inverse temperatures."""
-        return len(self.betas) - 1
 
     @property
     def theta(self) -> Tensor:
         """Current states, ``(*seeds, chains, *event_shape)``."""
         return self.state.theta
 
-    @torch.no_grad()
-    def advance(self, steps: int) -> None:
-        """Takes `steps` more steps, or as many as are left."""
-        for _ in range(min(steps, self.steps - self.step)):
-            before, after = self.betas[self.step : self.step + 2]
-            base, gap = self.path.split(self.state)
-            self.log_weights.add_(gap, alpha=after - before)
-            self.step += 1
-            if self.step < self.steps:
-                state = self._fresh(self.path.moved(self.state, base, gap, after))
-                self.state, info = self.kernel.step(self.path, state, self.one, self.generator)
-                self.evaluations += info.evaluations
+    def _move(self, before: float, after: float) -> None:
+        base, gap = self.path.split(self.state)
+        self.log_weights.add_(gap, alpha=after - before)
+        if self.step < self.steps:
+            state = self._fresh(self.path.moved(self.state, base, gap, after))
+            self.state, info = self.kernel.step(self.path, state, self.one, self.generator)
+            self.evaluations += info.evaluations
 
     def _fresh(self, state: State) -> State:
         """`state`, with its auxiliary variables recomputed at the path's temperature if they depend on it."""
@@ -100,41 +87,19 @@ class TargetAnnealing:
             return self.kernel.refreshed(self.path, state, self.one)
         return state
 
-    def state_dict(self) -> dict[str, Any]:
-        """Copies of everything that the remaining steps need, random number generators included."""
-        generator = self.generator
-        return {
-            "betas": torch.tensor(self.betas, dtype=torch.float64),
-            "step": self.step,
-            "beta": self.path.beta,
-            "evaluations": self.evaluations,
-            "state": {name: tensor.clone() for name, tensor in self._tensors().items()},
-            "log_weights": self.log_weights.clone(),
-            "generator": generator.state_dict() if isinstance(generator, Streams) else generator.get_state(),
-        }
+    def _saved(self) -> dict[str, Any]:
+        state = {name: tensor.clone() for name, tensor in self._tensors().items()}
+        return {"beta": self.path.beta, "evaluations": self.evaluations, "state": state}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict` of the same annealing, bit for bit.
-
-        Raises:
-            ValueError: if it comes from other temperatures, seeds, chains or another kernel.
-        """
-        if state["betas"].tolist() != self.betas:
-            raise ValueError("the saved annealing has other temperatures than this one")
+    def _restore(self, state: Mapping[str, Any]) -> None:
         own = {name: tensor.clone() for name, tensor in self._tensors().items()}
         if set(own) != set(state["state"]):
             raise ValueError("the saved annealing is from another kernel")
         for name, tensor in own.items():
             restore(name, tensor, state["state"][name])
-        restore("log_weights", self.log_weights, state["log_weights"])
         theta, log_prob, grad = own.pop("theta"), own.pop("log_prob"), own.pop("grad", None)
         self.state = State(theta, log_prob, grad, {name.removeprefix("aux."): own[name] for name in own})
-        if isinstance(self.generator, Streams):
-            self.generator.load_state_dict(state["generator"])
-        else:
-            self.generator.set_state(state["generator"])
-        self.step, self.path.beta = int(state["step"]), float(state["beta"])
-        self.evaluations = int(state["evaluations"])
+        self.path.beta, self.evaluations = float(state["beta"]), int(state["evaluations"])
 
     def _tensors(self) -> dict[str, Tensor]:
         """All tensors of the state by name."""
@@ -157,11 +122,11 @@ def check_transition(target: Target, kernel: Kernel) -> None:
             "annealing needs a target with a positive density at every state, as its reference distribution "
             f"has; {type(target).__name__} is constrained"
         )
-    check_kernel(kernel)
+    check_annealing_kernel(kernel)
     kernel.check(AnnealedTarget(target, reference, 1.0))
 
 
-def check_kernel(kernel: Kernel | Tunable) -> None:
+def check_annealing_kernel(kernel: Kernel | Tunable) -> None:
     """Refuses a kernel that annealed importance sampling cannot use for any target.
 
     Raises:

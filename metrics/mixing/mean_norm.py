@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
-from metrics.statistics.sums import restore
 from samplers.hyperparameters import count, positive
 from samplers.kernel import Info
 from targets.spaces import Real
-
-KEPT = ("totals", "present", "first", "since")
-"""The tensors that a checkpoint holds."""
 
 
 class MeanNorm(Metric):
@@ -53,6 +48,7 @@ class MeanNorm(Metric):
     unit = "state units"
     direction = "min"
     supports_levels = True
+    saved = ("steps", "totals", "present", "first", "since")
 
     def __init__(self, context: Context, threshold: float = 0.1, every: int = 10) -> None:
         super().__init__(context)
@@ -104,20 +100,6 @@ class MeanNorm(Metric):
             ValueError: always, since the step of a crossing depends on the running mean from the start.
         """
         raise ValueError(f"{self.name} follows a running mean and cannot be merged from parts of a run")
-
-    def state_dict(self) -> dict[str, Any]:
-        tensors = {name: getattr(self, name).clone() for name in KEPT}
-        return {"steps": self.steps, **tensors}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
-
-        Raises:
-            ValueError: if it is of other numbers of seeds or chains.
-        """
-        for name in KEPT:
-            restore(name, getattr(self, name), state[name])
-        self.steps = int(state["steps"])
 
 
 def _means(part: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,12 +1,68 @@
-"""Round trips of replicas: from the cold end of the ladder to the hot end and back."""
+"""Round trips of replicas: from the cold end of the ladder to the hot end and back.
+
+Each replica of each chain is in one of three states, which change only at the ends of the ladder:
+
+    NEW --cold--> LEFT_COLD --hot--> REACHED_HOT --cold--> LEFT_COLD, which completes one round trip.
+"""
 
 from __future__ import annotations
 
+from typing import Self
+
+import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric
 from metrics.requirements import require_replicas
-from metrics.statistics.round_trip_counts import RoundTripCounts
+from metrics.statistics.sums import Sums
+from samplers.kernel import Info
+
+NEW, LEFT_COLD, REACHED_HOT = 0, 1, 2
+
+
+class RoundTripCounts(Sums):
+    """Completed round trips, from the replica labels after each swap round.
+
+    Attributes:
+        trips: round trips of each chain, summed over replicas, ``(seeds, chains)``, int64.
+        state: NEW, LEFT_COLD or REACHED_HOT of each replica, ``(replicas, seeds, chains)``, int64.
+        hot_first: whether the replica visited the hot end before the cold one, like `state`; `merge` needs
+            it.
+
+    Raises:
+        UnsupportedMetric: if the kernel has no replicas that swap.
+    """
+
+    saved = ("state", "hot_first")
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        shape = (require_replicas("round trips", context), context.seeds, context.chains)
+        self.trips = self.zeros("trips", *shape[1:], dtype=torch.int64)
+        self.state = torch.full(shape, NEW, device=context.device)
+        self.hot_first = torch.zeros(shape, dtype=torch.bool, device=context.device)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if info.swap is None:
+            return
+        cold, hot = info.swap.replica[:1], info.swap.replica[-1:]
+        self.trips.add_((self.state.gather(0, cold) == REACHED_HOT).squeeze(0))
+        self.state.scatter_(0, cold, LEFT_COLD)
+        at_hot = self.state.gather(0, hot)
+        self.hot_first.scatter_(0, hot, self.hot_first.gather(0, hot) | (at_hot == NEW))
+        self.state.scatter_(0, hot, torch.where(at_hot == NEW, NEW, REACHED_HOT))
+        self.steps += 1
+
+    def merge(self, other: Self) -> None:
+        state, hot_first = other.state.to(self.state.device), other.hot_first.to(self.state.device)
+        saw_cold = state != NEW
+        # `other` alone cannot count a round trip that had started before its first step.
+        underway = (self.state == REACHED_HOT) | ((self.state == LEFT_COLD) & hot_first)
+        super().merge(other)
+        self.trips.add_((underway & saw_cold).sum(0))
+        self.hot_first |= (self.state == NEW) & hot_first
+        carried = torch.where(underway, REACHED_HOT, self.state)
+        self.state.copy_(torch.where(saw_cold, state, carried))
 
 
 class RoundTrips(Metric):

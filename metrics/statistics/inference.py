@@ -41,10 +41,10 @@ class Interval:
         return None if self.hi is None else self.hi - self.mean
 
 
-def _spread(values: np.ndarray) -> float:
-    """Standard deviation (n - 1), exactly 0 where values differ by rounding alone."""
-    rounding = 8 * np.finfo(np.float64).eps * float(np.abs(values).max())
-    return 0.0 if float(np.ptp(values)) <= rounding else float(values.std(ddof=1))
+def _is_rounding(differences: np.ndarray, *of: np.ndarray) -> bool:
+    """Whether `differences`, of numbers of the size of those in `of`, vary by rounding alone."""
+    size = float(max(np.abs(values).max() for values in of))
+    return bool(np.ptp(differences) <= 8 * np.finfo(np.float64).eps * size)
 
 
 def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
@@ -61,7 +61,7 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     mean = float(data.mean())
     if data.size == 1:
         return Interval(mean, None, None, None, 1)
-    sd = _spread(data)
+    sd = 0.0 if _is_rounding(data, data) else float(data.std(ddof=1))
     if sd == 0.0:
         return Interval(mean, 0.0, None, None, data.size)
     margin = float(stats.t.ppf(0.5 + level / 2, data.size - 1)) * sd / math.sqrt(data.size)
@@ -73,11 +73,9 @@ def _paired_differences(a: Mapping[int, float], b: Mapping[int, float]) -> np.nd
     seeds = sorted(a.keys() & b.keys())
     if len(seeds) < 2:
         return None
-    first = np.asarray([a[seed] for seed in seeds], dtype=np.float64)
-    second = np.asarray([b[seed] for seed in seeds], dtype=np.float64)
-    differences = first - second
-    rounding = 8 * np.finfo(np.float64).eps * float(max(np.abs(first).max(), np.abs(second).max()))
-    return None if float(np.ptp(differences)) <= rounding else differences
+    first, second = (np.asarray([values[seed] for seed in seeds], dtype=np.float64) for values in (a, b))
+    differences: np.ndarray = first - second
+    return None if _is_rounding(differences, first, second) else differences
 
 
 def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:

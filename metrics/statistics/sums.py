@@ -8,7 +8,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Statistic
+from metrics.metric import Context, Statistic, restore
 
 
 class Sums(Statistic):
@@ -35,25 +35,11 @@ class Sums(Statistic):
             total.add_(other.sums[name].to(total.device))
 
     def state_dict(self) -> dict[str, Any]:
-        return {"steps": self.steps, "sums": {name: total.clone() for name, total in self.sums.items()}}
+        sums = {name: total.clone() for name, total in self.sums.items()}
+        return {"steps": self.steps, "sums": sums, **super().state_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
-
-        Raises:
-            ValueError: if a saved sum has a different shape.
-        """
+        super().load_state_dict(state)
         for name, total in self.sums.items():
             restore(name, total, state["sums"][name])
         self.steps = int(state["steps"])
-
-
-def restore(name: str, into: Tensor, saved: Tensor) -> None:
-    """Copies `saved` into the tensor `into`, without broadcasting.
-
-    Raises:
-        ValueError: if the shapes differ; the message calls the tensor `name`.
-    """
-    if saved.shape != into.shape:
-        raise ValueError(f"{name} must have the shape {tuple(into.shape)}, {tuple(saved.shape)} was saved")
-    into.copy_(saved)

@@ -1,10 +1,10 @@
-"""Series of a scalar along the chains, thinned so that memory does not grow with the number of steps."""
+"""Series of values along the run, thinned so that memory does not grow with the number of steps."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -19,59 +19,77 @@ MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
 
 
 class ThinnedSeries(Statistic, ABC):
-    """The values at steps that are multiples of `stride`, ``(rows, seeds, chains)``.
+    """The values at the steps `start`, `start` + `stride`, `start` + 2 `stride`, ..
 
     When all rows are used every other one is dropped and the stride doubles, so that the stored steps depend
-    on the number of steps only. There are at most 2,048 rows; with many chains fewer (131,072 values per
-    seed), but at least 128.
+    on the number of steps only.
+
+    Args:
+        shape: of the values of all seeds.
+        dtype: of the values.
+        capacity: maximum number of rows.
+        stride: steps between stored values, at first.
 
     Attributes:
-        stride: steps between stored values.
         steps: the stored steps, ascending.
     """
 
-    def __init__(self, context: Context, dtype: torch.dtype) -> None:
+    start: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        context: Context,
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        capacity: int,
+        stride: int = 1,
+    ) -> None:
         super().__init__(context)
-        self.capacity = max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // context.chains)) // 2 * 2
-        self._rows = torch.zeros(
-            (self.capacity, context.seeds, context.chains), dtype=dtype, device=context.device
-        )
+        self._rows = torch.zeros((capacity, *shape), dtype=dtype, device=context.device)
         self.steps: list[int] = []
-        self.stride = 1
+        self.stride = stride
 
     @abstractmethod
-    def value(self, theta: Tensor) -> Tensor:
-        """The scalar of each chain, ``(seeds, chains)``; called at stored steps only."""
+    def value(self, step: int, theta: Tensor) -> Tensor:
+        """The value at `step`, called at stored steps only."""
+
+    @property
+    def capacity(self) -> int:
+        """Maximum number of rows."""
+        return len(self._rows)
 
     @property
     def rows(self) -> Tensor:
-        """The stored values, ``(rows, seeds, chains)``."""
+        """The stored values, ``(rows, *shape)``."""
         return self._rows[: len(self.steps)]
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
-        if step % self.stride == 0:
-            self._make_room()
-        if step % self.stride == 0:
-            self._rows[len(self.steps)] = self.value(theta)
-            self.steps.append(step)
+        if self._has_room(step):
+            self._keep(step, self.value(step, theta))
 
     def merge(self, other: Self) -> None:
         while self.stride < other.stride:
             self._thin()
         for step, row in zip(other.steps, other.rows, strict=True):
-            if step % self.stride == 0:
-                self._make_room()
-            if step % self.stride == 0:
-                self._rows[len(self.steps)] = row
-                self.steps.append(step)
+            if self._has_room(step):
+                self._keep(step, row)
 
-    def _make_room(self) -> None:
-        while len(self.steps) == self.capacity:
+    def _has_room(self, step: int) -> bool:
+        """Whether the value of `step` is to be stored; makes room for it."""
+        while self._is_stored(step) and len(self.steps) == self.capacity:
             self._thin()
+        return self._is_stored(step)
+
+    def _is_stored(self, step: int) -> bool:
+        return (step - self.start) % self.stride == 0
+
+    def _keep(self, step: int, row: Tensor) -> None:
+        self._rows[len(self.steps)] = row
+        self.steps.append(step)
 
     def _thin(self) -> None:
         self.stride *= 2
-        kept = [place for place, step in enumerate(self.steps) if step % self.stride == 0]
+        kept = [place for place, step in enumerate(self.steps) if self._is_stored(step)]
         for new, old in enumerate(kept):  # row by row: indexing with a list would copy it from the host
             self._rows[new] = self._rows[old]
         self.steps = [self.steps[place] for place in kept]
@@ -86,7 +104,7 @@ class ThinnedSeries(Statistic, ABC):
             ValueError: if the saved rows have a different shape.
         """
         saved, steps = state["rows"], [int(step) for step in state["steps"]]
-        expected = (len(steps), self.context.seeds, self.context.chains)
+        expected = (len(steps), *self._rows.shape[1:])
         if tuple(saved.shape) != expected or len(steps) > self.capacity:
             raise ValueError(
                 f"the series must have at most {self.capacity} rows of the shape {expected[1:]}, "
@@ -96,17 +114,28 @@ class ThinnedSeries(Statistic, ABC):
         self.rows.copy_(saved)
 
 
-class LogProbSeries(ThinnedSeries):
+class ChainSeries(ThinnedSeries):
+    """A scalar of each chain, ``(rows, seeds, chains)``.
+
+    There are at most 2,048 rows; with many chains fewer (131,072 values per seed), but at least 128.
+    """
+
+    def __init__(self, context: Context, dtype: torch.dtype) -> None:
+        capacity = max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // context.chains)) // 2 * 2
+        super().__init__(context, (context.seeds, context.chains), dtype, capacity)
+
+
+class LogProbSeries(ChainSeries):
     """U(theta) along the chains; costs one evaluation of the target at each stored step."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context, context.target.like().dtype)
 
-    def value(self, theta: Tensor) -> Tensor:
+    def value(self, step: int, theta: Tensor) -> Tensor:
         return self.context.target.log_prob(theta)
 
 
-class ModeSeries(ThinnedSeries):
+class ModeSeries(ChainSeries):
     """Number of the mode with the largest responsibility along the chains, int16."""
 
     def __init__(self, context: Context) -> None:
@@ -115,12 +144,7 @@ class ModeSeries(ThinnedSeries):
         table = responsibility_table(context)
         self.mode_of_state = None if table is None else table.argmax(-1)
 
-    @property
-    def modes(self) -> int:
-        """Number of modes."""
-        return len(self.target.modes)
-
-    def value(self, theta: Tensor) -> Tensor:
+    def value(self, step: int, theta: Tensor) -> Tensor:
         space = self.context.target.space
         if self.mode_of_state is not None and isinstance(space, Discrete):
             return self.mode_of_state[space.index(theta)]

@@ -1,11 +1,12 @@
-"""Visit counts of all states of an enumerable space."""
+"""Visit counts of all states of an enumerable space, and the metrics that are functions of them."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from metrics.metric import Context
+from metrics.metric import Context, Metric
+from metrics.requirements import require_enumeration
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
 from targets.spaces import Discrete
@@ -44,3 +45,25 @@ class VisitHistogram(Sums):
     def frequencies(self) -> Tensor:
         """Relative visit frequencies, ``(seeds, size)``, float64; NaN for a seed without draws."""
         return self.counts.double() / self.draws
+
+
+class FrequencyMetric(Metric):
+    """A function of the visit frequencies of a target whose states can be listed.
+
+    Attributes:
+        space: the target's space.
+        probabilities: exact probabilities of its states, ``(size,)``, float64.
+        visits: the visit histogram.
+
+    Raises:
+        UnsupportedMetric: if the target's states cannot be listed.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.space, self.probabilities = require_enumeration(self.name, context)
+        self.visits = context.statistic(VisitHistogram)
+
+    def gaps(self) -> Tensor:
+        """Visit frequencies less probabilities, ``(seeds, size)``."""
+        return self.visits.frequencies() - self.probabilities

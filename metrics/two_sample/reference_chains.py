@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from metrics.mixing.rhat import potential_scale_reduction
+from metrics.metric import restore
+from metrics.mixing.diagnostics import potential_scale_reduction
 from metrics.two_sample.mmd_statistics import null_sd, permutation_p_value, u_statistic
 from metrics.two_sample.reference_sample import ReferenceSample
 from samplers.discrete.rbm_gibbs import RBMGibbs
@@ -165,15 +166,10 @@ class ReferenceChains:
         Raises:
             ValueError: if it was saved with other numbers of chains, keeps or steps.
         """
-        parts = {"theta": self.theta, "kept": self._kept, "energies": self._energies}
-        for name, into in parts.items():
-            if state[name].shape != into.shape:
-                raise ValueError(
-                    f"{name} must have the shape {tuple(into.shape)}, {tuple(state[name].shape)} was saved"
-                )
-        self._state = self._at(state["theta"].to(self.theta))
-        self._kept.copy_(state["kept"])
-        self._energies.copy_(state["energies"])
+        theta = self.theta.clone()
+        for name, into in {"theta": theta, "kept": self._kept, "energies": self._energies}.items():
+            restore(name, into, state[name])
+        self._state = self._at(theta)
         self._generator.set_state(state["generator"].cpu())
         self.step = int(state["step"])
 

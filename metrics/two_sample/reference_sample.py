@@ -8,14 +8,13 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, UnsupportedMetric
-from metrics.two_sample.hamming_kernel import COLUMNS, HammingKernel
+from metrics.two_sample.hamming_kernel import COLUMNS, HammingKernel, PackedDraws
 from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
     detection_constant,
     u_statistic_given,
     v_statistic,
 )
-from metrics.two_sample.packed_draws import PackedDraws
 from targets.spaces import Binary
 
 MOST_GROUPS, MOST_CENTRED = 200, 1000

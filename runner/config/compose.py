@@ -25,8 +25,10 @@ from runner.execution.errors import UserError, one_sentence
 
 CONFIG = "config"
 
-HYDRA_KEYS_KEPT = ("hydra.searchpath=",)
-"""Overrides of Hydra itself that decide what a configuration is: a command that repeats a run has them."""
+
+def searched(hydra_overrides: Sequence[str]) -> list[str]:
+    """Those of Hydra's overrides that say where configurations are: a command that repeats a run has them."""
+    return [line for line in hydra_overrides if line.startswith("hydra.searchpath=")]
 
 
 def share(fraction: float, whole: Any, least: int = 0) -> Any:
@@ -47,19 +49,15 @@ def power(base: Any, exponent: Any) -> Any:
     return float(base) ** float(exponent) if number else base
 
 
-def register_resolvers() -> None:
-    """Makes our resolvers known to OmegaConf in this process."""
-    OmegaConf.register_new_resolver("share", share, replace=True)
-    OmegaConf.register_new_resolver("power", power, replace=True)
-
-
-register_resolvers()
+OmegaConf.register_new_resolver("share", share, replace=True)
+OmegaConf.register_new_resolver("power", power, replace=True)
 
 
 def initialise() -> None:
     """Starts Hydra on the package `conf`, unless it runs already."""
     if not GlobalHydra.instance().is_initialized():
-        _chosen.cache_clear()
+        for cached in (options, choice, _job):
+            cached.cache_clear()
         initialize_config_module("conf", job_name="runner", version_base="1.3")
 
 
@@ -94,20 +92,20 @@ def sentence(error: BaseException) -> str:
     return ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts)) + "."
 
 
-def compose(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+def compose(overrides: Sequence[str]) -> DictConfig:
     """The configuration that `overrides` describe.
 
     Raises:
         UserError: if Hydra refuses them.
     """
-    return folded(composed(overrides, with_hydra=with_hydra))
+    return folded(composed(overrides))
 
 
-def composed(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
+def composed(overrides: Sequence[str]) -> DictConfig:
     """Like `compose`, with the group `tempering` still beside the sampler."""
     initialise()
     with one_sentence_errors():
-        return hydra_compose(CONFIG, list(overrides), return_hydra_config=with_hydra)
+        return hydra_compose(CONFIG, list(overrides))
 
 
 def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> DictConfig:
@@ -121,7 +119,7 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
     values = [o for o in given if o not in chosen]
     if any(override.type is not OverrideType.CHANGE for override in values):
         return compose(overrides)
-    config = copy.deepcopy(_chosen(tuple(override.input_line or "" for override in chosen)))
+    config = copy.deepcopy(_job(tuple(override.input_line or "" for override in chosen)))
     with one_sentence_errors():
         for override in values:
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
@@ -129,16 +127,23 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
 
 
 @functools.cache
-def _chosen(overrides: tuple[str, ...]) -> DictConfig:
-    """What is chosen by groups alone; an experiment's own blocks, which no job reads, are left out."""
-    config = composed(overrides)
+def choice(overrides: tuple[str, ...]) -> DictConfig:
+    """What `overrides` of groups alone make, composed once; not to be changed."""
+    return composed(overrides)
+
+
+@functools.cache
+def _job(overrides: tuple[str, ...]) -> DictConfig:
+    """A `choice` without an experiment's own blocks, which no job reads."""
+    config = copy.deepcopy(choice(overrides))
     with open_dict(config):
         for block in ("sweep", "table"):
             config.pop(block, None)
     return config
 
 
-def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False) -> list[str]:
+@functools.cache
+def options(group: str, hydra_overrides: tuple[str, ...], *, groups: bool = False) -> list[str]:
     """Names in a configuration group, of options or (`groups`) of the groups inside it.
 
     Args:
@@ -147,4 +152,4 @@ def options(group: str, hydra_overrides: Sequence[str], *, groups: bool = False)
     """
     kind = ObjectType.GROUP if groups else ObjectType.CONFIG
     with one_sentence_errors():
-        return loader().get_group_options(group, kind, config_name=CONFIG, overrides=list(hydra_overrides))
+        return loader().get_group_options(group, kind, overrides=list(hydra_overrides))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import conf
-from runner.execution.errors import UserError, listed, nearest, one_sentence
+from runner.execution.errors import UserError, listed, not_allowed, one_sentence
 
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
@@ -25,7 +25,7 @@ READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
 
 
-def identifying(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
     spec = described(name, binarisation, key)
     return {
@@ -45,11 +45,8 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
         UserError: for a name or a binarisation that does not exist, or a file that is not there.
     """
     if binarisation is not None and binarisation not in BINARISATIONS:
-        hint = nearest(str(binarisation), BINARISATIONS)
-        raise UserError(
-            f"target.binarisation must be null or one of {listed(BINARISATIONS)}, "
-            f"{binarisation!r} was given{hint or '.'}"
-        )
+        allowed = f"target.binarisation must be null or one of {listed(BINARISATIONS)}"
+        raise not_allowed(allowed, binarisation, BINARISATIONS)
     if str(name).endswith(".npz"):
         spec = {
             "_target_": "targets.datasets.npz.load_npz",
@@ -59,7 +56,7 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
             "sha256": file_digest(str(name)),
         }
     else:
-        spec = dict(_option(str(name), key))
+        spec = dict(option("dataset", str(name), f"{key} must be a file.npz or one of"))
     return spec | ({"binarisation": binarisation} if binarisation is not None else {})
 
 
@@ -92,20 +89,18 @@ def _load(name: str, binarisation: str | None, root: str | None, content: str | 
     return found
 
 
-def names() -> list[str]:
-    """The data sets of `conf/dataset`."""
-    return sorted(path.stem for path in (Path(conf.__path__[0]) / "dataset").glob("*.yaml"))
-
-
 @functools.cache
-def _option(name: str, key: str) -> Mapping[str, Any]:
-    known = names()
+def option(group: str, name: str, must_be: str) -> Mapping[str, Any]:
+    """The content of ``conf/GROUP/NAME.yaml``.
+
+    Raises:
+        UserError: if there is no such file; `must_be` is how the sentence begins that lists those that are.
+    """
+    folder = Path(conf.__path__[0]) / group
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in known:
-        hint = nearest(name, known)
-        raise UserError(
-            f"{key} must be a file.npz or one of {listed(known)}, '{name}' was given{hint or '.'}"
-        )
-    content = yaml.safe_load((Path(conf.__path__[0]) / "dataset" / f"{name}.yaml").read_text())
+        raise not_allowed(f"{must_be} {listed(known)}", name, known)
+    content = yaml.safe_load((folder / f"{name}.yaml").read_text())
     assert isinstance(content, dict)
     return content
 

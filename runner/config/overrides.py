@@ -14,7 +14,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
-from runner.config.compose import composed, loader, one_sentence_errors, options
+from runner.config.compose import choice, initialise, loader, one_sentence_errors, options
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
 
@@ -61,26 +61,22 @@ class Names:
     """
 
     def __init__(self, hydra_overrides: Sequence[str]) -> None:
-        self.hydra = list(hydra_overrides)
+        initialise()
+        self.hydra = tuple(hydra_overrides)
         self.groups = [group for group in options("", self.hydra, groups=True) if group != "hydra"]
-        self._options: dict[str, list[str]] = {}
-        self._composed: dict[str, dict[str, Any]] = {}
+        self._composed: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def options(self, group: str) -> list[str]:
         """The options of a group."""
-        if group not in self._options:
-            self._options[group] = options(group, self.hydra)
-        return self._options[group]
+        return options(group, self.hydra)
 
-    def composed(self, *choice: str) -> dict[str, Any]:
-        """The configuration under the overrides `choice`, unresolved."""
-        key = " ".join(choice)
-        if key not in self._composed:
-            config = composed([*self.hydra, *choice])
-            content = OmegaConf.to_container(config, resolve=False)
+    def composed(self, *chosen: str) -> dict[str, Any]:
+        """The configuration under the choices `chosen` of groups, unresolved."""
+        if chosen not in self._composed:
+            content = OmegaConf.to_container(choice((*self.hydra, *chosen)), resolve=False)
             assert isinstance(content, dict)
-            self._composed[key] = {str(name): value for name, value in content.items()}
-        return self._composed[key]
+            self._composed[chosen] = {str(name): value for name, value in content.items()}
+        return self._composed[chosen]
 
     def check_hydra(self, override: Override) -> None:
         """Refuses an unknown launcher, sweeper or other option of Hydra's.
@@ -104,11 +100,14 @@ class Names:
         for override in overrides:
             if self._is_group(override):
                 self._check_option(override)
-        choices = {o.key_or_group: o.input_line or "" for o in overrides if self._is_group(o)}
+        chosen = [o.input_line or "" for o in overrides if self._is_group(o)]
         own = own_nodes(overrides)
-        for override in overrides:
-            if not self._is_group(override):
-                self._check_key(override, choices, own)
+        keys = [o for o in overrides if not self._is_group(o) and not _inside(o.key_or_group, own)]
+        if keys:
+            config = self.composed(*chosen)
+            config = {**config, "sampler": without_leftovers(config["sampler"])}
+            for override in keys:
+                self._check_key(override, config)
 
     def _is_group(self, override: Override) -> bool:
         return override.key_or_group in self.groups and not override.is_delete()
@@ -127,17 +126,11 @@ class Names:
             if name not in self.options(group):
                 raise unknown(group, "null" if name is None else str(name), self.options(group))
 
-    def _check_key(self, override: Override, choices: Mapping[str, str], own: Sequence[str]) -> None:
+    def _check_key(self, override: Override, config: Mapping[str, Any]) -> None:
         key = override.key_or_group
-        if any(key == f"{node}._target_" or key.startswith(f"{node}.") for node in own):
-            return
         if override.is_delete():
             raise UserError(f"Keys cannot be removed, '{override.input_line}' was given.")
         root = key.split(".", 1)[0]
-        choice = [choices[EXPERIMENT]] if EXPERIMENT in choices else []
-        choice += [choices[root]] if root in choices and root != EXPERIMENT else []
-        config = self.composed(*choice)
-        config = {**config, "sampler": without_leftovers(config["sampler"])}
         node = config.get(root)
         known = flattened(config) if root not in self.groups or "." not in key else flattened({root: node})
         if key in known:
@@ -174,6 +167,10 @@ def own_nodes(overrides: Sequence[Override]) -> list[str]:
     return [o.key_or_group.removesuffix(suffix) for o in overrides if o.key_or_group.endswith(suffix)]
 
 
+def _inside(key: str, nodes: Sequence[str]) -> bool:
+    return any(key.startswith(f"{node}.") for node in nodes)
+
+
 def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
     """The overrides of one job, so that a class they name gets the arguments they name and no others.
 
@@ -184,15 +181,14 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
     own = own_nodes(overrides)
     if not own:
         return list(lines)
-    choice = [o.input_line or "" for o in overrides if o.key_or_group in names.groups]
-    config = OmegaConf.create(names.composed(*choice))
+    chosen = [o.input_line or "" for o in overrides if o.key_or_group in names.groups]
+    config = OmegaConf.create(names.composed(*chosen))
     written: list[str] = []
     for override in overrides:
         line = override.input_line or ""
         argument = not override.key_or_group.endswith("._target_") and not override.is_delete()
-        inside = any(override.key_or_group.startswith(f"{node}.") for node in own)
-        plain = line.lstrip("+")
-        written.append(f"++{plain}" if inside and argument else line)
+        inside = _inside(override.key_or_group, own)
+        written.append(f"++{line.lstrip('+')}" if inside and argument else line)
     for node in own:
         inherited = OmegaConf.select(config, node)
         touched = [o.key_or_group for o in overrides if o.key_or_group.startswith(f"{node}.")]

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-import conf
-from runner.execution.errors import UserError, listed, nearest, one_sentence
+from runner.config.datasets import option
+from runner.execution.errors import UserError, one_sentence
 
 if TYPE_CHECKING:
     from targets.tabular.tabular_data import TabularData
@@ -30,12 +27,8 @@ def with_rows(described: Mapping[str, Any], root: Any) -> dict[str, Any]:
     if "tabular" not in described:
         return dict(described)
     own = {key: value for key, value in described.items() if key not in ("tabular", "split_seed", "rows")}
-    return {
-        **own,
-        "tabular": load_tabular(
-            described["tabular"], described.get("split_seed", 0), root, described.get("rows")
-        ),
-    }
+    split_seed, rows = described.get("split_seed", 0), described.get("rows")
+    return own | {"tabular": load_tabular(described["tabular"], split_seed, root, rows)}
 
 
 def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
@@ -57,11 +50,6 @@ def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> Tab
         raise UserError(f"{'target.' if said.startswith('rows ') else ''}{said}.") from error
 
 
-def names() -> list[str]:
-    """The sets of `conf/tabular`."""
-    return sorted(path.stem for path in (Path(conf.__path__[0]) / "tabular").glob("*.yaml"))
-
-
 def target_name(described: Mapping[str, Any]) -> str | None:
     """What results call a target that is made of rows; None for any other."""
     return f"{described.get('name')}/{described['tabular']}" if "tabular" in described else None
@@ -77,12 +65,7 @@ def notes(target: Target) -> tuple[str, ...]:
 def _load(name: str, split_seed: int, root: str | None) -> TabularData:
     from runner.config.construct import locate
 
-    known = names()
-    if name not in known:
-        raise UserError(
-            f"target.tabular must be one of {listed(known)}, '{name}' was given{nearest(name, known) or '.'}"
-        )
-    spec = yaml.safe_load((Path(conf.__path__[0]) / "tabular" / f"{name}.yaml").read_text())
+    spec = dict(option("tabular", name, "target.tabular must be one of"))
     path = spec.pop("_target_")
     spec.pop("name", None)
     found: TabularData = locate(path, f"conf/tabular/{name}._target_")(

@@ -17,7 +17,7 @@ def names_a_file(target: Mapping[str, Any]) -> bool:
     return "file" in target and "root" in target
 
 
-def identifying(target: Mapping[str, Any]) -> dict[str, Any]:
+def tour_identity(target: Mapping[str, Any]) -> dict[str, Any]:
     """The node of a target with digests of its file, and of the tour beside it, instead of their paths.
 
     Raises:

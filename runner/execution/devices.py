@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.execution.errors import UserError, nearest
+from runner.execution.errors import UserError, not_allowed
 
 if TYPE_CHECKING:
     import torch
@@ -20,8 +20,7 @@ def device_type(name: Any) -> str:
         UserError: if `name` is none of these, or CUDA is asked for and not there.
     """
     if name not in DEVICES:
-        hint = nearest(str(name), DEVICES)
-        raise UserError(f"device must be one of auto, cpu, cuda, {name!r} was given{hint or '.'}")
+        raise not_allowed("device must be one of auto, cpu, cuda", name, DEVICES)
     if name == "cpu":
         return "cpu"
     import torch
@@ -42,8 +41,7 @@ def floating_point(name: Any) -> torch.dtype:
         UserError: if it is neither float32 nor float64.
     """
     if name not in DTYPES:
-        hint = nearest(str(name), DTYPES)
-        raise UserError(f"dtype must be float32 or float64, {name!r} was given{hint or '.'}")
+        raise not_allowed("dtype must be float32 or float64", name, DTYPES)
     import torch
 
     found: torch.dtype = getattr(torch, name)

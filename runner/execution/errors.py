@@ -44,6 +44,11 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f"; did you mean '{closest}'?" if score >= NEAR else ""
 
 
+def not_allowed(what: str, given: object, allowed: Iterable[str]) -> UserError:
+    """``dtype must be float32 or float64, 'float' was given``, with the nearest; `what` is what must be."""
+    return UserError(f"{what}, {given!r} was given{nearest(str(given), allowed) or '.'}")
+
+
 def similarity(one: str, other: str) -> float:
     """How similar two names are, from 0 to 1; swapped letters count as half a difference."""
     in_order = difflib.SequenceMatcher(None, one, other).ratio()

@@ -18,7 +18,7 @@ import numpy as np
 import wandb
 
 from runner.execution.errors import one_sentence, warn
-from runner.store.draw_files import sheet
+from runner.store.array_files import sheet
 
 MODES = ("online", "offline", "disabled")
 REACH_SECONDS = 5.0
@@ -95,7 +95,9 @@ class WandbLogger:
         run = self._open(run_id, name=f"{experiment}, {scale}", job_type="table")
         content: dict[str, Any] = {path.stem: wandb.Image(str(path)) for path in sorted(folder.glob("*.png"))}
         if (folder / "table.csv").is_file():
-            content["table"] = wandb.Table(dataframe=_read_csv(folder / "table.csv"))
+            import pandas
+
+            content["table"] = wandb.Table(dataframe=pandas.read_csv(folder / "table.csv"))
         run.log(content)
         run.finish()
 
@@ -156,9 +158,3 @@ def reachable(url: str) -> bool:
 def _name(group: Any) -> str:
     """The name of a configuration group, which is a mapping with a `name`, or the name itself."""
     return str(group.get("name", "")) if isinstance(group, Mapping) else str(group or "")
-
-
-def _read_csv(path: Path) -> Any:
-    import pandas
-
-    return pandas.read_csv(path)

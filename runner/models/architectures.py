@@ -1,4 +1,4 @@
-"""The architectures whose models can be learned and saved, and how a file's weights show which one it is."""
+"""What must be known of a class of models to learn, write and read them: of ours and of the user's own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Any
 
 from torch import Tensor
 
-from runner.execution.errors import listed
+from runner.config.construct import locate
+from runner.execution.errors import UserError, listed
 from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
 from targets.target import Target
+
+RESNET_SETTINGS = ("shape", "precision", "compile")
+"""Arguments of a ResNetEBM that its weights do not say."""
 
 RESNET_ENDS = ("data_mean", "network.first.weight", "network.last.weight")
 """Tensors that a ResNetEBM of any size has."""
@@ -21,25 +25,25 @@ RESNET_ENDS = ("data_mean", "network.first.weight", "network.last.weight")
 
 @dataclass(frozen=True)
 class Architecture:
-    """What must be known of a class of models to learn them, write them and read them.
+    """A class of models.
 
     Attributes:
-        model: the class. Its constructor takes n_visible, mean and seed, and its `data_mean` is a buffer.
+        model: the class. Its constructor takes n_visible, mean and seed, the latter two with defaults.
         sizes: the constructor's arguments that the shapes of its weights say, by argument; raises ValueError
             where they are the weights of something else, its sentence goes on from "The model file ...".
-        settings: of a model, the constructor's other arguments, which its file holds.
-        setting_names: their names.
+        settings: of a model, what else its file holds: the constructor's other arguments.
+        restored: the constructor's other arguments, from the metadata of a file.
         of_data: arguments that the data set decides, besides n_visible and mean.
     """
 
     model: type[Target]
     sizes: Callable[[Mapping[str, Tensor]], dict[str, int]]
     settings: Callable[[Any], dict[str, Any]] = lambda _: {}
-    setting_names: tuple[str, ...] = ()
+    restored: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
     of_data: Callable[[Dataset], dict[str, Any]] = lambda _: {}
 
     def arguments(self, model: Target) -> dict[str, Any]:
-        """The constructor's arguments of `model` that its file holds, fit for JSON."""
+        """What the file of `model` holds to build it, fit for JSON."""
         return {**self.sizes(model.state_dict()), **self.settings(model)}
 
 
@@ -84,7 +88,8 @@ def _resnet_sizes(weights: Mapping[str, Tensor]) -> dict[str, int]:
 
 
 def _resnet_settings(model: ResNetEBM) -> dict[str, Any]:
-    return {"shape": list(model.shape), "precision": model.precision, "compile": model.compile_on_cuda}
+    options = model.options
+    return {"shape": list(model.shape), "precision": options.precision, "compile": options.compile}
 
 
 ARCHITECTURES = {
@@ -92,20 +97,58 @@ ARCHITECTURES = {
     "resnet_ebm": Architecture(
         ResNetEBM,
         _resnet_sizes,
-        _resnet_settings,
-        setting_names=("shape", "precision", "compile"),
+        settings=_resnet_settings,
+        restored=lambda metadata: {key: metadata[key] for key in RESNET_SETTINGS if key in metadata},
         of_data=lambda data: {"shape": list(data.shape)},
     ),
 }
-"""By the name in a model file."""
+"""Ours, by the name in a model file."""
 
 
-def architecture_of(model: object) -> str | None:
-    """The name of the architecture of a model, or of the class of one; None where it cannot be saved."""
-    cls = model if isinstance(model, type) else type(model)
-    return next((name for name, each in ARCHITECTURES.items() if each.model is cls), None)
+def architecture_name(model: type) -> str:
+    """The name of a class of models in their files: ours have short ones, others their import path."""
+    path = f"{model.__module__}.{model.__qualname__}"
+    return next((name for name, each in ARCHITECTURES.items() if each.model is model), path)
 
 
-def likely_architecture(weights: Mapping[str, Tensor]) -> str:
-    """The name of the architecture that weights without metadata are tried as."""
-    return "resnet_ebm" if any(name.startswith("network.") for name in weights) else "rbm"
+def architecture(name: str, key: str) -> Architecture:
+    """The architecture `name`: one of ours, or a class of models by its import path.
+
+    The file of a model of another class than ours holds the arguments that `remember_arguments` was given.
+
+    Raises:
+        UserError: if it cannot be imported or is no `Target`; `key` is what the user set.
+    """
+    if name in ARCHITECTURES:
+        return ARCHITECTURES[name]
+    cls = locate(name, key)
+    if not isinstance(cls, type) or not issubclass(cls, Target):
+        raise UserError(f"{key}={name} is no targets.target.Target.")
+    return Architecture(
+        cls,
+        sizes=lambda _: {},
+        settings=lambda model: {"arguments": _remembered(model)},
+        restored=lambda metadata: dict(metadata["arguments"]),
+    )
+
+
+def remember_arguments(model: Target, arguments: Mapping[str, Any]) -> None:
+    """Notes on a model the arguments of its constructor, those that its weights say left out."""
+    vars(model)["constructor_arguments"] = {
+        key: value for key, value in arguments.items() if key not in ("_target_", "name", "mean", "seed")
+    }
+
+
+def _remembered(model: Target) -> dict[str, Any]:
+    """What `remember_arguments` noted; plain values, since a file must not say what to construct."""
+    arguments: dict[str, Any] | None = vars(model).get("constructor_arguments")
+    if arguments is None:
+        raise UserError(
+            f"A {type(model).__name__} cannot be saved: only {listed(ARCHITECTURES)} can, and models of "
+            "other classes that target._target_ has built."
+        )
+    for key, value in arguments.items():
+        if isinstance(value, Mapping) and "_target_" in value:
+            name = type(model).__name__
+            raise UserError(f"A {name} cannot be saved: its argument {key} is an object, no plain value.")
+    return arguments

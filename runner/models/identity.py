@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig
 
 from runner.config import tsplib_files
-from runner.config.datasets import file_digest
-from runner.config.datasets import identifying as identifying_data
+from runner.config.datasets import dataset_identity, file_digest
 from runner.config.node import node
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
@@ -27,7 +26,7 @@ def target_identity(target: dict[str, Any]) -> dict[str, Any]:
     """
     if "training" in target:
         return _with_data(target)
-    return tsplib_files.identifying(target) if tsplib_files.names_a_file(target) else target
+    return tsplib_files.tour_identity(target) if tsplib_files.names_a_file(target) else target
 
 
 def learned_identity(target: dict[str, Any]) -> dict[str, Any]:
@@ -46,10 +45,10 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
             key: target[key] for key in ("name", "_target_", "ground_truth") if key in target
         }
         model = weights_of(model_file(target["model"], "target.model"))
-        dataset = identifying_data(target.get("dataset"), target.get("binarisation"))
+        dataset = dataset_identity(target.get("dataset"), target.get("binarisation"))
         return {**own, "model": model, "dataset": dataset}
     read = {key: value for key, value in target.items() if key != "binarisation"}
-    return {**read, "dataset": identifying_data(target.get("dataset"), target.get("binarisation"))}
+    return {**read, "dataset": dataset_identity(target.get("dataset"), target.get("binarisation"))}
 
 
 def weights_of(path: Path) -> dict[str, str | None]:

@@ -153,15 +153,15 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
         "shape": list(data.shape),
         "data_fingerprint": data.fingerprint(),
         "seconds": training.seconds,
-        "evaluations": training.evaluations,
-        "validation_seconds": training.validation_seconds,
-        "validations": [asdict(score) for score in training.scores],
-        "history": training.history,
+        "evaluations": training.chains.evaluations,
+        "validation_seconds": training.selection.seconds,
+        "validations": [asdict(score) for score in training.selection.scores],
+        "history": training.history.records,
         "created": now(),
         "git": git(),
     }
-    if training.best is not None:
-        report["best"] = asdict(training.best)
+    if training.selection.best is not None:
+        report["best"] = asdict(training.selection.best)
     write_json(folder / "model.json", report)
     write_bytes(folder / "samples.safetensors", save_tensors({"samples": training.samples(SAMPLES).cpu()}))
     left_out = ("history", "seconds", "validation_seconds", "validations", "git", "created")

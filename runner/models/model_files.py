@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from runner.execution.atomic_files import write_bytes
 from runner.execution.errors import UserError, listed, one_sentence
 from runner.execution.manifest import git
-from runner.models.architectures import ARCHITECTURES, architecture_of
+from runner.models.architectures import ARCHITECTURES, architecture, architecture_name
 from runner.models.model_weights import built
 from targets.target import Target
 
@@ -48,16 +48,14 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
         runner.execution.atomic_files.DiskFullError: if there is no room; what was there before stays.
     """
     _check_suffix(path)
-    name = architecture_of(model)
-    if name is None:
-        raise UserError(f"A {type(model).__name__} cannot be saved: only {listed(ARCHITECTURES)} can.")
+    name = architecture_name(type(model))
     weights = {key: tensor.detach().cpu().contiguous() for key, tensor in model.state_dict().items()}
     described = {
         "git": git(),
         **metadata,
         "schema": SCHEMA,
         "architecture": name,
-        **ARCHITECTURES[name].arguments(model),
+        **architecture(name, "_target_").arguments(model),
         "fingerprint": _digest(weights),
     }
     if path.suffix == ".pt":
@@ -73,7 +71,7 @@ def load_model(path: Path) -> tuple[Target, dict[str, Any]]:
     """The model in `path`, on the CPU and in the dtype that it was saved in, and its metadata.
 
     A ``.pt`` file may also hold the weights alone (`state_dict`); the metadata is then empty. Nothing
-    that a file holds is ever executed.
+    that a file holds is ever executed; of a class that is not ours it holds the import path.
 
     Raises:
         UserError: if there is no such file, or it holds no valid model.
@@ -137,11 +135,11 @@ def _unreadable(path: Path, error: OSError) -> UserError:
 
 
 def _check_metadata(path: Path, metadata: Mapping[str, Any]) -> None:
-    architecture, schema = metadata.get("architecture"), metadata.get("schema")
-    if architecture not in tuple(ARCHITECTURES):
+    name, schema = metadata.get("architecture"), metadata.get("schema")
+    if not isinstance(name, str) or (name not in ARCHITECTURES and "." not in name):
         raise UserError(
-            f"The model file {path} holds the architecture {architecture!r}; "
-            f"only {listed(ARCHITECTURES)} can be loaded."
+            f"The model file {path} holds the architecture {name!r}; "
+            f"only {listed(ARCHITECTURES)} and classes by their import path can be loaded."
         )
     if schema != SCHEMA:
         raise UserError(f"The model file {path} has the schema {schema!r}; only {SCHEMA} can be loaded.")

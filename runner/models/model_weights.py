@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from runner.execution.errors import UserError, listed, one_sentence
-from runner.models.architectures import ARCHITECTURES, likely_architecture
+from runner.models.architectures import architecture, remember_arguments
 from targets.target import Target
 
 DTYPES = (torch.float32, torch.float64)
@@ -22,10 +22,12 @@ def built(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]
     Raises:
         UserError: if they are not the tensors of one model, all of one floating-point dtype, and finite.
     """
-    name = metadata["architecture"] if metadata else likely_architecture(weights)
-    architecture = ARCHITECTURES[name]
+    name = metadata["architecture"] if metadata else _likely_architecture(weights)
     try:
-        sizes = architecture.sizes(weights)
+        own = architecture(name, "architecture")
+        sizes = own.sizes(weights)
+    except UserError as error:
+        raise UserError(f"The model file {path} cannot be read: {error}") from error
     except ValueError as error:
         raise UserError(f"The model file {path} {one_sentence(error)}.") from error
     for key, size in sizes.items():
@@ -37,14 +39,20 @@ def built(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]
             f"The model file {path} has tensors of {listed(str(d).removeprefix('torch.') for d in dtypes)}; "
             "all must be float32, or all float64."
         )
-    settings = {key: metadata[key] for key in architecture.setting_names if key in metadata}
     try:
-        model: Target = architecture.model(**sizes, **settings).to(dtype=next(iter(dtypes)))
-    except (ValueError, TypeError) as error:
+        arguments = {**sizes, **own.restored(metadata)}
+        model: Target = own.model(**arguments).to(dtype=next(iter(dtypes)))
+    except Exception as error:
         raise UserError(f"The model file {path} describes no {name}: {one_sentence(error)}.") from error
-    _check_tensors(path, weights, model.state_dict(), name, sizes)
+    _check_tensors(path, weights, model.state_dict(), name, arguments)
     model.load_state_dict(dict(weights))
+    remember_arguments(model, arguments)
     return model
+
+
+def _likely_architecture(weights: Mapping[str, Tensor]) -> str:
+    """What weights without metadata are tried as."""
+    return "resnet_ebm" if any(name.startswith("network.") for name in weights) else "rbm"
 
 
 def _check_tensors(
@@ -52,9 +60,9 @@ def _check_tensors(
     weights: Mapping[str, Tensor],
     expected: Mapping[str, Tensor],
     name: str,
-    sizes: Mapping[str, int],
+    arguments: Mapping[str, Any],
 ) -> None:
-    """Refuses tensors that are not those of the model `name` of these sizes, or are not finite."""
+    """Refuses tensors that are not those of the model `name` with these arguments, or are not finite."""
     for what, others in (("lacks", set(expected) - set(weights)), ("also has", set(weights) - set(expected))):
         if others:
             raise UserError(
@@ -65,11 +73,11 @@ def _check_tensors(
         if weights[key].shape != tensor.shape:
             raise UserError(
                 f"The model file {path} has {key} of the shape {tuple(weights[key].shape)}; with "
-                f"{' '.join(f'{size}={value}' for size, value in sizes.items())} it must be "
+                f"{' '.join(f'{argument}={value}' for argument, value in arguments.items())} it must be "
                 f"{tuple(tensor.shape)}."
             )
         if not bool(weights[key].isfinite().all()):
             raise UserError(f"The model file {path} has {key} with NaN or infinity in it.")
-    mean = weights["data_mean"]
-    if not bool(((mean > 0) & (mean < 1)).all()):
+    mean = weights.get("data_mean")
+    if mean is not None and not bool(((mean > 0) & (mean < 1)).all()):
         raise UserError(f"The model file {path} has a data_mean that is not between 0 and 1.")

@@ -9,13 +9,12 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, locate, with_key
-from runner.config.datasets import identifying as identifying_data
-from runner.config.datasets import load_dataset
+from runner.config.datasets import dataset_identity, load_dataset
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.devices import device_type
-from runner.execution.errors import UserError, listed, one_sentence
-from runner.models.architectures import ARCHITECTURES, architecture_of
+from runner.execution.errors import UserError, one_sentence
+from runner.models.architectures import architecture, architecture_name, remember_arguments
 from runner.models.identity import NOT_LEARNED
 from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training.training_settings import LATER, essential
@@ -74,7 +73,7 @@ class Recipe:
         return {
             "schema": SCHEMA,
             "target": {key: value for key, value in self.target.items() if key != "name"},
-            "data": identifying_data(self.dataset, self.binarisation),
+            "data": dataset_identity(self.dataset, self.binarisation),
             "training": essential({k: value for k, value in self.training.items() if k not in unread}),
             "sampler": self.sampler,
             "seed": self.seed,
@@ -179,18 +178,20 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
         UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
     path = recipe.target.get("_target_")
-    name = architecture_of(locate(path, "target._target_"))
-    described_target = {
-        **(ARCHITECTURES[name].of_data(data) if name is not None else {}),
+    cls = locate(path, "target._target_")
+    if not isinstance(cls, type) or not issubclass(cls, Target):
+        raise UserError(f"target._target_={path} cannot be learned: it is no targets.target.Target.")
+    own = architecture(architecture_name(cls), "target._target_")
+    arguments = {
+        **own.of_data(data),
         **recipe.target,
         "n_visible": data.train.shape[1],
         "mean": data.mean(),
         "seed": recipe.seed,
     }
-    target: Target = construct(described_target, "target")
-    if architecture_of(target) is None:
-        known = listed(f"{each.model.__module__}.{each.model.__name__}" for each in ARCHITECTURES.values())
-        raise UserError(f"target._target_={path} cannot be learned: only models of {known} can be saved.")
+    target: Target = construct(arguments, "target")
+    remember_arguments(target, arguments)
+    own.arguments(target)  # refuses what could not be saved
     return target
 
 

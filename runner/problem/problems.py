@@ -18,7 +18,7 @@ from targets.target import Target
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
 PROBLEM_KEYS = (*TARGET_KEYS, "sampler", "metric", "task", "threads", "checkpoint")
 
-Subject = TypeVar("Subject")
+Made = TypeVar("Made")
 
 
 class Problems:
@@ -27,6 +27,7 @@ class Problems:
     def __init__(self) -> None:
         self._targets: dict[str, Target] = {}
         self._built: dict[str, Problem] = {}
+        self._shared: dict[str, Any] = {}
         self._passed: set[str] = set()
 
     def of(self, config: DictConfig) -> Problem:
@@ -37,10 +38,7 @@ class Problems:
         """
         key = digest(_content(config, PROBLEM_KEYS))
         if key not in self._built:
-            on = digest(_content(config, TARGET_KEYS))
-            if on not in self._targets:
-                self._targets[on] = built_target(config)
-            self._built[key] = build(config, self._targets[on])
+            self._built[key] = build(config, self.target(config))
         return replace(self._built[key], config=config)
 
     def check(self, config: DictConfig) -> None:
@@ -53,20 +51,35 @@ class Problems:
         on = {**_content(config, TARGET_KEYS), "start": problem.settings.start}
         parts = _content(config, ("sampler", "metric"))
         kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.tunable is None}"
-        self.once(check_target, problem, on)
-        self.once(check_reference_sample, problem, on)
-        self.once(check_kernel, problem, on | {"sampler": parts["sampler"]})
-        self.once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
+        self._once(check_target, problem, on)
+        self._once(check_reference_sample, problem, on)
+        self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
+        self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
 
-    def once_for(self, check: Callable[[DictConfig], None], config: DictConfig) -> None:
-        """Calls ``check(config)`` unless it has passed for the same configuration with other seeds."""
-        self.once(check, config, _content(config, PROBLEM_KEYS))
+    def target(self, config: DictConfig) -> Target:
+        """The target of `config`, on its device and in its precision.
 
-    def once(self, check: Callable[[Subject], None], subject: Subject, what: dict[str, Any]) -> None:
-        """Calls ``check(subject)`` unless the same check has passed for the same `what`."""
+        Raises:
+            UserError: if it cannot be built.
+        """
+        key = digest(_content(config, TARGET_KEYS))
+        if key not in self._targets:
+            self._targets[key] = built_target(config)
+        return self._targets[key]
+
+    def shared(self, make: Callable[[DictConfig], Made], config: DictConfig) -> Made:
+        """``make(config)``, called once for all configurations that differ in their seeds alone."""
+        key = f"{make.__qualname__} {digest(_content(config, (*PROBLEM_KEYS, 'model')))}"
+        if key not in self._shared:
+            self._shared[key] = make(config)
+        made: Made = self._shared[key]
+        return made
+
+    def _once(self, check: Callable[[Problem], None], problem: Problem, what: dict[str, Any]) -> None:
+        """Calls ``check(problem)`` unless the same check has passed for the same `what`."""
         key = f"{check.__name__} {digest(what)}"
         if key not in self._passed:
-            check(subject)
+            check(problem)
             self._passed.add(key)
 
 

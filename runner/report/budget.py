@@ -63,7 +63,7 @@ def budget(config: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in task.items() if key not in RESERVED}
 
 
-def cost(results: Results) -> dict[str, Any]:
+def cost_of_runs(results: Results) -> dict[str, Any]:
     """Wall clock of the runs and of their tuning (each tuning counted once), and what they ran on."""
     done = [run for run in _distinct(results) if run.summary is not None]
     tunings = {}

@@ -64,17 +64,7 @@ def _draw_legend(
     page: Figure, rows: Sequence[RowShape], figure: FigureShape, seeds: int, styles: Mapping[str, RowStyle]
 ) -> None:
     """One legend for all panels: how each row is drawn, and the level line of the floor."""
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=styles[row.row].colour,
-            marker=styles[row.row].marker,
-            linestyle=styles[row.row].line,
-            label=row.row,
-        )
-        for row in rows
-    ]
+    handles = [Line2D([], [], **styles[row.row].look, label=row.row) for row in rows]
     if any(panel.floor is not None for panel in figure.panels):
         handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
     if handles:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-
-from runner.report.row_role import Role
+from enum import Enum
 
 NARROWEST = 3.5
 """Least width of a figure of which panels were left out, in inches: its legend needs room."""
+
+
+class Role(Enum):
+    """What a row is: a `sampler` competes; a `variant` and reference `draws` do not, and are below a line."""
+
+    sampler = "sampler"
+    variant = "variant"
+    draws = "draws"
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.execution.atomic_files import write_json
 from runner.execution.errors import UserError
-from runner.report.budget import budget, cost
+from runner.report.budget import budget, cost_of_runs
 from runner.report.stored_results import Results
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
@@ -29,7 +29,7 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
         "experiment": experiment,
         "scale": scale,
         "budget": budget(results.runs[0].config),
-        **cost(results),
+        **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "packages")},
     }
 

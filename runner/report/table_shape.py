@@ -6,7 +6,7 @@ one new YAML.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -15,8 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from runner.execution.errors import UserError
-from runner.report.figure_shape import FigureShape
-from runner.report.row_role import Role
+from runner.report.figure_shape import FigureShape, Role
 
 
 class Direction(Enum):
@@ -194,32 +193,29 @@ def _check_references(experiment: str, shape: TableShape) -> None:
     rows = [row.row for row in shape.rows]
     columns = [column.label for column in shape.columns]
     metrics = [metric.metric for metric in shape.metrics]
-    for what, names in (("rows", rows), ("columns", columns), ("metrics", metrics)):
-        for name in names:
-            if names.count(name) > 1:
-                raise UserError(f"Experiment {experiment}: table.{what} names '{name}' more than once.")
+    for what, labels in (("rows", rows), ("columns", columns), ("metrics", metrics)):
+        for label in labels:
+            if labels.count(label) > 1:
+                raise UserError(f"Experiment {experiment}: table.{what} names '{label}' more than once.")
     beside: list[RowShape | MetricShape] = [*shape.rows, *shape.metrics]
-    named = [("version", version, shape.versions) for item in beside for version in item.published]
-    for figure in shape.figures:
-        for panel in figure.panels:
-            named += [("column", label, columns) for label in panel.columns]
-            named += [("row", panel.row, rows)] if panel.row is not None else []
-            named += [("metric", panel.metric, metrics)] if panel.metric is not None else []
-    named += [("row", metric.floor, rows) for metric in shape.metrics if metric.floor is not None]
-    named += [("row", row, rows) for metric in shape.metrics for row in metric.rows]
+    named: list[tuple[str, list[str], Iterable[str | None]]] = [
+        ("version", shape.versions, [version for item in beside for version in item.published])
+    ]
+    for panel in [panel for figure in shape.figures for panel in figure.panels]:
+        named += [("column", columns, panel.columns), ("row", rows, [panel.row])]
+        named += [("metric", metrics, [panel.metric])]
+    named += [("row", rows, [metric.floor, *metric.rows]) for metric in shape.metrics]
     for comparison in shape.comparisons:
-        named += [("row", row, rows) for row in comparison.rows]
-        named.append(("metric", comparison.metric, metrics))
-        if len(set(comparison.rows)) != 2:
-            raise UserError(
-                f"Experiment {experiment}: table.comparisons compares two rows, "
-                f"'{', '.join(comparison.rows)}' was given."
-            )
+        named += [("row", rows, comparison.rows), ("metric", metrics, [comparison.metric])]
     for growth in shape.growths:
-        named += [("row", row, rows) for row in (*growth.rows, *growth.theory)]
-        named += [("metric", growth.metric, metrics)]
-        named += [("column", growth.along, columns)] if growth.along is not None else []
-    for what, name, allowed in named:
-        if name not in allowed:
-            listed = ", ".join(allowed) or "none"
-            raise UserError(f"Experiment {experiment}: table names the {what} '{name}', it has: {listed}.")
+        named += [("row", rows, [*growth.rows, *growth.theory]), ("metric", metrics, [growth.metric])]
+        named += [("column", columns, [growth.along])]
+    for what, allowed, given in named:
+        for name in given:
+            if name is not None and name not in allowed:
+                has = ", ".join(allowed) or "none"
+                raise UserError(f"Experiment {experiment}: table names the {what} '{name}', it has: {has}.")
+    for comparison in shape.comparisons:
+        if len(set(comparison.rows)) != 2:
+            compared = f"table.comparisons compares two rows, '{', '.join(comparison.rows)}' was given"
+            raise UserError(f"Experiment {experiment}: {compared}.")

@@ -37,30 +37,28 @@ class Logger(Protocol):
 
 
 class SafeLogger:
-    """A `Logger` around another one, which may be absent and whose first failure becomes one warning."""
+    """A `Logger` around another one, which may be absent and whose first failure becomes one warning.
+
+    It is given no empty group of images.
+    """
 
     def __init__(self, logger: Logger | None = None) -> None:
         self.logger = logger
 
     def start(self, run_id: str, config: Mapping[str, Any]) -> None:
-        """See `Logger`."""
         self._call("start", run_id, config)
 
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        """See `Logger`."""
         self._call("log", run_id, step, values)
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
-        """See `Logger`; does nothing where there are no images."""
         if images:
             self._call("images", run_id, images)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
-        """See `Logger`."""
         self._call("finish", run_id, summary, failed)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
-        """See `Logger`."""
         self._call("table", experiment, scale, folder)
 
     def _call(self, method: str, *arguments: Any) -> None:

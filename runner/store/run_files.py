@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.manifest import new_manifest, now
+from runner.store.array_files import load_all_images
 from runner.store.digest import PARTS, SCHEMA
-from runner.store.draw_files import load_all_images
 from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
 
 WRITTEN = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
 """Keys of a configuration that are written with a run; its seed joins them."""
+
+UNSUMMARISED = ("records", "files")
+"""What of a result its summary does not hold."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,8 @@ def rows_of(result: RunResult, run_id: str, experiment: str) -> list[dict[str, A
             "schema": SCHEMA,
             "experiment": experiment,
             "run_id": run_id,
-            "target": result.target,
-            "sampler": result.sampler,
-            "seed": result.seed,
-            "step": record.step,
-            "seconds": record.seconds,
-            "evaluations": record.evaluations,
+            **{key: getattr(result, key) for key in ("target", "sampler", "seed")},
+            **{key: getattr(record, key) for key in ("step", "seconds", "evaluations")},
             "metric": metric,
             "value": value,
         }
@@ -125,19 +124,10 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
         "schema": SCHEMA,
         "status": "done",
         "run_id": run_id,
-        "seed": result.seed,
-        "target": result.target,
-        "sampler": result.sampler,
+        **{each.name: getattr(result, each.name) for each in fields(result) if each.name not in UNSUMMARISED},
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
-        "seconds": result.seconds,
-        "wall_seconds": result.wall_seconds,
-        "steps": result.steps,
-        "evaluations": result.evaluations,
-        "batch": result.batch,
-        "exact": result.exact,
         "axes": list(result.axes),
         "notes": list(result.notes),
-        "model": result.model,
     }
 
 

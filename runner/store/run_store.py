@@ -6,7 +6,7 @@ import csv
 import fcntl
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,23 +21,10 @@ from runner.execution.atomic_files import (
     write_text,
 )
 from runner.execution.errors import UserError, warn
+from runner.store.digest import SCHEMA
 
 if TYPE_CHECKING:
     import pandas as pd
-
-COLUMNS = (
-    "schema",
-    "experiment",
-    "run_id",
-    "target",
-    "sampler",
-    "seed",
-    "step",
-    "seconds",
-    "evaluations",
-    "metric",
-    "value",
-)
 
 
 class Store:
@@ -68,15 +55,12 @@ class Store:
             raise UserError("output_root must name a folder of its own, '' or '.' was given.")
         try:
             (self.root / "runs").mkdir(parents=True, exist_ok=True)
-            allowed = os.access(self.root / "runs", os.W_OK | os.X_OK)
+            reason = "" if os.access(self.root / "runs", os.W_OK | os.X_OK) else "read-only"
         except OSError as error:
+            reason = str(error.strerror or error)
+        if reason:
             raise UserError(
-                f"output_root must be a folder that can be written to, '{self.root}' was given "
-                f"({error.strerror or error})."
-            ) from error
-        if not allowed:
-            raise UserError(
-                f"output_root must be a folder that can be written to, '{self.root}' was given (read-only)."
+                f"output_root must be a folder that can be written to, '{self.root}' was given ({reason})."
             )
 
 
@@ -132,10 +116,6 @@ class RunFolder:
         """Where, when and with what the run was computed."""
         return read_json(self.path / "manifest.json")
 
-    def failure(self) -> dict[str, Any] | None:
-        """Why the run failed; None unless it did."""
-        return read_json(self.path / "failure.json")
-
     def prepare(self) -> None:
         """Makes the folder; what else has its name is set aside."""
         if self.path.exists() and not self.path.is_dir():
@@ -161,13 +141,13 @@ class RunFolder:
 
     def finish(
         self,
-        rows: Iterable[Mapping[str, Any]],
+        rows: Sequence[Mapping[str, Any]],
         summary: Mapping[str, Any],
         manifest: Mapping[str, Any],
         files: Mapping[str, bytes],
     ) -> None:
         """Writes the results and further `files` by name; the summary comes last and makes the run done."""
-        write_text(self.path / "metrics.csv", to_csv(rows))
+        write_text(self.path / "metrics.csv", _csv(rows))
         for name, content in files.items():
             write_bytes(self.path / name, content)
         write_json(self.path / "manifest.json", manifest)
@@ -192,10 +172,23 @@ class RunFolder:
         return False
 
 
-def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows with the columns `COLUMNS`; floats in their shortest exact form, so that bytes are stable."""
+def old_runs(output_root: str | Path) -> str:
+    """One sentence on the runs under `output_root` that have ids of an earlier schema; empty without any."""
+    summaries = (read_json(path) for path in Path(output_root).glob("runs/*/summary.json"))
+    number = sum(summary is not None and summary.get("schema") != SCHEMA for summary in summaries)
+    if not number:
+        return ""
+    runs = "1 run has an id" if number == 1 else f"{number} runs have ids"
+    return (
+        f"{runs} of an earlier version under {output_root}: run ids have changed once since then, so these "
+        "results are left alone and what a command asks for is computed anew."
+    )
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with the keys of the first; floats in their shortest exact form, so that bytes are stable."""
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow(

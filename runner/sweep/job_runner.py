@@ -12,8 +12,7 @@ from filelock import Timeout
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from runner.config.compose import HYDRA_KEYS_KEPT
-from runner.config.seeds import seeds_of
+from runner.config.compose import searched
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
@@ -23,7 +22,7 @@ from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job
+from runner.sweep.jobs import Job, seeds_of
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks.run_identity import run_ids
@@ -36,7 +35,6 @@ PROBE_SECONDS = 0.2
 def job(config: DictConfig) -> Outcome:
     """Hydra's task function: computes the runs of `config` that are not done; a failure is an outcome."""
     hydra = HydraConfig.get()
-    searched = [line for line in hydra.overrides.hydra if line.startswith(HYDRA_KEYS_KEPT)]
     worker = signals.in_worker()
     if worker:
         if signals.wanted():
@@ -46,7 +44,8 @@ def job(config: DictConfig) -> Outcome:
     config = folded(config)
     ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
-        return compute(Job(tuple(hydra.overrides.task), "", {}, config, ids), searched, Problems())
+        only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
+        return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
             return Outcome(interrupted=True)

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig
+from omegaconf import DictConfig, ListConfig
 
 from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
 from runner.config.plans import Choices, Plan, experiment_plans, product
-from runner.config.seeds import LARGEST_BATCH, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.tasks.run_identity import run_ids
+
+LARGEST_BATCH = 32
+"""Seeds computed together at most; a longer sweep over seeds is cut into jobs of this size."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,22 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def seeds_of(config: DictConfig) -> list[int]:
+    """The seeds that `config` asks for, in its order.
+
+    Raises:
+        UserError: unless they are distinct whole numbers of at least 0.
+    """
+    given: Any = list(config.seed) if isinstance(config.seed, ListConfig) else config.seed
+    seeds: list[int] = given if isinstance(given, list) else [given]
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds)
+    if not seeds or not whole or len(set(seeds)) < len(seeds):
+        raise UserError(
+            f"seed must be a whole number of at least 0, or a list of distinct ones, {given!r} was given."
+        )
+    return seeds
 
 
 def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tuple[list[str], DictConfig]:

@@ -14,7 +14,7 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.types import HydraContext, RunMode
 
-from runner.config.compose import CONFIG, HYDRA_KEYS_KEPT, initialise, loader, one_sentence_errors
+from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
@@ -31,7 +31,7 @@ def run_one(request: Request) -> int:
     (only,) = jobs_of(request)
     problems = preflight([only])
     with signals.commanding(), Progress():
-        outcome = compute(only, _kept(request), problems)
+        outcome = compute(only, searched(request.hydra), problems)
     _show(only, outcome)
     return 1 if outcome.failures else 0
 
@@ -69,11 +69,6 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     return 0
 
 
-def _kept(request: Request) -> list[str]:
-    """The overrides of Hydra itself that a command needs that repeats a job."""
-    return [line for line in request.hydra if line.startswith(HYDRA_KEYS_KEPT)]
-
-
 def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[Outcome]:
     """Computes all jobs here, or hands them to the launcher that was asked for in one call."""
     hydra = GlobalHydra.instance().hydra
@@ -90,7 +85,7 @@ def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[O
     with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
             if isinstance(launcher, BasicLauncher):
-                return [compute(each, _kept(request), problems) for each in jobs]
+                return [compute(each, searched(request.hydra), problems) for each in jobs]
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
             signals.obey()

@@ -7,8 +7,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import described, load_dataset
-from runner.config.datasets import identifying as identifying_data
+from runner.config.datasets import dataset_identity, described, load_dataset
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model
@@ -28,7 +27,7 @@ class Evaluate(PerSeedTask):
     reads_model = True
 
     def check(self, config: DictConfig, problems: Problems) -> None:
-        target, _, _ = subject(config)
+        target, _, _ = problems.shared(subject, config)
         check_likelihood(target, ais_settings(config))
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
@@ -36,19 +35,22 @@ class Evaluate(PerSeedTask):
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
         if task.get("dataset") is not None:
-            task = {**task, "dataset": identifying_data(task["dataset"], key="task.dataset")}
+            task = {**task, "dataset": dataset_identity(task["dataset"], key="task.dataset")}
         return {"task": task, "model": weights_of(path)}
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         started = time.monotonic()
-        target, metadata, data = subject(config)
+        target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
         values = likelihood(target, data, settings, seed, config, folder.checkpoint)
         seconds = time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
+        name = str(metadata.get("architecture", type(target).__name__))
         steps = len(settings.betas) - 1
         return RunResult(
-            target=f"{metadata.get('architecture', type(target).__name__)}/{data.name}",
+            target=f"{name.rsplit('.', 1)[-1]}/{data.name}",
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
             records=[Measurement(steps, steps, seconds, values)],

@@ -24,7 +24,7 @@ from runner.models.training.negative_chains import check_draws
 from runner.models.training.training_settings import essential
 from runner.problem.build import build_kernel, label
 from runner.problem.problems import Problems
-from runner.store.draw_files import DRAWS, IMAGES, MOST, images_file
+from runner.store.array_files import DRAWS, IMAGES, MOST, images_file
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.learning_trial import learning_seconds
@@ -45,7 +45,7 @@ class Learn(PerSeedTask):
             raise UserError(
                 f"target.model={config.target.model} is for sampling; task=learn trains a model of its own."
             )
-        problems.once_for(check_learning, config)
+        problems.shared(check_learning, config)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without metrics, since the task has its own, and with its own training in place of the target's.
@@ -67,7 +67,7 @@ class Learn(PerSeedTask):
         """Iterations times steps of the sampler in each times chains."""
         return int(config.task.iterations) * int(config.task.cd_steps) * int(config.task.chains)
 
-    def cost(self, summary: Mapping[str, Any]) -> float:
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds of training, whichever run paid for it, and of annealing."""
         return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)
 
@@ -95,7 +95,9 @@ class Learn(PerSeedTask):
         annealing = sum(float(summary["metrics"].get("ais_seconds") or 0.0) for summary in summaries)
         return f"{duration(training)} of training and {duration(annealing)} of annealing"
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """Trains the model of `seed` unless it is cached, and measures its likelihood.
 
         The run's steps are the iterations; what was measured during the training are its records.

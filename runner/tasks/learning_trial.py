@@ -63,7 +63,7 @@ def _tunings(training: Training) -> int:
 
 def _validating(training: Training) -> int:
     """Temperatures times chains of all validations."""
-    every, scoring = training.settings.validate_every, training.scoring
+    every, scoring = training.settings.validate_every, training.selection.validation
     if every is None or scoring is None:
         return 0
     return -(-training.settings.iterations // every) * (len(scoring.betas) - 1) * scoring.settings.chains

@@ -11,7 +11,7 @@ from runner.store.digest import PARTS, SCHEMA, digest
 from runner.tasks.task import task_of
 
 
-def identifying(config: DictConfig, device: str) -> dict[str, Any]:
+def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
     """The resolved part of `config` that can change numbers, without the seed: its task says which part.
 
     Args:
@@ -31,5 +31,5 @@ def identifying(config: DictConfig, device: str) -> dict[str, Any]:
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
     """The id of the run of each seed."""
-    content = identifying(config, device)
+    content = run_identity(config, device)
     return {seed: digest({**content, "seed": seed}) for seed in seeds}

@@ -14,9 +14,9 @@ from runner.problem.build import Problem, build
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tune, tuned
+from runner.store.array_files import suite_files
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
-from runner.store.visit_files import suite_files
 from runner.tasks.phrases import alternatives, span
 from runner.tasks.sample import begin, run_result
 from runner.tasks.task import Batch, Runs, Task

@@ -103,7 +103,7 @@ class Task(ABC):
         """How much there is to do: what the time of a run is in proportion to."""
         return 1
 
-    def cost(self, summary: Mapping[str, Any]) -> float:
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds that a finished run took."""
         return float(summary["wall_seconds"])
 
@@ -135,12 +135,15 @@ class PerSeedTask(Task):
     """A task that computes each seed on its own."""
 
     @abstractmethod
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """Computes the run of `seed`.
 
         Args:
             store: where models and what else several runs share are kept.
             folder: of the run; ``folder.checkpoint`` is the task's own until the run is done.
+            problems: what the runs of a command share: built once, whatever their seeds.
 
         Raises:
             UserError: if it cannot be computed.
@@ -148,7 +151,7 @@ class PerSeedTask(Task):
         """
 
     def start(self, config: DictConfig, store: Store, problems: Problems) -> Runs:
-        return _SeedBySeed(self, config, store)
+        return _SeedBySeed(self, config, store, problems)
 
 
 @dataclass(frozen=True)
@@ -158,12 +161,13 @@ class _SeedBySeed:
     task: PerSeedTask
     config: DictConfig
     store: Store
+    problems: Problems
     together: bool = False
     tuning: dict[str, Any] | None = None
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         for seed, folder in batch.folders.items():
-            yield self.task.run(self.config, seed, self.store, folder)
+            yield self.task.run(self.config, seed, self.store, folder, self.problems)
 
 
 def task_of(config: DictConfig) -> Task:

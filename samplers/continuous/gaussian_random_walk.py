@@ -70,10 +70,6 @@ class GaussianWalk(MetropolisHastings):
     def check(self, target: Target) -> None:
         real_space("gaussian_walk", target.space)
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        self.check(target)
-        return super().init(target, theta, beta)
-
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:

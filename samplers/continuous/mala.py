@@ -5,7 +5,6 @@ from __future__ import annotations
 from torch import Tensor
 
 from samplers.hyperparameters import positive
-from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from targets.spaces import real_space
@@ -27,7 +26,3 @@ class MALA(MetropolisHastings):
 
     def check(self, target: Target) -> None:
         real_space(type(self).__name__.lower(), target.space)
-
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        self.check(target)
-        return super().init(target, theta, beta)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samplers.hyperparameters import one_of
 from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.proposals.discrete_langevin import draw_level
+from samplers.proposals.draws import draw_place, whole_numbers
 from targets.randomness import Generator, uniform
 from targets.spaces import discrete_space
 from targets.target import Target
@@ -48,17 +48,14 @@ class Gibbs(Kernel):
         aux = state.aux
         if self.scan == "random":
             draw = uniform(generator, state.log_prob.shape, like=state.log_prob)
-            coordinate = (draw * space.d).long().clamp_(max=space.d - 1)
+            coordinate = whole_numbers(draw, space.d)
         else:
             position = state.aux["position"]
             coordinate = position.expand(state.log_prob.shape)
             aux = {"position": (position + 1) % space.d}
         levels = space.to_levels(state.theta)
         log_probs = _line(target, levels, coordinate, state.theta.dtype)
-        weights = tempered_weights(log_probs, beta).softmax(-1)
-        level, _ = draw_level(weights.unsqueeze(-2), generator)
-        # A conditional that is NaN must not index past the levels; its NaN log density stays in the state.
-        level = level.clamp(max=space.levels - 1)
+        level = draw_place(tempered_weights(log_probs, beta).softmax(-1), generator)
         theta = space.from_levels(levels.scatter(-1, coordinate.unsqueeze(-1), level), state.theta.dtype)
         after = State(theta, log_probs.gather(-1, level).squeeze(-1), aux=aux)
         info = Info(

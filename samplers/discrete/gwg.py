@@ -7,7 +7,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.proposals.discrete_langevin import draw_level
+from samplers.proposals.draws import draw_place
 from targets.randomness import Generator
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
 from targets.target import Target
@@ -27,10 +27,7 @@ class GradientChoice:
     ) -> tuple[Tensor, Tensor]:
         discrete = _discrete(space)
         scores = self._scores(discrete, state, beta)
-        weights = (scores - scores.amax(-1, keepdim=True)).exp_()
-        place, _ = draw_level(weights.unsqueeze(-2), generator)
-        # Weights that are NaN must not index past the last place; their NaN stays in the log density.
-        place = place.clamp_(max=scores.shape[-1] - 1)
+        place = draw_place((scores - scores.amax(-1, keepdim=True)).exp_(), generator)
         log_prob = scores.gather(-1, place).squeeze(-1) - scores.logsumexp(-1)
         if isinstance(discrete, Binary):
             flip = torch.zeros_like(state.theta).scatter_(-1, place, 1.0)

@@ -12,7 +12,7 @@ from torch import Tensor
 from samplers.discrete.gibbs import tempered_weights
 from samplers.hyperparameters import count
 from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.proposals.discrete_langevin import draw_level
+from samplers.proposals.draws import draw_place, whole_numbers
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, discrete_space
 from targets.target import Target
@@ -68,10 +68,7 @@ class HammingBall(Kernel):
         block = ranks.topk(shifts.shape[-1], dim=-1, sorted=False).indices
         centre = self._centre(space, levels, block, uniform(generator, batch, like=state.theta))
         ball, log_probs = _around(target, centre, block, shifts, state.theta.dtype)
-        weights = tempered_weights(log_probs, beta).softmax(-1)
-        choice, _ = draw_level(weights.unsqueeze(-2), generator)
-        # A conditional that is NaN must not index past the ball; its NaN log density stays in the state.
-        choice = choice.clamp(max=len(shifts) - 1)
+        choice = draw_place(tempered_weights(log_probs, beta).softmax(-1), generator)
         taken = ball.gather(0, choice.movedim(-1, 0).unsqueeze(-1).expand(1, *levels.shape))[0]
         theta = space.from_levels(taken, state.theta.dtype)
         after = State(theta, log_probs.gather(-1, choice).squeeze(-1))
@@ -100,8 +97,7 @@ class HammingBall(Kernel):
     def _centre(self, space: Discrete, levels: Tensor, block: Tensor, draw: Tensor) -> Tensor:
         """A uniform point ``(*batch, d)`` of the ball around `levels`; `draw` is uniform on [0, 1)."""
         shifts = self._ball(space, levels.device)
-        chosen = (draw * len(shifts)).long().clamp_(max=len(shifts) - 1)
-        return _shifted(space, levels, block, shifts[chosen])
+        return _shifted(space, levels, block, shifts[whole_numbers(draw, len(shifts))])
 
     def _ball(self, space: Discrete, device: torch.device) -> Tensor:
         return _shifts(*self._reach(space), space.levels, device)

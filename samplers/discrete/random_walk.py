@@ -10,6 +10,7 @@ from torch import Tensor
 from samplers.hyperparameters import positive
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
+from samplers.proposals.draws import whole_numbers
 from targets.randomness import Generator, normal, uniform
 from targets.spaces import Discrete, Ordinal, Real, Space
 from targets.target import Target
@@ -80,16 +81,16 @@ class RandomWalkProposal:
 
     def _move_one(self, space: Discrete, theta: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
         draws = uniform(generator, batch, (2,), like=theta)
-        coordinate = _whole(draws[..., :1], space.d)
+        coordinate = whole_numbers(draws[..., :1], space.d)
         levels = space.to_levels(theta)
         level = levels.gather(-1, coordinate)
         if isinstance(space, Ordinal):
             reach = self.reach(space)
-            rank = _whole(draws[..., 1:], 2 * reach)
+            rank = whole_numbers(draws[..., 1:], 2 * reach)
             wanted = level + torch.where(rank < reach, rank - reach, rank - reach + 1)
             moved = torch.where((wanted >= 0) & (wanted < space.levels), wanted, level)
         else:
-            moved = (level + 1 + _whole(draws[..., 1:], space.levels - 1)) % space.levels
+            moved = (level + 1 + whole_numbers(draws[..., 1:], space.levels - 1)) % space.levels
         return space.from_levels(levels.scatter(-1, coordinate, moved), theta.dtype)
 
 
@@ -109,21 +110,15 @@ class RandomWalk(MetropolisHastings):
             positive("step_size", step_size)
         super().__init__(RandomWalkProposal(step_size))
 
+    def check(self, target: Target) -> None:
+        if isinstance(target.space, Ordinal):
+            self.proposal.reach(target.space)
+
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
         # q is symmetric and cancels; so do the minus infinities of moves that are never proposed.
         return (beta * (destination.log_prob - source.log_prob)).clamp(max=0.0)
-
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        if isinstance(target.space, Ordinal):
-            self.proposal.reach(target.space)
-        return super().init(target, theta, beta)
-
-
-def _whole(draws: Tensor, count: int) -> Tensor:
-    """Whole numbers ``0 .. count - 1`` (int64) from uniform numbers on [0, 1)."""
-    return (draws * count).long().clamp_(max=count - 1)
 
 
 def _log_where(mask: Tensor, value: float, like: Tensor) -> Tensor:

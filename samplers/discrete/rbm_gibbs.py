@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from samplers.kernel import Info, Kernel, State, choose
-from samplers.metropolis_hastings import jump_length
+from samplers.kernel import Info, Kernel, State
+from samplers.metropolis_hastings import accepted, jump_length
 from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary
@@ -53,9 +53,8 @@ class RBMGibbs(Kernel):
         inverse = beta.unsqueeze(-1)
         hidden = _bernoulli(inverse * state.aux[HIDDEN_LOGITS], batch, generator)
         proposed = _state(rbm, _bernoulli(inverse * rbm.visible_logits(hidden), batch, generator))
-        acceptance = _log_acceptance(state, proposed, inverse).exp()
-        accepted = uniform(generator, batch, like=acceptance) < acceptance
-        after = choose(accepted, proposed, state)
+        log_acceptance = _log_acceptance(state, proposed, inverse)
+        after, acceptance = accepted(log_acceptance, proposed, state, generator)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 

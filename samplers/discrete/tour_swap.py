@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import one_of
-from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_log_ratio
-from samplers.metropolis_hastings import jump_length
+from samplers.kernel import Info, Kernel, State, evaluate, tempered_log_ratio
+from samplers.metropolis_hastings import accepted, jump_length
+from samplers.proposals.draws import whole_numbers
 from targets.randomness import Generator, uniform
 from targets.target import Target
 from targets.tours.tour_space import HasTours
@@ -41,14 +42,13 @@ class TourSwap(Kernel):
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         n, batch = _positions(target), state.log_prob.shape
         draws = uniform(generator, batch, (3,), like=state.theta)
-        one = _whole(draws[..., 0], n)
-        other = (one + 1 + _whole(draws[..., 1], n - 1)) % n
+        one = whole_numbers(draws[..., 0], n)
+        other = (one + 1 + whole_numbers(draws[..., 1], n - 1)) % n
         first, last = torch.minimum(one, other), torch.maximum(one, other)
         reverse = draws[..., 2] < {"swap": 0.0, "reverse": 1.0, "both": 0.5}[self.moves]
         proposed = evaluate(target, _moved(state.theta, n, first, last, reverse), gradient=False)
-        acceptance = _log_acceptance(state, proposed, beta).exp()
-        accepted = uniform(generator, batch, like=acceptance) < acceptance
-        after = choose(accepted, proposed, state)
+        log_acceptance = _log_acceptance(state, proposed, beta)
+        after, acceptance = accepted(log_acceptance, proposed, state, generator)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
@@ -87,11 +87,6 @@ def _moved(theta: Tensor, n: int, first: Tensor, last: Tensor, reverse: Tensor) 
     exchanged = torch.where((place == low) | (place == high), low + high - place, place)
     order = torch.where(reverse.unsqueeze(-1), mirrored, exchanged)
     return rows.gather(-2, order.unsqueeze(-1).expand_as(rows)).reshape(theta.shape)
-
-
-def _whole(draws: Tensor, count: int) -> Tensor:
-    """Whole numbers ``0 .. count - 1`` (int64) from uniform numbers on [0, 1)."""
-    return (draws * count).long().clamp_(max=count - 1)
 
 
 def _positions(target: Target) -> int:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.kernel import Info, State, choose, evaluate, tempered_log_ratio
-from samplers.metropolis_hastings import jump_length, taken
+from samplers.kernel import Info, State, evaluate, tempered_log_ratio
+from samplers.metropolis_hastings import accepted, jump_length, taken
 from samplers.proposals.entropic_langevin import THETA_A
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator
 from targets.spaces import Space
 from targets.target import Target
 
@@ -61,9 +61,8 @@ class EDMALA(EntropicKernel):
         theta_a = self.proposal.move_auxiliary(state.aux[THETA_A], gap, batch, generator)
         proposed = replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a})
         if self.adjusted:
-            acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
-            accepted = uniform(generator, batch, like=acceptance) < acceptance
-            after = choose(accepted, proposed, state)
+            log_acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward)
+            after, acceptance = accepted(log_acceptance, proposed, state, generator)
         else:
             after, acceptance = taken(target, proposed, state)
         jump = jump_length(space, state.theta, after.theta)

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.kernel import Info, State, choose, evaluate, tempered_log_ratio
-from samplers.metropolis_hastings import jump_length, taken
+from samplers.kernel import Info, State, evaluate, tempered_log_ratio
+from samplers.metropolis_hastings import accepted, jump_length, taken
 from samplers.proposals.entropic_langevin import THETA_A
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator
 from targets.spaces import Space
 from targets.target import Target
 
@@ -55,10 +55,9 @@ class EDMALAGLU(EntropicKernel):
         theta, forward = self.proposal.propose(space, state, gap, beta, generator)
         proposed = evaluate(target, theta, gradient=True)
         if self.adjusted:
-            acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward).exp()
-            accepted = uniform(generator, batch, like=acceptance) < acceptance
-            theta_a = torch.sub(state.theta, gap, out=gap)
-            after = replace(choose(accepted, proposed, state), aux={THETA_A: theta_a})
+            log_acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward)
+            after, acceptance = accepted(log_acceptance, proposed, state, generator)
+            after = replace(after, aux={THETA_A: torch.sub(state.theta, gap, out=gap)})
         else:
             proposed = replace(proposed, aux={THETA_A: state.theta - gap})
             after, acceptance = taken(target, proposed, state)

@@ -14,25 +14,11 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.proposals.draws import draw_level
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
 from targets.sum_log import sum_log
 from targets.target import Target
-
-
-def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
-    """Levels ``(*batch, d)`` drawn in proportion to `weights` ``(*batch, d, levels)``, and the weights' sums.
-
-    Inverse of the cumulative sum, so one uniform number a coordinate. A draw never lands on weight zero.
-    """
-    cumulative = weights.cumsum(-1)
-    total = cumulative[..., -1:]
-    shape = weights.shape[:-2], weights.shape[-2:-1]
-    point = uniform(generator, *shape, like=weights).unsqueeze(-1) * total
-    # Rounding can put the point at the total itself, past the last level that has weight.
-    point = torch.minimum(point, torch.nextafter(total, torch.zeros_like(total)))
-    level = torch.searchsorted(cumulative, point.contiguous(), right=True)
-    return level.squeeze(-1), total.squeeze(-1)
 
 
 class LangevinProposal:

@@ -15,7 +15,7 @@ from torch import Tensor
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator
-from targets.spaces import Discrete
+from targets.spaces import Discrete, discrete_space
 from targets.target import Enumerable, ExactlySampled, Target
 
 
@@ -59,16 +59,16 @@ class UniformDraws(Kernel):
     exact = False
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        _discrete(target)
+        discrete_space("uniform_draws", target.space)
         return evaluate(target, theta, gradient=False)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        space = _discrete(target)
+        space = discrete_space("uniform_draws", target.space)
         return _arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the same for all states."""
-        space = _discrete(target)
+        space = discrete_space("uniform_draws", target.space)
         return torch.full_like(source.log_prob, -space.d * math.log(space.levels))
 
 
@@ -84,9 +84,3 @@ def _exactly_sampled(target: Target) -> ExactlySampled:
     raise ValueError(
         f"exact_draws needs a target that can be sampled exactly, {type(target).__name__} cannot"
     )
-
-
-def _discrete(target: Target) -> Discrete:
-    if isinstance(target.space, Discrete):
-        return target.space
-    raise ValueError(f"uniform_draws needs a binary, ordinal or categorical space, not {target.space}")

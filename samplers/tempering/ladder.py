@@ -45,7 +45,7 @@ def geometric_ladder(replicas: int, coldest_hot: float = 0.01) -> Tensor:
     return torch.cat([ratios, torch.zeros(1, dtype=torch.float64)])
 
 
-def barrier(betas: Sequence[float], rejections: Sequence[float]) -> PchipInterpolator:
+def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipInterpolator:
     """Lambda(beta), monotone piecewise cubic (Fritsch and Carlson), zero at the hottest rung.
 
     Args:
@@ -60,7 +60,7 @@ def barrier(betas: Sequence[float], rejections: Sequence[float]) -> PchipInterpo
 
 def equal_rejection_ladder(betas: Sequence[float], rejections: Sequence[float], replicas: int) -> list[float]:
     """The ladder of `replicas` rungs whose neighbours are all equally far apart: Lambda in equal parts."""
-    curve = barrier(betas, rejections)
+    curve = barrier_curve(betas, rejections)
     hot, cold = float(betas[-1]), float(betas[0])
     total = float(curve(cold))
     inner = [

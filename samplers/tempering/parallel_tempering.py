@@ -182,7 +182,7 @@ def check_rule(kernel: Kernel, swaps: Swaps) -> None:
 
 
 def _has_langevin_flow(kernel: Kernel) -> bool:
-    """Whether the moves of `kernel` are those that `swap_rules.HistoryExact` holds for."""
+    """Whether the moves of `kernel` are those that `swap_rules.HistoryExactRule` holds for."""
     if not isinstance(kernel, MetropolisHastings) or kernel.adjusted:
         return False
     proposal = kernel.proposal

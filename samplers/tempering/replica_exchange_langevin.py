@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import positive
-from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.kernel_family import RungKernels, takes_step_size
-from samplers.metropolis_hastings import MetropolisHastings, jump_length
+from samplers.metropolis_hastings import MetropolisHastings, accepted, jump_length
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.swaps.swap_round import REPLICA, replica_labels
 from samplers.tempering.tempered_levels import TemperedLevels
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator
 from targets.spaces import Real, real_space
 from targets.target import Target
 
@@ -116,9 +116,8 @@ class ReplicaExchangeLangevin(Kernel):
         if not local.adjusted:
             return proposed, torch.ones_like(proposed.log_prob)
         there = self.levels.at(proposed, beta)
-        acceptance = local._log_acceptance(space, level, there, one, forward).exp()
-        accepted = uniform(generator, acceptance.shape, like=acceptance) < acceptance
-        return choose(accepted, proposed, state), acceptance
+        log_acceptance = local._log_acceptance(space, level, there, one, forward)
+        return accepted(log_acceptance, proposed, state, generator)
 
     def _local(self, axes: int) -> MetropolisHastings:
         """MALA or ULA at the replicas' step sizes, for states of so many batch axes."""

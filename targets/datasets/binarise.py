@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from targets.checks import one_of, whole_number
 from targets.datasets.dataset import DataError
 from targets.randomness import derive_seed, uniform
 
@@ -49,12 +50,10 @@ def binariser(
     Raises:
         DataError: if an argument is invalid.
     """
-    if binarisation not in BINARISATIONS:
-        raise DataError(f"binarisation must be one of {', '.join(BINARISATIONS)}, {binarisation!r} was given")
+    one_of("binarisation", binarisation, BINARISATIONS, DataError)
+    whole_number("seed", seed, 0, DataError)
     if not isinstance(threshold, (int, float)) or isinstance(threshold, bool) or not 0 <= threshold <= 1:
         raise DataError(f"threshold must be a number from 0 to 1, {threshold!r} was given")
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise DataError(f"seed must be a whole number of at least 0, {seed!r} was given")
     if binarisation == "dynamic" and seed > LARGEST_SEED:
         raise DataError(
             f"seed must be at most {LARGEST_SEED} where binarisation is dynamic, {seed} was given"

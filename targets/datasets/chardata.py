@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
-from targets.datasets.files.places import content, data_root, found_or_fetched, one_line
+from targets.datasets.files.matlab import check_digest, matrices
+from targets.datasets.files.places import content, data_root, found_or_fetched
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 NAME = "omniglot_burda"
@@ -53,18 +53,15 @@ def load_chardata(
     places = [{"all": file["path"]}, {"all": derived["path"]}]
     path = found_or_fetched(NAME, folder, places, "a MATLAB file", fetch)["all"]
     data = content(path)
-    digest = hashlib.sha256(data).hexdigest()
-    stands_in = digest == derived["sha256"]
-    if not stands_in and path.name.removesuffix(".gz") == Path(derived["path"]).name:
-        raise DataError(
-            f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {derived['sha256']} is known"
-        )
+    if path.name.removesuffix(".gz") == Path(derived["path"]).name:
+        check_digest(path, data, derived["sha256"], "known")
+    is_derived = hashlib.sha256(data).hexdigest() == derived["sha256"]
     train, test, note = _read(data, path, form["shape"])
     # Not from `targets.randomness`: the papers' code shuffles with this generator.
     train = train[np.random.RandomState(shuffle).permutation(len(train))]
     train, held_out = np.split(train, [max(len(train) - validation, 0)])
     grey = GreyImages(str(path), train, held_out, test, WHITE)
-    known = form["variants"][1 if stands_in else 0]
+    known = form["variants"][1 if is_derived else 0]
     found = checked_dataset(NAME, grey, {**form, "variants": [known]})
     return dataclasses.replace(found, note="; ".join(filter(None, (found.note, note))) or None)
 
@@ -73,25 +70,8 @@ def _read(
     data: bytes, path: Path, shape: Sequence[int]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], str | None]:
     """Training and test images, and a note on their values; an image is a column of the file, transposed."""
-    from scipy.io import loadmat
-
-    try:
-        matrices = loadmat(io.BytesIO(data), variable_names=KEYS)
-    except Exception as error:  # SciPy raises many types of errors for damaged files.
-        raise DataError(f"'{path}' is damaged or not a MATLAB file: {one_line(error)}") from error
     height, width = shape
-    arrays = {}
-    for key in KEYS:
-        values = matrices.get(key)
-        if (
-            values is None
-            or values.ndim != 2
-            or len(values) != height * width
-            or values.dtype.kind not in "buif"
-        ):
-            found = "it is missing" if values is None else f"it is {values.dtype} of the shape {values.shape}"
-            raise DataError(f"'{path}' must hold {key} with {height * width} numbers a column, {found}")
-        arrays[key] = values
-    found_bytes, note = as_bytes(arrays, str(path))
-    train, test = (found_bytes[key].T.reshape(-1, width, height).transpose(0, 2, 1) for key in KEYS)
+    found = dict(zip(KEYS, matrices(path, data, KEYS, height * width, axis=0), strict=True))
+    grey, note = as_bytes(found, str(path))
+    train, test = (grey[key].T.reshape(-1, width, height).transpose(0, 2, 1) for key in KEYS)
     return train, test, note

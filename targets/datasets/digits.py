@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from targets.datasets.dataset import Dataset
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
@@ -14,10 +15,7 @@ CYCLE = 7
 """Of every seven images in file order, five are for training, the sixth for validation, the last for test."""
 
 
-def load_digit_images(
-    root: str | None,
-    **form: Unpack[ImageForm],
-) -> Dataset:
+def load_digit_images(root: str | None, **form: Unpack[ImageForm]) -> Dataset:
     """The digits, in a split of our own, as none is published.
 
     Args:
@@ -32,10 +30,15 @@ def load_digit_images(
 
     images = load_digits().images.astype(np.uint8)
     place = np.arange(len(images)) % CYCLE
-    train, validation, test = (
-        images[place < CYCLE - 2],
-        images[place == CYCLE - 2],
-        images[place == CYCLE - 1],
-    )
-    grey = GreyImages("sklearn.datasets.load_digits", train, validation, test, WHITE)
+    parts = (images[place < CYCLE - 2], images[place == CYCLE - 2], images[place == CYCLE - 1])
+    grey = GreyImages("sklearn.datasets.load_digits", *parts, WHITE)
     return checked_dataset("digits", grey, form)
+
+
+def digit_labels() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The labels of the training and of the test images of `load_digit_images`."""
+    from sklearn.datasets import load_digits
+
+    labels = load_digits().target.astype(np.int64)
+    place = np.arange(len(labels)) % CYCLE
+    return labels[place < CYCLE - 2], labels[place == CYCLE - 1]

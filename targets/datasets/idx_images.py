@@ -7,6 +7,7 @@ from typing import Unpack
 
 import numpy as np
 
+from targets.checks import one_of, whole_number
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import from_torchvision
 from targets.datasets.files.idx import read_images
@@ -46,12 +47,10 @@ def load_idx_images(
     Raises:
         DataError: if it is missing and cannot be downloaded, or damaged, or none of `variants`.
     """
-    if torchvision not in SETS:
-        raise DataError(f"torchvision must be one of {', '.join(SETS)}, {torchvision!r} was given")
+    one_of("torchvision", torchvision, tuple(SETS), DataError)
+    whole_number("validation", validation, 0, DataError)
     usual, options = SETS[torchvision]
     name = known_as or usual
-    if not isinstance(validation, int) or isinstance(validation, bool) or validation < 0:
-        raise DataError(f"validation must be a whole number of at least 0, {validation!r} was given")
     folder = data_root(name, root)
     images = list(places[0].values())
     labels = [path.replace("images-idx3", "labels-idx1") for path in images]

@@ -16,10 +16,7 @@ from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 
 def load_mnist_static(
-    root: str | None,
-    *,
-    files: Mapping[str, Mapping[str, str]],
-    **form: Unpack[ImageForm],
+    root: str | None, *, files: Mapping[str, Mapping[str, str]], **form: Unpack[ImageForm]
 ) -> Dataset:
     """The published zeros and ones in the published split.
 

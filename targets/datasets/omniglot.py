@@ -17,13 +17,7 @@ from targets.datasets.variants import GreyImages, ImageForm, checked_dataset, no
 WHITE = 255
 
 
-def load_omniglot(
-    root: str | None,
-    *,
-    originals: Place,
-    derived: str,
-    **form: Unpack[ImageForm],
-) -> Dataset:
+def load_omniglot(root: str | None, *, originals: Place, derived: str, **form: Unpack[ImageForm]) -> Dataset:
     """The background set for training and the evaluation set for test.
 
     The papers' code tests on its training images; here training and test images are disjoint.
@@ -44,13 +38,8 @@ def load_omniglot(
         wanted = [*originals.values(), *(path.removesuffix(".zip") for path in originals.values())]
         from_torchvision(folder, "Omniglot", wanted, [{"background": True}, {"background": False}])
 
-    files = found_or_fetched(
-        "omniglot",
-        folder,
-        [originals, {"all": derived}],
-        "the published archives, also unpacked there",
-        fetch,
-    )
+    places = [originals, {"all": derived}]
+    files = found_or_fetched("omniglot", folder, places, "the published archives, also unpacked there", fetch)
     original = "train" in files
     train, test = _read_originals(folder, form["shape"]) if original else _read_derived(files["all"])
     source = folder / (originals["train"] if original else derived)

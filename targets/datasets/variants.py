@@ -36,7 +36,10 @@ class ImageForm(TypedDict):
     Attributes:
         binarisation: one of `targets.datasets.binarise.BINARISATIONS`.
         shape: height and width of an image.
-        variants: the known forms of the data set, see `ImageVariant`.
+        variants: the known forms of the data set, the whole or a subset that replaces it: numbers of images
+            ``train``, ``validation`` and ``test``; ``mean`` of all training pixels before binarisation, from
+            0 (black) to 1 (white), and its ``tolerance``, None if unknown; and a ``note`` that must accompany
+            results.
         threshold: for the binarisation ``threshold``; 0.5 by default.
         seed: for the binarisations ``stochastic`` and ``dynamic``; 0 by default.
     """
@@ -46,30 +49,6 @@ class ImageForm(TypedDict):
     variants: Sequence[Mapping[str, Any]]
     threshold: NotRequired[float]
     seed: NotRequired[int]
-
-
-@dataclass(frozen=True)
-class ImageVariant:
-    """One known form of a data set: the whole, or a subset that replaces it.
-
-    Attributes:
-        train, validation, test: numbers of images.
-        mean: mean grey value of all training pixels, from 0 (black) to 1 (white), before binarisation; None
-            if unknown.
-        tolerance: largest allowed deviation from `mean`; None if `mean` is.
-        note: remark that must accompany results; None for the whole published set.
-    """
-
-    train: int
-    validation: int
-    test: int
-    mean: float | None
-    tolerance: float | None
-    note: str | None = None
-
-    def counts(self) -> str:
-        """Such as ``60,000 + 0 + 10,000``."""
-        return " + ".join(f"{count:,}" for count in (self.train, self.validation, self.test))
 
 
 def checked_dataset(name: str, images: GreyImages, form: ImageForm) -> Dataset:
@@ -92,34 +71,38 @@ def checked_dataset(name: str, images: GreyImages, form: ImageForm) -> Dataset:
                 f"{name} has values from 0 to {images.white}, the {part} images in '{images.source}' "
                 f"go up to {values.max()}"
             )
-    variant = _counted(name, images, [ImageVariant(**known) for known in form["variants"]])
-    mean = images.train.mean(dtype=np.float64).item() / images.white
-    if variant.mean is not None and not abs(mean - variant.mean) <= (variant.tolerance or 0.0):
+    counts = {"train": len(images.train), "validation": len(images.validation), "test": len(images.test)}
+    found = f"training, validation and test images, '{images.source}' holds"
+    variant = known_variant(form["variants"], counts, f"{name} has", found)
+    known, mean = variant["mean"], images.train.mean(dtype=np.float64).item() / images.white
+    if known is not None and not abs(mean - known) <= variant["tolerance"]:
         raise DataError(
-            f"the training pixels of {name} have the mean {variant.mean:g} (+- {variant.tolerance:g}), "
+            f"the training pixels of {name} have the mean {known:g} (+- {variant['tolerance']:g}), "
             f"those in '{images.source}' have {mean:.4f}"
         )
     binarise = binariser(name, form["binarisation"], form.get("threshold", 0.5), form.get("seed", 0))
     train, validation, test = (binarise(values, images.white, part) for part, values in parts.items())
-    kept = None
-    if form["binarisation"] == "dynamic":
-        kept = as_tensor(images.train.reshape(len(images.train), height * width))
-    return Dataset(
-        name, train, validation, test, (height, width), variant.note, grey=kept, white=images.white
-    )
+    grey = as_tensor(images.train.reshape(-1, height * width)) if form["binarisation"] == "dynamic" else None
+    note = variant.get("note")
+    return Dataset(name, train, validation, test, (height, width), note, grey=grey, white=images.white)
 
 
-def _counted(name: str, images: GreyImages, variants: Sequence[ImageVariant]) -> ImageVariant:
-    """The variant with the same numbers of images."""
-    found = (len(images.train), len(images.validation), len(images.test))
+def known_variant(
+    variants: Sequence[Mapping[str, Any]], counts: Mapping[str, int], wanted: str, found: str
+) -> Mapping[str, Any]:
+    """The known form with these counts of its parts.
+
+    Raises:
+        DataError: if there is none; `wanted` and `found` are the words before the known and actual counts.
+    """
+
+    def shown(numbers: Mapping[str, Any]) -> str:
+        return " + ".join(f"{numbers[part]:,}" for part in counts)
+
     for variant in variants:
-        if found == (variant.train, variant.validation, variant.test):
+        if all(variant[part] == count for part, count in counts.items()):
             return variant
-    known = " or ".join(variant.counts() for variant in variants)
-    raise DataError(
-        f"{name} has {known} training, validation and test images, '{images.source}' holds "
-        + " + ".join(f"{count:,}" for count in found)
-    )
+    raise DataError(f"{wanted} {' or '.join(map(shown, variants))} {found} {shown(counts)}")
 
 
 def no_images(shape: Sequence[int]) -> NDArray[np.uint8]:

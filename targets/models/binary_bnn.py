@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
+from targets.checks import positive_number, whole_number
 from targets.distinct_rows import DistinctRows
 from targets.spaces import Binary
 from targets.tabular.tabular_data import TabularData
@@ -47,12 +47,8 @@ class BinaryBNN(Target):
 
     def __init__(self, tabular: TabularData, n_hidden: int = 100, scale: float = 100.0) -> None:
         super().__init__()
-        if not isinstance(n_hidden, int) or isinstance(n_hidden, bool) or n_hidden < 1:
-            raise ValueError(f"n_hidden must be a whole number of at least 1, {n_hidden!r} was given")
-        number = isinstance(scale, (int, float)) and not isinstance(scale, bool)
-        if not number or not math.isfinite(scale) or scale <= 0:
-            raise ValueError(f"scale must be a positive number, {scale!r} was given")
-        self.n_features, self.n_hidden, self.scale = tabular.features, n_hidden, float(scale)
+        self.n_features, self.n_hidden = tabular.features, whole_number("n_hidden", n_hidden)
+        self.scale = positive_number("scale", scale)
         self._memory: dict[tuple[torch.device, torch.dtype], Tensor] = {}
         self.note = tabular.note
         self.space = Binary(n_hidden * (tabular.features + 2) + 1)
@@ -101,12 +97,7 @@ class BinaryBNN(Target):
         return log_prob.reshape(theta.shape[:-1]), grad.reshape(theta.shape)
 
     def _sums(
-        self,
-        weights: Tensor,
-        output: Tensor,
-        bias: Tensor,
-        slices: list[slice],
-        work: Tensor,
+        self, weights: Tensor, output: Tensor, bias: Tensor, slices: list[slice], work: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Mean squared error ``(networks,)``, and three sums over rows that determine its gradient.
 

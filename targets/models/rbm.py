@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from targets.randomness import Generator, derive_seed, uniform
-from targets.spaces import Binary
+from targets.checks import whole_number
+from targets.models.image_model import ImageModel
+from targets.randomness import derive_seed
 from targets.sum_log import LOG2_E, sum_log
-from targets.target import Target
 
 MEAN_LIMITS = (0.01, 0.99)
 """The data mean is clamped to this interval, so that no pixel starts with an infinite bias."""
 
 
-class RBM(Target):
+class RBM(ImageModel):
     """U(v) = sum_j softplus(c_j + W_j v) + b v on ``{0, 1}^n_visible``; the joint is exp(h'Wv + c'h + b'v).
 
     Weights start uniform on +-1 / sqrt(n_visible), hidden biases at 0, visible biases at the logit of
@@ -44,41 +42,26 @@ class RBM(Target):
         ValueError: if a number of units is not a positive integer or `mean` has the wrong shape.
     """
 
-    batch_invariant = False
     block_gibbs = True
     reference_chains: int | None = None
-    space: Binary
-    data_mean: Tensor
     reference: Tensor
     held_out: Tensor
     modes: Tensor
 
     def __init__(self, n_visible: int, n_hidden: int, mean: Tensor | None = None, seed: int = 0) -> None:
-        super().__init__()
-        for name, value in (("n_visible", n_visible), ("n_hidden", n_hidden)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, {value!r} was given")
-        self.space = Binary(n_visible)
+        super().__init__(n_visible, mean)
+        whole_number("n_hidden", n_hidden)
+        self.data_mean = self.data_mean.clamp(*MEAN_LIMITS)
         generator = torch.Generator().manual_seed(derive_seed(seed, "weights"))
         bound = n_visible**-0.5
         weight = torch.rand((n_hidden, n_visible), generator=generator, dtype=torch.float64)
-        mean = torch.full((n_visible,), 0.5, dtype=torch.float64) if mean is None else mean.double()
-        if mean.shape != (n_visible,):
-            raise ValueError(f"mean must have the shape ({n_visible},), {tuple(mean.shape)} was given")
-        mean = mean.clamp(*MEAN_LIMITS)
         self.weight = nn.Parameter(bound * (2.0 * weight - 1.0))
         self.hidden_bias = nn.Parameter(torch.zeros(n_hidden, dtype=torch.float64))
-        self.visible_bias = nn.Parameter(mean.logit())
-        self.register_buffer("data_mean", mean)
+        self.visible_bias = nn.Parameter(self.data_mean.logit())
         empty = torch.zeros((0, n_visible), dtype=torch.float64)
         self.register_buffer("reference", empty, persistent=False)
         self.register_buffer("held_out", empty.clone(), persistent=False)
         self.register_buffer("modes", torch.zeros((1, n_visible), dtype=torch.float64), persistent=False)
-
-    @property
-    def n_visible(self) -> int:
-        """Number of visible units."""
-        return self.weight.shape[1]
 
     @property
     def n_hidden(self) -> int:
@@ -113,11 +96,6 @@ class RBM(Target):
         likelier = (active - 0.5).abs_().add_(0.5)
         log_prob = logits.clamp_(min=0.0).sum(-1) - sum_log(likelier) + theta @ self.visible_bias
         return log_prob, self.visible_logits(active)
-
-    def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, n_visible)`` of Bernoulli pixels with the data mean."""
-        draws = uniform(generator, shape, (self.n_visible,), like=self.weight)
-        return (draws < self.data_mean).to(draws.dtype)
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of all states, ``(2 ** n_visible,)``, float64, for small RBMs.

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import silu
 
+from targets.checks import whole_number
 from targets.models.fused_first_convolution import fused_first_convolution, supports_size
 
 PRECISIONS = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """What a residual network is, besides its weights.
+
+    Attributes:
+        width: number of maps.
+        blocks: number of residual blocks.
+        halvings: number of blocks, from the first, with stride 2.
+        precision: ``bfloat16`` computes the convolutions of the blocks in bfloat16, also on the CPU; the mean
+            over the map and the linear unit keep the dtype of the images. Ignored for float64.
+        compile: whether to compile the network on CUDA; ignored on the CPU.
+
+    Raises:
+        ValueError: naming the argument, its value and what is allowed.
+    """
+
+    width: int = 64
+    blocks: int = 8
+    halvings: int = 2
+    precision: str = "float32"
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        whole_number("width", self.width)
+        whole_number("blocks", self.blocks, 0)
+        if whole_number("halvings", self.halvings, 0) > self.blocks:
+            raise ValueError(f"halvings must be at most blocks={self.blocks}, {self.halvings} was given")
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision must be {' or '.join(PRECISIONS)}, {self.precision!r} was given")
+        if not isinstance(self.compile, bool):
+            raise ValueError(f"compile must be true or false, {self.compile!r} was given")
 
 
 class Block(nn.Module):
@@ -38,27 +72,25 @@ class Block(nn.Module):
 
 
 class ResidualNetwork(nn.Module):
-    """A 3 x 3 convolution to `width` maps, residual blocks, the mean over the map, one linear unit.
+    """A 3 x 3 convolution to maps, residual blocks, the mean over the map, one linear unit.
 
-    No normalisation; every layer has biases. The first `halvings` blocks have stride 2, the others 1; images
-    can have any size. With 64 maps, 8 blocks and 2 halvings it has 599,873 parameters. The weights are
-    stored channels-last, with which an evaluation of 100 images of 28 x 28 on one thread took 23 instead of
-    41 ms with 16 maps and 4 blocks, and 198 instead of 260 ms with 64 maps and 8 blocks.
+    No normalisation; every layer has biases; images can have any size. With 64 maps, 8 blocks and 2 halvings
+    it has 599,873 parameters. The weights are stored channels-last, with which an evaluation of 100 images of
+    28 x 28 on one thread took 23 instead of 41 ms with 16 maps and 4 blocks, and 198 instead of 260 ms with
+    64 maps and 8 blocks.
 
     Args:
-        width, blocks, halvings: see above.
-        precision: ``bfloat16`` computes the convolutions of the blocks in bfloat16, also on the CPU; the mean
-            over the map and the linear unit keep the dtype of the images. Ignored for float64.
+        options: number of maps and blocks, and the precision.
         generator: of the weights and biases, uniform on +-1 / sqrt(inputs of the unit), as PyTorch does.
     """
 
-    def __init__(
-        self, width: int, blocks: int, halvings: int, precision: str, generator: torch.Generator
-    ) -> None:
+    def __init__(self, options: NetworkOptions, generator: torch.Generator) -> None:
         super().__init__()
-        self.precision = precision
+        width = options.width
+        strides = [2] * options.halvings + [1] * (options.blocks - options.halvings)
+        self.precision = options.precision
         self.first = _convolution(1, width, 3)
-        self.blocks = nn.Sequential(*(Block(width, 2 if place < halvings else 1) for place in range(blocks)))
+        self.blocks = nn.Sequential(*(Block(width, stride) for stride in strides))
         self.last = nn.Linear(width, 1, device="meta", dtype=torch.float64)
         # Created without memory and filled from `generator`, so that the global generator is not used.
         self.to_empty(device="cpu")
@@ -93,42 +125,6 @@ class ResidualNetwork(nn.Module):
                 images, _layer(self.first), _layer(block.first), _layer(block.shortcut)
             )
         return block.joined(inner, passed)
-
-
-def check_sizes(width: int, blocks: int, halvings: int) -> None:
-    """Checks the sizes of a network.
-
-    Raises:
-        ValueError: naming the argument, its value and what is allowed.
-    """
-    for name, value, least in (("width", width, 1), ("blocks", blocks, 0), ("halvings", halvings, 0)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, {value!r} was given")
-    if halvings > blocks:
-        raise ValueError(f"halvings must be at most blocks={blocks}, {halvings} was given")
-
-
-def image_shape(n_visible: int, shape: Sequence[int] | None) -> tuple[int, int]:
-    """Height and width of an image of `n_visible` pixels: `shape`, or a square where it is None.
-
-    Raises:
-        ValueError: if they do not make `n_visible` pixels.
-    """
-    if shape is None:
-        side = round(n_visible**0.5)
-        if side * side != n_visible:
-            raise ValueError(
-                f"shape must be given where n_visible is no square number, n_visible={n_visible} was given"
-            )
-        return side, side
-    sizes = tuple(shape) if isinstance(shape, (list, tuple)) else ()
-    whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes)
-    if len(sizes) != 2 or not whole or sizes[0] * sizes[1] != n_visible:
-        raise ValueError(
-            f"shape must be the height and width of an image of {n_visible} pixels (n_visible), "
-            f"{shape!r} was given"
-        )
-    return sizes[0], sizes[1]
 
 
 def _layer(convolution: nn.Conv2d) -> tuple[Tensor, Tensor]:

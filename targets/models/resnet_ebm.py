@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from targets.models.residual_network import PRECISIONS, ResidualNetwork, check_sizes, image_shape
-from targets.randomness import Generator, derive_seed, uniform
-from targets.spaces import Binary
-from targets.target import Target
+from targets.models.image_model import ImageModel, image_shape
+from targets.models.residual_network import NetworkOptions, ResidualNetwork
+from targets.randomness import derive_seed
 
 MEAN_SHARE, MEAN_FLOOR = 0.98, 0.01
 """The data mean is shrunk to 0.98 mean + 0.01, so that no pixel of the reference term is certain."""
@@ -20,7 +21,7 @@ CHUNK = 2**24
 take 0.23 GB. Chunks of 128 images or more are equally fast."""
 
 
-class ResNetEBM(Target):
+class ResNetEBM(ImageModel):
     """U(x) = net(x) + sum_i log Bernoulli(x_i; m_i) on ``{0, 1}^n_visible``, m = 0.98 mean + 0.01 fixed.
 
     One forward and one backward pass give the value and the gradient; large batches are processed in chunks.
@@ -31,13 +32,8 @@ class ResNetEBM(Target):
         mean: mean of the training data, ``(n_visible,)``; 1/2 where there is none yet.
         seed: of the weights.
         shape: height and width of an image; by default a square.
-        width: number of maps.
-        blocks: number of residual blocks.
-        halvings: number of blocks, from the first, with stride 2.
-        precision: ``float32``, or ``bfloat16`` for the convolutions of the residual blocks only, which on a
-            CPU with AVX-512 BF16 took 206 instead of 306 ms for 100 images of 28 x 28 with 64 maps and 8
-            blocks.
-        compile: whether to compile the network on CUDA; ignored on the CPU.
+        options: width, blocks, halvings, precision and compile, see `NetworkOptions`. With ``bfloat16``, 100
+            images of 28 x 28 with 64 maps and 8 blocks took 206 instead of 306 ms on a CPU with AVX-512 BF16.
 
     Attributes:
         network: the `ResidualNetwork`; its parameters are those of the target.
@@ -48,47 +44,22 @@ class ResNetEBM(Target):
         ValueError: naming the argument, its value and what is allowed.
     """
 
-    batch_invariant = False
-    space: Binary
-    data_mean: Tensor
-
     def __init__(
         self,
         n_visible: int,
         mean: Tensor | None = None,
         seed: int = 0,
         shape: Sequence[int] | None = None,
-        width: int = 64,
-        blocks: int = 8,
-        halvings: int = 2,
-        precision: str = "float32",
-        compile: bool = False,
+        **options: Any,
     ) -> None:
-        super().__init__()
-        if not isinstance(n_visible, int) or isinstance(n_visible, bool) or n_visible < 1:
-            raise ValueError(f"n_visible must be a whole number of at least 1, {n_visible!r} was given")
-        check_sizes(width, blocks, halvings)
-        if precision not in PRECISIONS:
-            raise ValueError(f"precision must be {' or '.join(PRECISIONS)}, {precision!r} was given")
-        if not isinstance(compile, bool):
-            raise ValueError(f"compile must be true or false, {compile!r} was given")
-        mean = torch.full((n_visible,), 0.5, dtype=torch.float64) if mean is None else mean.double()
-        if mean.shape != (n_visible,):
-            raise ValueError(f"mean must have the shape ({n_visible},), {tuple(mean.shape)} was given")
-        if not bool(((mean >= 0.0) & (mean <= 1.0)).all()):
+        super().__init__(n_visible, mean)
+        if not bool(((self.data_mean >= 0.0) & (self.data_mean <= 1.0)).all()):
             raise ValueError("mean must be between 0 and 1 at every pixel, other numbers were given")
-        self.space = Binary(n_visible)
+        self.data_mean = MEAN_SHARE * self.data_mean + MEAN_FLOOR
         self.shape = image_shape(n_visible, shape)
-        self.width, self.blocks, self.halvings = width, blocks, halvings
-        self.precision, self.compile_on_cuda = precision, compile
+        self.options = NetworkOptions(**options)
         generator = torch.Generator().manual_seed(derive_seed(seed, "weights"))
-        self.network = ResidualNetwork(width, blocks, halvings, precision, generator)
-        self.register_buffer("data_mean", MEAN_SHARE * mean + MEAN_FLOOR)
-
-    @property
-    def n_visible(self) -> int:
-        """Number of pixels."""
-        return self.data_mean.shape[0]
+        self.network = ResidualNetwork(self.options, generator)
 
     def log_prob(self, theta: Tensor) -> Tensor:
         images = self._images(theta)
@@ -108,11 +79,6 @@ class ResNetEBM(Target):
             grads.append(grad)
         log_prob = torch.cat(outputs).view(theta.shape[:-1]) + self._base(theta.detach())
         return log_prob, torch.cat(grads).view(theta.shape).add_(self.data_mean.logit())
-
-    def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, n_visible)`` of Bernoulli pixels with the data mean."""
-        draws = uniform(generator, shape, (self.n_visible,), like=self.data_mean)
-        return (draws < self.data_mean).to(draws.dtype)
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of all states, ``(2 ** n_visible,)``, float64, for small images.
@@ -134,10 +100,10 @@ class ResNetEBM(Target):
         return theta.reshape(-1, 1, *self.shape)
 
     def _chunk(self) -> int:
-        return max(1, CHUNK // (self.width * self.n_visible))
+        return max(1, CHUNK // (self.options.width * self.n_visible))
 
     def _output(self, images: Tensor) -> Tensor:
-        if self.compile_on_cuda and images.is_cuda and self.network._compiled_call_impl is None:
+        if self.options.compile and images.is_cuda and self.network._compiled_call_impl is None:
             self.network.compile()
         output: Tensor = self.network(images)
         return output
@@ -145,3 +111,13 @@ class ResNetEBM(Target):
     def _base(self, theta: Tensor) -> Tensor:
         """sum_i log Bernoulli(x_i; m_i), ``(*batch)``, interpolated linearly between 0 and 1."""
         return theta @ self.data_mean.logit() + (-self.data_mean).log1p().sum()
+
+
+def _signature() -> inspect.Signature:
+    """The constructor's parameters with those of `NetworkOptions` by name, as configurations give them."""
+    own = [each for each in inspect.signature(ResNetEBM).parameters.values() if each.name != "options"]
+    fields = inspect.signature(NetworkOptions).parameters.values()
+    return inspect.Signature([*own, *(each.replace(kind=each.KEYWORD_ONLY) for each in fields)])
+
+
+ResNetEBM.__signature__ = _signature()  # type: ignore[attr-defined]

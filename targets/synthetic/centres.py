@@ -11,24 +11,10 @@ COMPONENTS = (2, 4, 6, 8, 10, 12, 14, 16)
 """Numbers of components that the paper uses."""
 
 _DIAGONAL = math.sqrt(0.5)
-_RING = (
-    (1.0, 0.0),
-    (-1.0, 0.0),
-    (0.0, 1.0),
-    (0.0, -1.0),
-    (_DIAGONAL, _DIAGONAL),
-    (-_DIAGONAL, -_DIAGONAL),
-    (_DIAGONAL, -_DIAGONAL),
-    (-_DIAGONAL, _DIAGONAL),
-)
-_BEYOND_THE_RING = (
-    (2.0, 0.0),
-    (-2.0, 0.0),
-    (0.0, 2.0),
-    (0.0, -2.0),
-    (2 * _DIAGONAL, 2 * _DIAGONAL),
-    (-2 * _DIAGONAL, -2 * _DIAGONAL),
-)
+_AXES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
+_DIAGONALS = tuple((_DIAGONAL * x, _DIAGONAL * y) for x, y in ((1, 1), (-1, -1), (1, -1), (-1, 1)))
+_RING = _AXES + _DIAGONALS
+_BEYOND_THE_RING = tuple((2 * x, 2 * y) for x, y in _RING[:6])
 
 
 def ring(components: int) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from targets.checks import positive_number
 from targets.randomness import Generator, normal, uniform
 from targets.spaces import Real
 from targets.synthetic.covariances import covariances, table
@@ -63,13 +64,11 @@ class GaussianMixture(Target):
         components, d = points.shape
         shares = _shares(weights, components)
         spread = covariances(covariance, components, d)
-        if not isinstance(start_scale, int | float) or not 0 < start_scale < math.inf:
-            raise ValueError(f"start_scale must be a positive number, {start_scale!r} was given")
         origin = None if start is None else table("start", start)
         if origin is not None and origin.shape != (d,):
             raise ValueError(f"start must have {d} coordinates, as the means have, {start!r} was given")
         self.space = Real(d)
-        self.start_scale = float(start_scale)
+        self.start_scale = positive_number("start_scale", start_scale)
         self.isotropic = spread.dim() == 1
         # The rounding of a matrix product depends on the size of the batch.
         self.batch_invariant = self.isotropic

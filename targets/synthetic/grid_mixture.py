@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -25,18 +24,6 @@ class Bump(Protocol):
 
     def __call__(self, distance: Tensor) -> Tensor:
         """Log height at a `distance` from the centre, elementwise."""
-        ...
-
-
-def require_one_of(key: str, value: object, allowed: Sequence[int] | Sequence[str]) -> None:
-    """Checks that `value` is one of those `allowed`.
-
-    Raises:
-        ValueError: naming the key, the allowed values and the value given.
-    """
-    if type(value) is not type(allowed[0]) or value not in allowed:
-        choices = ", ".join(str(choice) for choice in allowed)
-        raise ValueError(f"{key} must be one of {choices}, {value!r} was given")
 
 
 def grid_coordinates(theta: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from targets.checks import positive_number, whole_number
 from targets.randomness import Generator, derive_seed, normal, uniform
 from targets.spaces import Binary
 from targets.synthetic.tabulated import Tabulated, look_up
@@ -40,14 +41,12 @@ class MinibatchLogistic(Tabulated):
     def __init__(
         self, d: int = 6, data: int = 100, minibatch: int = 50, scale: float = 0.3, data_seed: int = 0
     ) -> None:
-        if type(data) is not int or data < 1:
-            raise ValueError(f"data must be a positive whole number, {data!r} was given")
+        whole_number("data", data)
+        positive_number("scale", scale)
         if type(minibatch) is not int or not 1 <= minibatch <= data:
             raise ValueError(
                 f"minibatch must be a whole number from 1 to data={data}, {minibatch!r} was given"
             )
-        if not isinstance(scale, int | float) or not 0 < scale < math.inf:
-            raise ValueError(f"scale must be a positive number, {scale!r} was given")
         space = Binary(d)
         signed = signed_covariates(d, data, scale, data_seed)
         logits = (2 * space.states() - 1) @ signed.T

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from targets.checks import one_of
 from targets.synthetic.centres import COMPONENTS, centres_inside, released, ring
-from targets.synthetic.grid_mixture import ENERGIES, GridMixture, require_one_of
+from targets.synthetic.grid_mixture import ENERGIES, GridMixture
 
 _RELEASED_WIDTH = {2: 1.6, 4: 1.2, 6: 0.06, 8: 0.08, 10: 0.4, 12: 0.36, 14: 0.28, 16: 0.096}
 """Width of the released bump: its variance argument times the number of centres, which is 8 for "16"."""
@@ -63,8 +64,8 @@ class MixtureOfGaussians(GridMixture):
     """
 
     def __init__(self, components: int = 8, energy: str = "paper") -> None:
-        require_one_of("components", components, COMPONENTS)
-        require_one_of("energy", energy, ENERGIES)
+        one_of("components", components, COMPONENTS)
+        one_of("energy", energy, ENERGIES)
         if energy == "paper":
             centres = centres_inside(components)
             log_weight = -math.log(len(centres))

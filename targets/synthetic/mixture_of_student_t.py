@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from targets.checks import one_of
 from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released
-from targets.synthetic.grid_mixture import ENERGIES, Bump, GridMixture, require_one_of
+from targets.synthetic.grid_mixture import ENERGIES, Bump, GridMixture
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class MixtureOfStudentT(GridMixture):
     """
 
     def __init__(self, components: int = 8, energy: str = "paper") -> None:
-        require_one_of("components", components, COMPONENTS)
-        require_one_of("energy", energy, ENERGIES)
+        one_of("components", components, COMPONENTS)
+        one_of("energy", energy, ENERGIES)
         if energy == "paper":
             centres = centres_inside(components)
             log_weight = -math.log(len(centres))

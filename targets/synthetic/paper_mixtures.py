@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from targets.checks import positive_number, whole_number
 from targets.synthetic.gaussian_mixture import GaussianMixture
 
 
@@ -31,7 +32,7 @@ def stmh_two_modes(
         ValueError: if `distance` is not a positive number, `d` not a positive whole number, or `start` of
             the wrong length.
     """
-    half = 0.5 * _positive("distance", distance) / math.sqrt(_dimension(d))
+    half = 0.5 * positive_number("distance", distance) / math.sqrt(whole_number("d", d))
     mean = torch.full((d,), half, dtype=torch.float64)
     return GaussianMixture(torch.stack([-mean, mean]), start=start, start_scale=start_scale)
 
@@ -58,21 +59,9 @@ def singular_mixture(
         ValueError: if `epsilon` or `distance` is not a positive number, `d` not a positive whole number, or
             `start` of the wrong length.
     """
-    mean = torch.zeros(_dimension(d), dtype=torch.float64)
-    mean[0] = 0.5 * _positive("distance", distance)
-    variance = _positive("epsilon", epsilon) ** 2
+    mean = torch.zeros(whole_number("d", d), dtype=torch.float64)
+    mean[0] = 0.5 * positive_number("distance", distance)
+    variance = positive_number("epsilon", epsilon) ** 2
     return GaussianMixture(
         torch.stack([-mean, mean]), covariance=variance, start=start, start_scale=start_scale
     )
-
-
-def _positive(key: str, value: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ValueError(f"{key} must be a positive number, {value!r} was given")
-    return float(value)
-
-
-def _dimension(value: int) -> int:
-    if type(value) is not int or value < 1:
-        raise ValueError(f"d must be a positive whole number, {value!r} was given")
-    return value

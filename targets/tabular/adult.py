@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, numpy_permutation, prepared
+from targets.tabular.preparation import Columns, TableForm, numpy_permutation, prepared
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -23,31 +23,22 @@ CATEGORIES = ["workclass", "marital-status", "occupation", "relationship", "race
 UNKNOWN, RICH, POOR = "?", ">50K", "<=50K"
 
 
-def load_adult(
-    root: str | None,
-    *,
-    split_seed: int,
-    files: Mapping[str, str],
-    published: str,
-    variants: Sequence[Mapping[str, Any]],
-) -> TabularData:
+def load_adult(root: str | None, *, files: Mapping[str, str], **form: Unpack[TableForm]) -> TabularData:
     """People without unknown entries, in the published split; `education` is left out, its number stays.
 
     Args:
         root: folder of all data sets.
-        split_seed: seed of the choice of validation rows.
         files: paths of ``train`` and ``test`` below `root`.
-        published: address of the publisher, for messages.
-        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
+        form: see `targets.tabular.preparation.TableForm`.
 
     Raises:
         DataError: if a file is missing or damaged, or none of `variants`.
     """
-    paths = located("adult", root, files, published)
+    paths = located("adult", root, files, form["published"])
     train, test = _people(paths["train"]), _people(paths["test"])
-    train = train.rows(numpy_permutation(len(train), split_seed))
-    test = test.rows(numpy_permutation(len(test), split_seed))
-    return prepared("adult", str(paths["train"].parent), train, test, variants)
+    train = train.rows(numpy_permutation(len(train), form["split_seed"]))
+    test = test.rows(numpy_permutation(len(test), form["split_seed"]))
+    return prepared("adult", str(paths["train"].parent), train, test, form["variants"])
 
 
 def _people(path: Path) -> Columns:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared
+from targets.tabular.preparation import Columns, TableForm, from_zero_to_one, numpy_permutation, prepared
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -19,14 +19,7 @@ LARGEST = 90
 """Posts with more comments than this percentile of all of them are left out, as in the released code."""
 
 
-def load_blog(
-    root: str | None,
-    *,
-    split_seed: int,
-    files: Mapping[str, str],
-    published: str,
-    variants: Sequence[Mapping[str, Any]],
-) -> TabularData:
+def load_blog(root: str | None, *, files: Mapping[str, str], **form: Unpack[TableForm]) -> TabularData:
     """Posts with 280 numbers each, in the published split; the outcome is scaled to [0, 1].
 
     The files have no header: the released loader loses the first row of each, taking it for one, and counts
@@ -34,24 +27,22 @@ def load_blog(
 
     Args:
         root: folder of all data sets.
-        split_seed: seed of the choice of validation rows.
         files: paths of ``train`` and ``test`` below `root`.
-        published: address of the publisher, for messages.
-        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
+        form: see `targets.tabular.preparation.TableForm`.
 
     Raises:
         DataError: if a file is missing or damaged, or none of `variants`.
     """
-    paths = located("blog", root, files, published)
+    paths = located("blog", root, files, form["published"])
     train, test = (_posts(paths[part]) for part in ("train", "test"))
     most = np.percentile(np.concatenate([train[OUTCOME], test[OUTCOME]]), LARGEST)
     train, test = (posts[posts[OUTCOME] <= most] for posts in (train, test))
     outcome = from_zero_to_one(np.concatenate([train[OUTCOME], test[OUTCOME]]))
     first, second = (
-        Columns(posts[NUMERIC], None, scaled).rows(numpy_permutation(len(posts), split_seed))
+        Columns(posts[NUMERIC], None, scaled).rows(numpy_permutation(len(posts), form["split_seed"]))
         for posts, scaled in ((train, outcome[: len(train)]), (test, outcome[len(train) :]))
     )
-    return prepared("blog", str(paths["train"].parent), first, second, variants)
+    return prepared("blog", str(paths["train"].parent), first, second, form["variants"])
 
 
 def _posts(path: Path) -> pd.DataFrame:

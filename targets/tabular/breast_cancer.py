@@ -18,7 +18,7 @@ def load_tumours(root: str | None, *, split_seed: int, variants: Sequence[Mappin
     Args:
         root: not used, as the data come with scikit-learn.
         split_seed: seed of the split into training and test rows, as none is published.
-        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
+        variants: the known forms of the data set, see `targets.tabular.preparation.TableForm`.
 
     Raises:
         DataError: if they are none of `variants`.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, prepared, split_rows
+from targets.tabular.preparation import Columns, TableForm, prepared, split_rows
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -20,27 +19,18 @@ WINDOW = 30
 """Maximum days between arrest and screening; otherwise the screening may be for another offence."""
 
 
-def load_compas(
-    root: str | None,
-    *,
-    split_seed: int,
-    file: str,
-    published: str,
-    variants: Sequence[Mapping[str, Any]],
-) -> TabularData:
+def load_compas(root: str | None, *, file: str, **form: Unpack[TableForm]) -> TabularData:
     """Offenders after ProPublica's own cleaning, five numbers and two categories each.
 
     Args:
         root: folder of all data sets.
-        split_seed: seed of the split into training and test rows, as none is published.
         file: path below `root`.
-        published: address of the publisher, for messages.
-        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
+        form: see `targets.tabular.preparation.TableForm`.
 
     Raises:
         DataError: if the file is missing or damaged, or none of `variants`.
     """
-    path = located("compas", root, {"all": file}, published)["all"]
+    path = located("compas", root, {"all": file}, form["published"])["all"]
     columns = [*NUMERIC, *CATEGORIES, OUTCOME, SCREENING, RECID, DEGREE, SCORE]
     frame = read(path, columns, header=True)
     days = numbers(path, frame, [SCREENING], empty=True)[SCREENING]
@@ -52,5 +42,6 @@ def load_compas(
     outcome = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if not np.isin(outcome, (0.0, 1.0)).all():
         raise DataError(f"'{path}' must hold 0 or 1 in the column {OUTCOME}, it holds other numbers")
-    train, test = split_rows(Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome), split_seed)
-    return prepared("compas", str(path), train, test, variants)
+    kept = Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome)
+    train, test = split_rows(kept, form["split_seed"])
+    return prepared("compas", str(path), train, test, form["variants"])

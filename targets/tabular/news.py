@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from targets.datasets.dataset import DataError
-from targets.tabular.preparation import Columns, from_zero_to_one, prepared, split_rows
+from targets.tabular.preparation import Columns, TableForm, from_zero_to_one, prepared, split_rows
 from targets.tabular.reading import located, numbers, read
 from targets.tabular.tabular_data import TabularData
 
@@ -35,32 +34,23 @@ NUMERIC = [
 ]
 
 
-def load_news(
-    root: str | None,
-    *,
-    split_seed: int,
-    file: str,
-    published: str,
-    variants: Sequence[Mapping[str, Any]],
-) -> TabularData:
+def load_news(root: str | None, *, file: str, **form: Unpack[TableForm]) -> TabularData:
     """Articles with 58 features each; the outcome is the logarithm of the shares, scaled to [0, 1].
 
     Args:
         root: folder of all data sets.
-        split_seed: seed of the split into training and test rows, as none is published.
         file: path below `root`.
-        published: address of the publisher, for messages.
-        variants: the known forms of the data set, see `targets.tabular.preparation.TableVariant`.
+        form: see `targets.tabular.preparation.TableForm`.
 
     Raises:
         DataError: if the file is missing or damaged, or none of `variants`.
     """
-    path = located("news", root, {"all": file}, published)["all"]
+    path = located("news", root, {"all": file}, form["published"])["all"]
     frame = read(path, [*NUMERIC, OUTCOME], header=True)
     shares = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if (shares <= 0).any():
         row = int(np.argmax(shares <= 0)) + 1
         raise DataError(f"'{path}' must hold positive numbers in the column {OUTCOME}, not so in row {row}")
     columns = Columns(numbers(path, frame, NUMERIC), None, from_zero_to_one(np.log(shares)))
-    train, test = split_rows(columns, split_seed)
-    return prepared("news", str(path), train, test, variants)
+    train, test = split_rows(columns, form["split_seed"])
+    return prepared("news", str(path), train, test, form["variants"])

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError
+from targets.datasets.variants import known_variant
 from targets.tabular.tabular_data import VALIDATION, TabularData, tensor_part
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class TableVariant:
-    """One known form of a data set: the whole, or a subset that replaces it.
+class TableForm(TypedDict):
+    """The arguments that the loaders of published files share.
 
     Attributes:
-        train: number of training rows, including those held out for validation.
-        test: number of test rows.
-        note: remark that must accompany results; None for the whole published set.
+        split_seed: seed of the split into training and test rows, or of the choice of validation rows.
+        published: address of the publisher, for messages.
+        variants: the known forms of the data set, the whole or a subset that replaces it: numbers of rows
+            ``train``, including those held out for validation, and ``test``, and a ``note`` that must
+            accompany results.
     """
 
-    train: int
-    test: int
-    note: str | None = None
+    split_seed: int
+    published: str
+    variants: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ def prepared(
     Args:
         source: the file or folder, for messages.
         train: training rows, the last of which are held out.
-        variants: the known forms, arguments of `TableVariant`.
+        variants: see `TableForm`.
 
     Raises:
         DataError: if there are no rows, or the numbers of rows are none of `variants`.
@@ -93,7 +95,8 @@ def prepared(
         StandardScaler,
     )
 
-    variant = _counted(name, source, len(train), len(test), variants)
+    counts = {"train": len(train), "test": len(test)}
+    variant = known_variant(variants, counts, f"{name} has", f"training and test rows, '{source}' leaves")
     kept = int((1.0 - VALIDATION) * len(train))
     if not kept or not len(test):
         raise DataError(f"'{source}' leaves no rows to train and test {name} with")
@@ -113,7 +116,7 @@ def prepared(
         train=tensor_part(inputs[:kept], train.outcome[:kept]),
         validation=tensor_part(inputs[kept : len(train)], train.outcome[kept:]),
         test=tensor_part(inputs[len(train) :], test.outcome),
-        note=variant.note,
+        note=variant.get("note"),
     )
 
 
@@ -122,15 +125,3 @@ def from_zero_to_one(values: Array) -> Array:
     span = np.ptp(values)
     scaled: Array = (values - values.min()) / (span if span > 0.0 else 1.0)
     return scaled
-
-
-def _counted(
-    name: str, source: str, train: int, test: int, variants: Sequence[Mapping[str, Any]]
-) -> TableVariant:
-    """The known form with the same numbers of rows."""
-    known = [TableVariant(**each) for each in variants]
-    for variant in known:
-        if (train, test) == (variant.train, variant.test):
-            return variant
-    counts = " or ".join(f"{variant.train:,} + {variant.test:,}" for variant in known)
-    raise DataError(f"{name} has {counts} training and test rows, '{source}' leaves {train:,} + {test:,}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from targets.checks import whole_number
 from targets.randomness import derive_seed, uniform
 from targets.tours.tsplib import FEWEST
 
@@ -21,8 +22,7 @@ def random_cities(cities: int, seed: int) -> Tensor:
     Raises:
         ValueError: unless `cities` is a whole number of at least 3.
     """
-    if not isinstance(cities, int) or isinstance(cities, bool) or cities < FEWEST:
-        raise ValueError(f"cities must be a whole number of at least {FEWEST}, {cities!r} was given")
+    whole_number("cities", cities, FEWEST)
     generator = torch.Generator().manual_seed(derive_seed(seed, "cities"))
     like = torch.empty(0, dtype=torch.float64)
     points = uniform(generator, (cities,), (2,), like=like)

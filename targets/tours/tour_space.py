@@ -29,15 +29,12 @@ class HasTours(Protocol):
 
     def tour(self, theta: Tensor) -> Tensor:
         """The city at each position, ``(*batch, n)``, int64."""
-        ...
 
     def cost(self, tour: Tensor) -> Tensor:
         """Length of each closed tour ``(*batch, n)``, ``(*batch)``, float64."""
-        ...
 
     def optimum(self) -> float | None:
         """Length of the shortest tour; None where it is not known."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from targets.checks import one_of, positive_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical
 from targets.synthetic.tabulated import look_up
@@ -68,8 +68,7 @@ class TSP(Target):
         instance_seed: int = 0,
     ) -> None:
         super().__init__()
-        if encoding not in ENCODINGS:
-            raise ValueError(f"encoding must be one of {', '.join(ENCODINGS)}, {encoding!r} was given")
+        one_of("encoding", encoding, ENCODINGS)
         self._published: float | None = None
         if file is None:
             distances, steepness = random_cities(cities, instance_seed), STEEPNESS
@@ -78,7 +77,8 @@ class TSP(Target):
             distances, self._published = instance.distances, instance.optimum
             steepness = STEEPNESS / (float(distances.sum()) / (len(distances) * (len(distances) - 1)))
         self.cities = n = len(distances)
-        self.scale = steepness if scale == AUTO else _positive("scale", scale)
+        allowed = f"a positive number or '{AUTO}'"
+        self.scale = steepness if scale == AUTO else positive_number("scale", scale, allowed)
         self.width = (n - 1).bit_length()
         self.space = Binary(n * self.width) if encoding == "bits" else Categorical(n, n)
         codes = 2**self.width if encoding == "bits" else n
@@ -185,9 +185,3 @@ class TSP(Target):
     def _distance(self, origin: Tensor, destination: Tensor) -> Tensor:
         """D between two codes, whose shapes broadcast."""
         return look_up(self.distances.flatten(), origin * len(self.distances) + destination)
-
-
-def _positive(key: str, value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ValueError(f"{key} must be a positive number or '{AUTO}', {value!r} was given")
-    return float(value)

@@ -15,40 +15,25 @@ TINY = {"scale": "smoke", "task.steps": "40", "task.chains": "8"}
 """Put in place of what a command says. Tasks without steps get the scale alone."""
 
 NOT_RUN = (
-    "mnist",
-    "omniglot",
-    "caltech",
-    "berlin52",
-    "outputs/models/ID",
-    "logger=wandb",
-    "+experiment=pt_",
+    *("mnist", "omniglot", "caltech", "berlin52", "outputs/models/ID", "logger=wandb", "+experiment=pt_"),
     "--cfg",
 )
 """Needs a download, a trained model, an account or an hour, or runs nothing; test_project.py composes it."""
 
 SLOW = (
-    *(
-        "target=rbm",
-        "target=resnet_ebm",
-        "target=binary_bnn",
-        "task.method=reld",
-        "runner.status",
-        "runner.table",
-    ),
-    *("hydra/launcher=", "+experiment=", "-m target=mog", "seed=3"),
+    *("target=rbm", "target=resnet_ebm", "target=binary_bnn", "task.method=reld", "runner.status"),
+    *("runner.table", "hydra/launcher=", "+experiment=", "-m target=mog", "seed=3"),
 )
 """Trains a model, starts processes, or takes more than a few seconds."""
 
 
 def runnable(module: str) -> list[object]:
     """The commands of ``python -m MODULE`` that are run here, the slow ones marked."""
-    found = [one for one in commands() if one.words[:3] == ("python", "-m", module)]
-    kept = [one for one in found if not any(mark in shlex.join(one.words) for mark in NOT_RUN)]
+    found = [(one, shlex.join(one.words)) for one in commands() if one.words[:3] == ("python", "-m", module)]
     return [
-        pytest.param(
-            one, id=str(one), marks=[pytest.mark.slow] * any(mark in shlex.join(one.words) for mark in SLOW)
-        )
-        for one in kept
+        pytest.param(one, id=str(one), marks=[pytest.mark.slow] * any(mark in line for mark in SLOW))
+        for one, line in found
+        if not any(mark in line for mark in NOT_RUN)
     ]
 
 
@@ -90,7 +75,7 @@ def test_a_run_runs(command: Command, folder: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("command", runnable("runner.exactness"))
-def test_exactness_of_ones_own_sampler(
+def test_the_exactness_of_a_users_sampler_is_checked(
     command: Command, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from runner.exactness import main
@@ -109,26 +94,20 @@ def test_a_status_is_shown(command: Command, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", runnable("runner.table"))
-def test_a_table_is_drawn_of_what_is_there(command: Command, folder: Path) -> None:
+def test_a_table_of_finished_runs_is_drawn(command: Command, folder: Path) -> None:
     from runner.table import main
 
     assert main([*command.words[3:], f"output_root={folder / 'outputs'}"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("page", "number"),
-    [
-        pytest.param(page, number, id=f"{page.relative_to(ROOT)}: {number}")
-        for page in PAGES
-        for number in range(len(blocks(page, "python")))
-    ],
+    "page",
+    [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES if blocks(page, "python")],
 )
-def test_python_runs(page: Path, number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, folder: Path) -> None:
     if not list(folder.glob("outputs/runs/*/metrics.csv")):
-        assert (
-            run(["target=bernoulli4", "sampler=dmala", "scale=smoke", f"output_root={folder / 'outputs'}"])
-            == 0
-        )
-    earlier: dict[str, object] = {"__name__": "page"}
-    for block in blocks(page, "python")[: number + 1]:
-        exec(compile(block, f"{page.name}, block {number}", "exec", dont_inherit=True), earlier)
+        made = ["target=bernoulli4", "sampler=dmala", "scale=smoke", f"output_root={folder / 'outputs'}"]
+        assert run(made) == 0
+    names: dict[str, object] = {"__name__": "page"}
+    for number, block in enumerate(blocks(page, "python")):
+        exec(compile(block, f"{page.name}, block {number}", "exec", dont_inherit=True), names)

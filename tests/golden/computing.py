@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.golden import entry, reading
@@ -16,13 +16,16 @@ from tests.golden.reading import Result, Section
 OUTPUTS = "outputs"
 """The output root, relative to the folder in which commands run."""
 
+UNSHOWN = ("seed=", "output_root=", "scale=", "+experiment=")
+"""Overrides that are not part of a job's label."""
+
 
 class GoldenError(Exception):
-    """A command did not end well."""
+    """A command failed."""
 
 
 class StoppedError(Exception):
-    """The process was told to stop."""
+    """The process was asked to stop."""
 
 
 def compute(case: Case, folder: Path) -> Result:
@@ -30,7 +33,7 @@ def compute(case: Case, folder: Path) -> Result:
 
     Raises:
         GoldenError: if one of its commands fails.
-        StoppedError: if the process is told to stop.
+        StoppedError: if the process is asked to stop.
     """
     found: Result = {}
     root = folder / OUTPUTS
@@ -47,8 +50,8 @@ def compute(case: Case, folder: Path) -> Result:
             for seed, run in sorted((_seed(root, run), run) for run in new):
                 for section, values in reading.run(root, run).items():
                     found[f"{before}seed {seed}, {section}"] = values
-    told = [section for name, section in found.items() if name.endswith(", tuned")]
-    for place, section in enumerate(each for each in reading.artefacts(root) if each not in told):
+    of_runs = [section for name, section in found.items() if name.endswith(", tuned")]
+    for place, section in enumerate(each for each in reading.tuning_results(root) if each not in of_runs):
         found[f"tuned besides, {place + 1}"] = section
     if shared := reading.shared(root):
         found["shared"] = shared
@@ -58,13 +61,13 @@ def compute(case: Case, folder: Path) -> Result:
 def compute_experiment(name: str, folder: Path) -> Result:
     """What an experiment gives at ``scale=smoke``; those that are computed in one `folder` share their runs.
 
-    Of every run there is one section, named after its row, what sets it apart from the row's other jobs, and
-    its seed: the values of the last step, and digests of all else. The table is drawn too, and its numbers
-    are kept as digests where they have the same bits each time.
+    Every run has one section, named after its row, the overrides in which it differs from the row's other
+    jobs, and its seed: the values of the last step, and digests of the rest. The table is drawn too, and its
+    numbers are kept as digests where they have the same bits each time.
 
     Raises:
         GoldenError: if a command fails.
-        StoppedError: if the process is told to stop.
+        StoppedError: if the process is asked to stop.
     """
     root = folder / OUTPUTS
     how = ["scale=smoke", f"output_root={OUTPUTS}"]
@@ -85,27 +88,18 @@ def compute_experiment(name: str, folder: Path) -> Result:
 
 
 def checked(ended: entry.Ended, what: str) -> None:
-    """Does nothing if a command ended well.
-
-    Raises:
-        GoldenError: if it failed.
-        StoppedError: if it was told to stop.
-    """
+    """Raises the error of a command that failed or was asked to stop."""
     if ended.status == entry.STOPPED:
         raise StoppedError
     if ended.status:
         raise GoldenError(f"status {ended.status}: {what}\n{ended.err.strip()}")
 
 
-class Workplace:
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
     """A folder that is removed in the end."""
-
-    def __enter__(self) -> Path:
-        self.path = Path(tempfile.mkdtemp(prefix="golden-"))
-        return self.path
-
-    def __exit__(self, *ended: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="golden-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def _filled(argv: Sequence[str], root: Path) -> list[str]:
@@ -136,16 +130,10 @@ def _labels(jobs: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
     """A label of each job: its row, and those overrides in which the jobs of its row differ."""
     of_row: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for row, overrides in jobs:
-        of_row[row].append(_telling(overrides))
+        of_row[row].append(overrides)
     labels = []
     for row, overrides in jobs:
-        others = of_row[row]
-        apart = [line for line in _telling(overrides) if not all(line in other for other in others)]
-        labels.append(", ".join([row, *apart]))
+        own = [line for line in overrides if not all(line in other for other in of_row[row])]
+        shown = [line for line in own if not line.startswith(UNSHOWN)]
+        labels.append(", ".join([row, *shown]))
     return labels
-
-
-def _telling(overrides: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        line for line in overrides if not line.startswith(("seed=", "output_root=", "scale=", "+experiment="))
-    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from hydra.core.global_hydra import GlobalHydra
 
 STOPPED = 75
-"""Exit status of a command that was told to stop."""
+"""Exit status of a command that was asked to stop."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tests.golden.reading import Result
 
 FOLDER = Path(__file__).parent / "expected"
 
-ELSEWHERE = 1e-6
+OTHER_MACHINE = 1e-6
 """How far, in proportion, numbers of another machine may be from the recorded ones."""
 
 SOLVED = 1e-8
@@ -33,13 +33,9 @@ class Expected:
     result: Result
 
     def tolerance(self, *, solved: bool = False) -> float:
-        """How far, in proportion, numbers computed here may be from these; 0 for not at all.
-
-        Args:
-            solved: whether they come from solvers of linear algebra.
-        """
+        """How far, in proportion, numbers computed here may be from these; `solved`: by linear algebra."""
         if not same(self.machine, machine()):
-            return ELSEWHERE
+            return OTHER_MACHINE
         return SOLVED if solved else 0.0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from safetensors import safe_open
 
 Section = dict[str, Any]
@@ -27,7 +28,7 @@ LABELS = ("seed", "target", "sampler", "steps", "evaluations", "batch", "exact",
 """What is kept of a summary besides its metrics, which are those of the last step."""
 
 TUNING = ("evaluations", "hyperparameters", "report")
-"""What is kept of tuning; it is in a run's summary and in the artefact that runs share."""
+"""What is kept of tuning; it is in a run's summary and in the file that runs share."""
 
 NUMBERS = ("mean", "lo", "hi", "n", "sd", "p_value")
 """The columns of a table that hold what was measured."""
@@ -70,7 +71,7 @@ def tuned(said: Mapping[str, Any]) -> Section:
     return flat({key: said[key] for key in TUNING})
 
 
-def artefacts(root: Path) -> list[Section]:
+def tuning_results(root: Path) -> list[Section]:
     """All that was tuned below an output root, in an order that does not depend on its names."""
     found = [tuned(json.loads(path.read_text())) for path in root.glob("artefacts/*.json")]
     return sorted(found, key=lambda section: json.dumps(section, sort_keys=True))
@@ -87,11 +88,8 @@ def _steps(path: Path, summary: Mapping[str, Any]) -> Result:
                 step = found.setdefault(f"step {row['step']}", {"evaluations": float(row["evaluations"])})
                 step[row["metric"]] = float(row["value"])
     last = {key: value for key, value in summary["metrics"].items() if not is_time(key)}
-    rows = {
-        key: value if math.isfinite(value) else None
-        for key, value in list(found.values() or [{}])[-1].items()
-    }
-    if last != rows:
+    rows = list(found.values() or [{}])[-1]
+    if last != {key: value if math.isfinite(value) else None for key, value in rows.items()}:
         raise AssertionError(f"{path} and its summary do not say the same of the last step")
     return found
 
@@ -194,10 +192,4 @@ def digest_of(sections: Iterable[tuple[str, Section]]) -> str:
     return digest(json.dumps([[name, dict(sorted(section.items()))] for name, section in sections]).encode())
 
 
-def _bytes() -> dict[int, Any]:
-    import torch
-
-    return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-_BYTES = _bytes()
+_BYTES = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -20,7 +20,7 @@ import torch
 
 from tests.golden import expectation
 from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, is_solved
-from tests.golden.computing import GoldenError, StoppedError, Workplace, compute, compute_experiment
+from tests.golden.computing import GoldenError, StoppedError, compute, compute_experiment, temporary_folder
 from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import commit, described, machine, same
 from tests.golden.reading import Result
@@ -48,39 +48,33 @@ def computed(pattern: str, permanent: bool = False) -> Iterator[Computed]:
     experiments = [name for name in EXPERIMENTS if fnmatch(f"{EXPERIMENT_GROUP}/{name}", pattern)]
     experiments = [] if permanent else experiments
     number = len(chosen) + len(experiments)
-    begun = time.monotonic()
-    for place, case in enumerate(chosen):
-        with Workplace() as folder:
-            each = _computed(case.name, partial(compute, case, folder))
-        yield _told(each, place + 1, number, begun)
-    with Workplace() as folder:
-        for place, name in enumerate(experiments):
-            each = _computed(f"{EXPERIMENT_GROUP}/{name}", partial(compute_experiment, name, folder))
-            yield _told(each, len(chosen) + place + 1, number, begun)
+    started = time.monotonic()
+    with temporary_folder() as shared:
+        computations: list[tuple[str, Callable[[Path], Result]]] = [
+            *((case.name, partial(compute, case)) for case in chosen),
+            *(
+                (f"{EXPERIMENT_GROUP}/{name}", lambda _, name=name: compute_experiment(name, shared))
+                for name in experiments
+            ),
+        ]
+        for place, (name, computation) in enumerate(computations, 1):
+            with temporary_folder() as folder:
+                each = _computed(name, partial(computation, folder))
+            state = f"{each.seconds:.2f} s" if each.result is not None else "failed"
+            passed = f"{time.monotonic() - started:.0f} s"
+            print(f"[{place}/{number}, {passed}] {each.name}: {state}", file=sys.stderr, flush=True)
+            yield each
 
 
 def _computed(name: str, computation: Callable[[], Result]) -> Computed:
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
-        return Computed(name, computation(), seconds=time.monotonic() - begun)
+        return Computed(name, computation(), seconds=time.monotonic() - started)
     except StoppedError:
         raise
     except Exception as error:
-        return Computed(name, None, _reason(error))
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, GoldenError) else f"{type(error).__name__}: {error}"
-
-
-def _told(each: Computed, place: int, number: int, begun: float) -> Computed:
-    state = f"{each.seconds:.2f} s" if each.result is not None else "failed"
-    print(
-        f"[{place}/{number}, {time.monotonic() - begun:.0f} s] {each.name}: {state}",
-        file=sys.stderr,
-        flush=True,
-    )
-    return each
+        said = str(error) if isinstance(error, GoldenError) else f"{type(error).__name__}: {error}"
+        return Computed(name, None, said)
 
 
 def record(pattern: str, folder: Path) -> int:
@@ -123,7 +117,9 @@ def compare(pattern: str, folder: Path, *, permanent: bool = False) -> int:
             print(f"{each.name}: failed; {each.failure}")
             continue
         if not same(expected.machine, here):
-            print(f"{each.name}: recorded elsewhere ({described(expected.machine)})", file=sys.stderr)
+            print(
+                f"{each.name}: recorded on another machine ({described(expected.machine)})", file=sys.stderr
+            )
         tolerance = expected.tolerance(solved=is_solved(each.name))
         for difference in differences(each.name, expected.result, each.result, tolerance):
             found += 1

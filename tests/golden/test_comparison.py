@@ -1,4 +1,4 @@
-"""The comparison of numbers: what counts as a difference, here and on another machine, and how it is kept."""
+"""The comparison of numbers: what counts as a difference, on this and on another machine, and its files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_equal_results_have_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "elsewhere"),
+    ("name", "value", "differs_on_another_machine"),
     [
         ("tv", 0.3, False),
         ("tv", 0.3 + 1e-5, True),
@@ -37,26 +37,28 @@ def test_equal_results_have_no_difference() -> None:
         ("rhat", 1.0, True),
     ],
 )
-def test_one_value_that_differs(name: str, value: object, elsewhere: bool) -> None:
+def test_a_value_that_differs_is_a_difference(
+    name: str, value: object, differs_on_another_machine: bool
+) -> None:
     (found,) = differences("case", RESULT, changed(name, value))
     assert (found.section, found.name) == ("seed 0, step 4", name)
-    assert len(list(differences("case", RESULT, changed(name, value), 1e-6))) == elsewhere
+    assert len(list(differences("case", RESULT, changed(name, value), 1e-6))) == differs_on_another_machine
 
 
-def test_a_section_that_is_missing_or_new() -> None:
+def test_every_value_of_a_missing_or_new_section_is_a_difference() -> None:
     without = {name: section for name, section in RESULT.items() if "labels" not in name}
     assert [each.got for each in differences("case", RESULT, without)] == [None, None, None]
     assert [each.expected for each in differences("case", without, RESULT)] == [None, None, None]
 
 
-def test_a_file_holds_every_bit(tmp_path: Path) -> None:
+def test_a_file_keeps_every_bit(tmp_path: Path) -> None:
     save("group", {"group/case": Expected(MACHINE, "abc", RESULT)}, tmp_path)
     kept = load("group", tmp_path)["group/case"]
     assert (kept.machine, kept.commit) == (MACHINE, "abc")
     assert not list(differences("case", RESULT, kept.result))
 
 
-def test_a_file_is_of_one_machine(tmp_path: Path) -> None:
+def test_a_file_of_two_machines_is_refused(tmp_path: Path) -> None:
     cases = {name: Expected({**MACHINE, "cpu": name}, "abc", RESULT) for name in ("one", "two")}
     with pytest.raises(ValueError, match="2 machines"):
         save("group", cases, tmp_path)

@@ -1,4 +1,4 @@
-"""Today's numbers, kept: small runs must give what they gave when they were recorded.
+"""Small runs must give the numbers that were recorded of them.
 
 What it is. Each case below is a small command of ``python -m runner``; its metrics at every recorded step,
 its tuned hyperparameters, the digests of its weights and draws and its cost in evaluations lie in
@@ -7,7 +7,7 @@ and all experiments at ``scale=smoke`` are kept there too: ``pytest -m slow test
 difference printed, ``python -m tests.golden.compare``.
 
 How numbers are compared. On a machine like the one that recorded them (processor, instruction set, version of
-torch) every bit must be the same. Elsewhere sums are rounded differently: cases in float64 must agree within
+torch) every bit must be the same. Other machines round sums differently: cases in float64 must agree within
 a millionth, those in float32 are skipped. Spectral gaps are the exception: their eigensolvers round
 differently from one process to the next on one machine too (by up to 3e-11 of the value), so they must agree
 within 1e-8.
@@ -15,8 +15,8 @@ within 1e-8.
 How to record anew. ``python -m tests.golden.record --only 'tempering/*'`` writes the numbers of these cases;
 without ``--only`` it writes all of them. This is right in two situations: a deliberate correction that
 changes numbers, which CHANGELOG.md must list under *Numbers*; and a new version of torch or another machine,
-with no other change in the same commit. A difference that nobody meant is a mistake in the code, not in the
-numbers.
+with no other change in the same commit. A difference that was not intended is a mistake in the code, not in
+the numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import torch
 
 from tests.golden import expectation
 from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, Case, is_solved
-from tests.golden.computing import Workplace, compute, compute_experiment
+from tests.golden.computing import compute, compute_experiment, temporary_folder
 from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import described, machine, same
 from tests.golden.reading import Result
@@ -74,11 +74,11 @@ def test_an_experiment_gives_what_was_recorded(name: str, shared: Path) -> None:
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Path]:
     """Where experiments keep the runs that several of them have."""
-    with Workplace() as folder:
+    with temporary_folder() as folder:
         yield folder
 
 
-def test_nothing_is_recorded_that_is_no_case() -> None:
+def test_every_case_is_recorded_and_nothing_else() -> None:
     names = {case.name for case in CASES} | {f"{EXPERIMENT_GROUP}/{name}" for name in EXPERIMENTS}
     kept = {name for path in FOLDER.glob("*.json") for name in load(path.stem)}
     assert kept == names

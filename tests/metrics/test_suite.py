@@ -1,9 +1,12 @@
-"""The suite: shared statistics once, needs, merging, saving, and numbers that owe nothing to the company."""
+"""The suite, and what every metric promises: merging, saving, and numbers that no other seed changes."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, Self
 
 import pytest
@@ -11,27 +14,52 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from metrics.discrepancy.emc import EMC
-from metrics.discrepancy.emc_per_sample import EMCPerSample
+from metrics.applications.predictive import PredictiveLogLikelihood, PredictiveRMSE, ValidationRMSE
+from metrics.applications.tour_cost import TourCost
+from metrics.applications.tour_mismatch import TourMismatch
+from metrics.discrepancy.emc import EMC, EMCPerSample
 from metrics.discrepancy.kl import KL, KLClipped
-from metrics.discrepancy.mmd import MMD
-from metrics.discrepancy.mmd_exact import MMDExact
+from metrics.discrepancy.log_mmd import LogMMD
+from metrics.discrepancy.log_mmd_slice import LogMMDSlice
+from metrics.discrepancy.mmd import MMD, MMDExact
 from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures
-from metrics.discrepancy.tv import TV
+from metrics.discrepancy.tv import TV, LogMeanGap
+from metrics.landscape.flat_mass import FlatMass
+from metrics.landscape.flatness import Flatness
+from metrics.landscape.hessian_spectrum import HessianSpectrum
+from metrics.landscape.local_entropy import LocalEntropy
 from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.mixing.acceptance import Acceptance
-from metrics.mixing.barrier import Barrier
-from metrics.mixing.ess import ESS, ESSMode
-from metrics.mixing.jump import Jump
-from metrics.mixing.rhat import RHat, RHatMode
+from metrics.mixing.diagnostics import ESS, ESSMode, RHat, RHatMode
+from metrics.mixing.level_occupancy import LevelOccupancy
+from metrics.mixing.mean_norm import MeanNorm
 from metrics.mixing.round_trips import RoundTrips
-from metrics.mixing.swap_rate import SwapRate
+from metrics.mixing.step_means import Acceptance, Jump
+from metrics.mixing.swaps import Barrier, SwapRate
+from metrics.statistics.thinned_draws import ThinnedDraws
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.tour_swap import TourSwap
 from samplers.kernel import Info
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from targets.models.binary_bnn import BinaryBNN
+from targets.models.rbm import RBM
+from targets.synthetic.bernoulli4 import Bernoulli4
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
-from tests.support.measuring import context, counted, measure, noisy_infos, random_draws, silent
+from targets.tours.tsp import TSP
+from tests.support.measuring import (
+    Run,
+    context,
+    counted,
+    measure,
+    noisy_infos,
+    random_draws,
+    silent,
+    walk,
+)
+from tests.support.small_tables import made_up
 from tests.support.targets import Bare, Unlisted, corners
 
 
@@ -41,25 +69,23 @@ class Farthest(Metric):
     name = "farthest"
     unit = "levels"
     direction = "max"
+    saved = ("largest", "steps")
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.largest = torch.zeros(context.seeds, dtype=torch.float64)
+        self.steps = 0
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         torch.maximum(self.largest, theta[..., 0].amax(1).double(), out=self.largest)
+        self.steps += 1
 
     def result(self) -> dict[str, Tensor]:
-        return {self.name: self.largest}
+        return {self.name: self.largest + self.steps}
 
     def merge(self, other: Self) -> None:
         torch.maximum(self.largest, other.largest, out=self.largest)
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"largest": self.largest.clone()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.largest.copy_(state["largest"])
+        self.steps += other.steps
 
 
 LISTED = [KL, KLClipped, TV, MMD, MMDExact, MMDUnsharedFeatures]
@@ -70,18 +96,76 @@ ALL = [*LISTED, *MODED, *TEMPERED, *ALWAYS]
 STEPS, SEEDS, CHAINS, REPLICAS = 60, 3, 5, 4
 
 
-@pytest.fixture(params=["listed", "unlisted"])
-def case(request: pytest.FixtureRequest) -> tuple[Target, list[type[Metric]]]:
+def plain(target: Target, metrics: list[Any], source: Target | None = None) -> Run:
+    infos = noisy_infos(STEPS, SEEDS, CHAINS, REPLICAS)
+    return Run(target, metrics, random_draws(source or target, STEPS, SEEDS, CHAINS), infos)
+
+
+def unlisted() -> Run:
     table = corners()
-    return (table, ALL) if request.param == "listed" else (Unlisted(table), [*MODED, *TEMPERED, *ALWAYS])
+    return plain(Unlisted(table), [*MODED, *TEMPERED, *ALWAYS], table)
 
 
-def run_of(target: Target, seed_values: tuple[int, ...] = (3, 4, 9)) -> Context:
-    return context(target, len(seed_values), CHAINS, REPLICAS, seed_values=seed_values)
+def images() -> Run:
+    """An RBM with 31 and 27 reference draws."""
+    rbm = RBM(9, 4).double().requires_grad_(False)
+    mean = torch.linspace(0.2, 0.7, 9, dtype=torch.float64)
+    rows = torch.rand(58 + 43 * 18, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    bits = (rows < mean).double()
+    rbm.reference, rbm.held_out = bits[:31], bits[31:58]
+    log_mmd = partial(LogMMD, every=4, window=5, references=20, share=0.3)
+    sliced = partial(LogMMDSlice, draws=8, references=20)
+    return Run(rbm, [log_mmd, sliced, Flatness], bits[58:].reshape(43, 3, 6, 9))
 
 
-def data() -> tuple[Tensor, list[Info]]:
-    return random_draws(corners(), STEPS, SEEDS, CHAINS), noisy_infos(STEPS, SEEDS, CHAINS, REPLICAS)
+def tours(cities: int) -> Run:
+    target = TSP(cities)
+    return Run(target, [TourCost, TourMismatch], walk(TourSwap(), target, steps=20, seeds=2, chains=3))
+
+
+def networks() -> Run:
+    target = BinaryBNN(made_up(distinct=15), 3)
+    metrics = [partial(kind, every=4) for kind in (PredictiveRMSE, ValidationRMSE, PredictiveLogLikelihood)]
+    return Run(target, metrics, random_draws(target, 23, 2, 3))
+
+
+def levels(target: Target, metrics: list[Any]) -> Run:
+    kernel = SimulatedTempering(Gibbs(), [1.0, 0.5, 0.0], log_partition=[0.0, 0.0, 0.0])
+    drawn = torch.randint(0, 3, (30, 2, 5), generator=torch.Generator().manual_seed(1))
+    drawn[0, :, 0] = 0
+    infos = [replace(silent(2, 5), level=level) for level in drawn]
+    return Run(target, metrics, random_draws(target, 30, 2, 5), infos, kernel)
+
+
+def reals() -> Run:
+    target = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]]).double()
+    return levels(target, [partial(MeanNorm, threshold=0.8, every=2)])
+
+
+LANDSCAPE = [FlatMass, Flatness, HessianSpectrum, LocalEntropy, LogMeanGap]
+RUNS: dict[str, Callable[[], Run]] = {
+    "listed": lambda: plain(corners(), ALL),
+    "unlisted": unlisted,
+    "landscape": lambda: plain(Bernoulli4(), LANDSCAPE),
+    "images": images,
+    "tours, few": lambda: tours(6),
+    "tours, many": lambda: tours(11),
+    "networks": networks,
+    "levels": lambda: levels(Bernoulli4(), [LevelOccupancy, TV, KL, KLClipped]),
+    "reals": reals,
+    "float32": lambda: plain(corners(dtype=torch.float32), ALL),
+    "grid": lambda: plain(MixtureOfGaussians(8), ALL),
+}
+TYPICAL = [name for name in RUNS if name not in ("float32", "grid")]
+CUTS = (0, 1, 3, 4, 13, 17, 18, 41, None)
+
+
+def assert_same(
+    found: Mapping[str, Tensor], wanted: Mapping[str, Tensor], place: slice = slice(None)
+) -> None:
+    assert found.keys() == wanted.keys()
+    for name, value in found.items():
+        assert torch.equal(value.nan_to_num(-1), wanted[name][place].nan_to_num(-1)), name
 
 
 def test_names_and_directions_are_declared() -> None:
@@ -90,79 +174,54 @@ def test_names_and_directions_are_declared() -> None:
     assert all(metric.direction in ("min", "max", None) and metric.unit for metric in ALL)
 
 
-def test_every_value_is_one_finite_double_per_seed(case) -> None:
-    target, metrics = case
-    draws, infos = data()
-    result = measure(run_of(target), metrics, draws, infos).result()
-    assert {metric.name for metric in metrics} <= set(result)
-    for name, value in result.items():
-        assert value.shape == (SEEDS,), name
-        assert value.dtype == torch.float64, name
-        assert value.isfinite().all(), name
+@pytest.mark.parametrize("name", ["listed", "unlisted"])
+def test_every_value_is_one_finite_double_per_seed(name: str) -> None:
+    run = RUNS[name]()
+    result = run.fed().result()
+    assert {metric.name for metric in run.metrics} <= set(result)
+    for key, value in result.items():
+        assert value.shape == (SEEDS,), key
+        assert value.dtype == torch.float64, key
+        assert value.isfinite().all(), key
 
 
-def test_merge_equals_one_pass(case) -> None:
-    target, metrics = case
-    draws, infos = data()
-    whole = measure(run_of(target), metrics, draws, infos).result()
-    first = measure(run_of(target), metrics, draws[:17], infos[:17])
-    for start, end in ((17, 18), (18, 60)):
-        later = measure(run_of(target), metrics, draws[start:end], infos[start:end], first_step=start + 1)
-        first.merge(later)
-    for name, value in first.result().items():
-        torch.testing.assert_close(value, whole[name], rtol=1e-12, atol=1e-14, msg=name)
+@pytest.mark.parametrize("name", [name for name in TYPICAL if name != "reals"])
+def test_merge_equals_one_pass(name: str) -> None:
+    run = RUNS[name]()
+    whole, first = run.fed().result(), run.fed(0, CUTS[1])
+    for start, end in pairwise(CUTS[1:]):
+        first.merge(run.fed(start, end))
+    for key, value in first.result().items():
+        torch.testing.assert_close(value, whole[key], rtol=1e-12, atol=1e-14, equal_nan=True, msg=key)
 
 
-def test_a_saved_suite_continues_with_the_same_bits(case) -> None:
-    target, metrics = case
-    draws, infos = data()
-    whole = measure(run_of(target), metrics, draws, infos)
-    first = measure(run_of(target), metrics, draws[:23], infos[:23])
+@pytest.mark.parametrize("name", TYPICAL)
+@pytest.mark.parametrize("cut", [2, 17])
+def test_a_saved_suite_continues_with_the_same_bits(name: str, cut: int) -> None:
+    run = RUNS[name]()
+    first = run.fed(0, cut)
+    early = {key: value.clone() for key, value in first.result().items()}
     state, stream = first.state_dict(), io.BytesIO()
-    first.update(24, draws[0], infos[0])  # what was taken down stays as it was
+    run.go_on(first, 0, 12)  # must not change what was saved
     torch.save(state, stream)
     stream.seek(0)
-    second = measure(run_of(target), metrics, draws[:0])
+    second = run.fed(0, 0)
     second.load_state_dict(torch.load(stream, weights_only=True))
-    early = measure(run_of(target), metrics, draws[:23], infos[:23]).result()
-    assert all(torch.equal(value, early[name]) for name, value in second.result().items())
-    for place in range(23, STEPS):
-        second.update(place + 1, draws[place], infos[place])
-    for name, value in second.result().items():
-        assert torch.equal(value, whole.result()[name]), name
+    assert_same(second.result(), early)
+    run.go_on(second, cut)
+    assert_same(second.result(), run.fed().result())
 
 
-@pytest.mark.parametrize(
-    "target", [corners(), corners(dtype=torch.float32), Unlisted(corners()), MixtureOfGaussians(8)]
-)
-def test_a_seed_has_the_same_bits_alone_and_in_company(target: Target) -> None:
-    seed_values = (3, 4, 9)
-    metrics = [*MODED, *TEMPERED, *ALWAYS] if isinstance(target, Unlisted) else ALL
-    source = corners() if isinstance(target, Unlisted) else target
-    draws, infos = random_draws(source, STEPS, SEEDS, CHAINS), noisy_infos(STEPS, SEEDS, CHAINS, REPLICAS)
-    together = measure(run_of(target, seed_values), metrics, draws, infos).result()
-    for place, value in enumerate(seed_values):
-        own = slice(place, place + 1)
-        alone = [
-            Info(
-                info.acceptance[own],
-                info.jump[own],
-                1,
-                type(info.swap)(
-                    info.swap.probability[:, own],
-                    info.swap.attempted[:, own],
-                    info.swap.accepted[:, own],
-                    info.swap.replica[:, own],
-                ),
-            )
-            for info in infos
-        ]
-        result = measure(run_of(target, (value,)), metrics, draws[:, own], alone).result()
-        for name in together:
-            assert torch.equal(result[name], together[name][own]), name
+@pytest.mark.parametrize("name", RUNS)
+def test_a_seed_has_the_same_bits_alone_and_among_others(name: str) -> None:
+    run = RUNS[name]()
+    together = run.fed().result()
+    for seed in range(run.draws.shape[1]):
+        own = slice(seed, seed + 1)
+        assert_same(run.fed(seeds=own).result(), together, own)
 
 
-def test_a_full_histogram_has_the_same_bits_alone_and_in_company() -> None:
+def test_a_full_histogram_has_the_same_bits_alone_and_among_others() -> None:
     """Thousands of terms a sum: a batched product with a vector already rounds differently here."""
     target, metrics = MixtureOfGaussians(8), [*LISTED, EMC, EMCPerSample]
     counts = torch.randint(1, 100, (3, 101 * 101), generator=torch.Generator().manual_seed(0))
@@ -174,14 +233,12 @@ def test_a_full_histogram_has_the_same_bits_alone_and_in_company() -> None:
 
     together = result((0, 1, 2))
     for seed in range(3):
-        for name, value in result((seed,)).items():
-            assert torch.equal(value, together[name][seed : seed + 1]), name
+        assert_same(result((seed,)), together, slice(seed, seed + 1))
 
 
 def test_shared_statistics_are_updated_once_a_step() -> None:
     run = context(corners(), 1, 1)
-    draws = random_draws(corners(), 10, 1, 1)
-    measure(run, [KL, TV, MMD, EMC], draws)
+    measure(run, [KL, TV, MMD, EMC], random_draws(corners(), 10, 1, 1))
     visits = run.statistic(VisitHistogram)
     assert visits.counts.sum().item() == visits.steps == 10
     assert len(run.statistics) == 2
@@ -197,23 +254,21 @@ class NoHostSync(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def test_updates_do_not_leave_the_device(case) -> None:
-    target, metrics = case
-    draws, infos = data()
-    suite = measure(run_of(target), metrics, draws[:1], infos[:1])
+@pytest.mark.parametrize("name", TYPICAL)
+def test_updates_do_not_leave_the_device(name: str) -> None:
+    run = RUNS[name]()
+    suite = run.fed(0, 1)
     with NoHostSync():
-        for place in range(1, STEPS):
-            suite.update(place + 1, draws[place], infos[place])
+        run.go_on(suite, 1)
         with pytest.raises(AssertionError, match="_local_scalar_dense"):
-            draws[0, 0, 0, 0].item()
+            run.draws[0].sum().item()
 
 
 def test_updates_use_no_random_numbers_and_no_gradients() -> None:
     before = torch.get_rng_state()
-    draws, infos = data()
-    target = corners()
-    target.table.requires_grad_(True)
-    suite = measure(run_of(target), ALL, draws, infos)
+    run = RUNS["listed"]()
+    run.target.table.requires_grad_(True)
+    suite = run.fed()
     assert not any(value.requires_grad for value in suite.result().values())
     assert not any(value.requires_grad for value in tensors(suite.state_dict()))
     assert torch.equal(torch.get_rng_state(), before)
@@ -231,31 +286,22 @@ def factories(*metrics: type[Metric]) -> dict[str, type[Metric]]:
 
 
 def test_optional_metrics_with_unmet_needs_are_left_out_with_a_reason() -> None:
-    run = context(Bare(), 1, 2)
-    suite = MetricSuite(run, factories(*ALL), optional=True)
+    suite = MetricSuite(context(Bare(), 1, 2), factories(*ALL), optional=True)
     assert set(suite.metrics) == {metric.name for metric in ALWAYS}
     assert suite.left_out["emc"] == "emc needs a target with known modes; Bare has none"
     assert suite.left_out["barrier"] == "barrier needs a kernel with replicas that swap; Ladder has none"
     suite.update(1, random_draws(Bare(), 1, 1, 2)[0], silent(1, 2))
     assert set(suite.result()) == {metric.name for metric in ALWAYS}
-
-
-def test_a_metric_that_is_not_optional_must_be_served() -> None:
     with pytest.raises(UnsupportedMetric, match="emc needs a target with known modes; Bare has none"):
         MetricSuite(context(Bare()), factories(KL, EMC, ESS), optional=["kl"])
 
 
 def test_a_metric_that_fails_late_leaves_no_statistic_behind() -> None:
-    class Late(Metric):
-        name, unit = "late", "none"
-
+    class Late(Farthest):
         def __init__(self, context: Context) -> None:
             super().__init__(context)
             context.statistic(VisitHistogram)
             raise UnsupportedMetric("late needs more")
-
-        def result(self) -> dict[str, Tensor]:
-            return {}
 
     run = context(corners())
     suite = MetricSuite(run, {"late": Late, "ess": ESS}, optional=True)
@@ -263,36 +309,91 @@ def test_a_metric_that_fails_late_leaves_no_statistic_behind() -> None:
     assert not any("VisitHistogram" in key for key in run.statistics)
 
 
-def test_a_result_before_the_first_draw_is_refused() -> None:
-    with pytest.raises(ValueError, match="the metrics have no draws: no step was taken after the burn-in"):
-        MetricSuite(context(corners()), factories(TV)).result()
+class Scalar(Farthest):
+    def result(self) -> dict[str, Tensor]:
+        return {"scalar": self.largest.sum()}
 
 
-def test_two_values_of_one_name_are_refused() -> None:
-    target = corners()
-    suite = measure(context(target, 1, 1), [TV, TV], random_draws(target, 1, 1, 1))
-    with pytest.raises(ValueError, match="the metric 1 gives a value named tv, as another metric does"):
+@pytest.mark.parametrize(
+    ("metrics", "steps", "words"),
+    [
+        ([TV], 0, "the metrics have no draws: no step was taken after the burn-in"),
+        ([TV, TV], 1, "the metric 1 gives a value named tv, as another metric does"),
+        ([Scalar], 1, r"the metric 0 must give one number per seed \(2\), scalar has the shape \(\)"),
+    ],
+)
+def test_results_that_make_no_sense_are_refused(metrics: list[type[Metric]], steps: int, words: str) -> None:
+    suite = measure(context(corners(), 2, 1), metrics, random_draws(corners(), steps, 2, 1))
+    with pytest.raises(ValueError, match=words):
         suite.result()
 
 
-def test_a_value_of_the_wrong_shape_is_refused() -> None:
-    class Scalar(Farthest):
-        def result(self) -> dict[str, Tensor]:
-            return {"scalar": self.largest.sum()}
-
-    target = corners()
-    suite = measure(context(target, 2, 1), [Scalar], random_draws(target, 1, 2, 1))
-    with pytest.raises(ValueError, match=r"must give one number per seed \(2\), scalar has the shape \(\)"):
-        suite.result()
+def tv_suite(seeds: int = 1) -> MetricSuite:
+    return MetricSuite(context(corners(), seeds, 4), {"0": TV})
 
 
-def test_a_checkpoint_of_other_metrics_or_another_size_is_refused() -> None:
-    target = corners()
-    saved = measure(context(target, 1, 4), [TV], random_draws(target, 2, 1, 4)).state_dict()
-    with pytest.raises(ValueError, match="the checkpoint measures"):
-        MetricSuite(context(target, 1, 4), factories(TV, ESS)).load_state_dict(saved)
-    with pytest.raises(ValueError, match=r"counts must have the shape \(2, 25\), \(1, 25\) was saved"):
-        MetricSuite(context(target, 2, 4), {"0": TV}).load_state_dict(saved)
+def log_mmd_suite(window: int = 5) -> MetricSuite:
+    return MetricSuite(context(images().target, 3, 6), {"0": partial(LogMMD, window=window)})
+
+
+def slice_suite(seeds: int = 3, draws: int = 8) -> MetricSuite:
+    run = images()
+    suite = MetricSuite(context(run.target, seeds, 6), {"0": partial(LogMMDSlice, draws=8)})
+    for step in range(5, 16, 5) if seeds == 3 else ():
+        suite.update(step, run.draws[step], silent(seeds, 6))
+    return suite
+
+
+def norm_suite(chains: int = 4) -> MetricSuite:
+    return MetricSuite(context(reals().target, 2, chains), {"0": MeanNorm})
+
+
+def tour_suite(cities: int) -> MetricSuite:
+    return MetricSuite(context(TSP(cities), 2, 3), {"0": TourCost})
+
+
+def bits_suite(chains: int = 3) -> MetricSuite:
+    return MetricSuite(context(RBM(13, 2).float(), 2, chains), {"0": partial(ThinnedDraws, every=5)})
+
+
+@pytest.mark.parametrize(
+    ("saved", "other", "words"),
+    [
+        (
+            tv_suite(),
+            lambda: MetricSuite(context(corners(), 1, 4), factories(TV, ESS)),
+            "the checkpoint measures",
+        ),
+        (tv_suite(), lambda: tv_suite(2), r"counts must have the shape \(2, 25\), \(1, 25\) was saved"),
+        (log_mmd_suite(), lambda: log_mmd_suite(6), r"ring must have the shape \(3, 2, 6\), \(3, 2, 5\) was"),
+        (
+            slice_suite(),
+            lambda: slice_suite(2),
+            r"at most 8 rows of the shape \(2, 9\), \(3, 3, 9\) was saved",
+        ),
+        (
+            norm_suite(),
+            lambda: norm_suite(3),
+            r"totals must have the shape \(2, 3, 4\), \(2, 4, 4\) was saved",
+        ),
+        (tour_suite(11), lambda: tour_suite(10), r"places must have the shape \(2, 10, 10\), \(2, 11, 11\)"),
+        (
+            bits_suite(),
+            lambda: bits_suite(4),
+            r"draws must have the shape \(2, 4, 2\), \(2, 3, 2\) was saved",
+        ),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(
+    saved: MetricSuite, other: Callable[[], MetricSuite], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        other().load_state_dict(saved.state_dict())
+
+
+def test_a_running_mean_is_not_merged_from_parts() -> None:
+    with pytest.raises(ValueError, match="mean_norm follows a running mean and cannot be merged"):
+        norm_suite().merge(norm_suite())
 
 
 def test_seed_values_fit_the_seeds() -> None:

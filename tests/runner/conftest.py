@@ -1,10 +1,9 @@
-"""What the runner's tests share: the command line inside this process, and results without their times."""
+"""What the runner's tests share: the command line inside this process, and an experiment of their own."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,32 @@ from hydra.core.global_hydra import GlobalHydra
 
 from runner.__main__ import main
 from runner.execution import signals
+from tests.support.commands import Call, Ended
+
+EXPERIMENT = """# @package _global_
+experiment: tiny
+sweep:
+  grid: {target: [bernoulli4, mog]}
+  rows:
+    - {row: Gibbs, sampler: gibbs}
+    - {row: "DMALA, fixed", sampler: dmala, sampler.step_size: [1, 2.5]}
+    - {row: PT, sampler: pt_gibbs, sampler.ladder: "[1,0.5,0]"}
+  overrides: {task.start: random, metric: "[tv,jump]", task.steps: 30, task.chains: 3}
+"""
 
 
-@dataclass(frozen=True)
-class Ended:
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-
-Call = Callable[..., Ended]
-
-
-@pytest.fixture(autouse=True)
-def _no_traces() -> Iterator[None]:
-    """Every test starts with Hydra unset and leaves signals as they were."""
-    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
+@pytest.fixture(autouse=True, scope="module")
+def _own_hydra() -> Iterator[None]:
+    """The tests of a module share Hydra and what it has composed, and leave nothing of it behind."""
     GlobalHydra.instance().clear()
     yield
     GlobalHydra.instance().clear()
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
+    yield
     signals.forget()
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -40,15 +44,23 @@ def _no_traces() -> Iterator[None]:
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """The command line in this process, in an empty folder, results in ``out``."""
+    """The command line in this process, in an empty folder, results in ``outputs``."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
 
     def called(*argv: str) -> Ended:
         capsys.readouterr()
-        GlobalHydra.instance().clear()
         status = main(argv)
         out, err = capsys.readouterr()
         return Ended(status, out, err)
 
     return called
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> str:
+    """The override that makes the experiment `tiny` known: 8 jobs."""
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(EXPERIMENT)
+    return f"hydra.searchpath=[file://{tmp_path}/conf]"

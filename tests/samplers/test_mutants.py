@@ -15,7 +15,7 @@ from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
 from tests.support.small_targets import SPACES, random_target
 
 TARGET = random_target(SPACES["binary"], seed=3)
-DRAWS = 200_000
+DRAWS = 50_000
 
 
 def kernel_failures(kernel: Kernel) -> set[str]:

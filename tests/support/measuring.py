@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -87,3 +88,54 @@ def counted(run: Context, metrics: Sequence[Callable[[Context], Metric]], counts
 def random_draws(target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:
     """Uniform states ``(steps, seeds, chains, *event_shape)``."""
     return target.initial((steps, seeds, chains), torch.Generator().manual_seed(seed))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Metrics of a target, and the draws ``(steps, seeds, chains, *event_shape)`` that they are fed with."""
+
+    target: Target
+    metrics: Sequence[Callable[[Context], Metric]]
+    draws: Tensor
+    infos: Sequence[Info] | None = None
+    kernel: Kernel | None = None
+
+    def fed(self, start: int = 0, end: int | None = None, seeds: slice = slice(None)) -> MetricSuite:
+        """A suite of some of the seeds that has seen the steps from `start` to `end`."""
+        values = tuple(range(3, 3 + self.draws.shape[1]))[seeds]
+        swaps = [info.swap.replica for info in self.infos or () if info.swap]
+        kernel = self.kernel or Ladder(len(swaps[0]) if swaps else 0)
+        size = len(values), self.draws.shape[2]
+        made = Context(self.target, kernel, *size, torch.device("cpu"), seed_values=values)
+        suite = MetricSuite(made, {str(place): metric for place, metric in enumerate(self.metrics)})
+        self.go_on(suite, start, end, seeds)
+        return suite
+
+    def go_on(
+        self, suite: MetricSuite, start: int, end: int | None = None, seeds: slice = slice(None)
+    ) -> None:
+        """Feeds the steps from `start` to `end`."""
+        for place, theta in list(enumerate(self.draws))[start:end]:
+            info = self.infos[place] if self.infos else silent(*self.draws.shape[1:3])
+            suite.update(place + 1, theta[seeds], of_seeds(info, seeds))
+
+
+def of_seeds(info: Info, seeds: slice) -> Info:
+    """What a step did, of some of the seeds."""
+    swap = info.swap
+    if swap is not None:
+        parts = (swap.probability, swap.attempted, swap.accepted, swap.replica)
+        swap = SwapInfo(*(part[:, seeds] for part in parts))
+    level = None if info.level is None else info.level[seeds]
+    return replace(info, acceptance=info.acceptance[seeds], jump=info.jump[seeds], swap=swap, level=level)
+
+
+def walk(kernel: Kernel, target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:
+    """States of a kernel after each step, ``(steps, seeds, chains, *event_shape)``."""
+    generator, one = torch.Generator().manual_seed(seed), torch.ones((), dtype=torch.float64)
+    state = kernel.init(target, target.initial((seeds, chains), generator), one)
+    draws = []
+    for _ in range(steps):
+        state, _ = kernel.step(target, state, one, generator)
+        draws.append(state.theta)
+    return torch.stack(draws)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from targets.datasets.dataset import DataError
 from targets.datasets.files import fetch
@@ -21,16 +23,29 @@ def grey(images: int, seed: int = 0, high: int = 256) -> NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, high, (images, H, W)).astype(np.uint8)
 
 
-def known(train: int, validation: int, test: int, mean: float, note: str | None = None) -> dict[str, Any]:
-    """A variant as conf/dataset states one."""
-    return {
-        "train": train,
-        "validation": validation,
-        "test": test,
-        "mean": mean,
-        "tolerance": 1e-6,
-        "note": note,
-    }
+def rows(images: NDArray[Any]) -> list[list[int]]:
+    """The pixels of each image, row by row."""
+    return images.reshape(len(images), -1).tolist()
+
+
+def black_and_white(images: NDArray[np.uint8]) -> list[list[int]]:
+    """The pixels of each image after the threshold 1/2."""
+    return rows((images > 127).astype(int))
+
+
+def published_draw(*parts: NDArray[np.uint8], seed: int = 777) -> list[Tensor]:
+    """What the papers' code draws with NumPy's global generator: seed it, then draw each part in turn."""
+    generator = np.random.RandomState(seed)
+    draws = [generator.binomial(1, part.reshape(len(part), -1).astype("float32") / 255.0) for part in parts]
+    return [torch.from_numpy(draw).to(torch.uint8) for draw in draws]
+
+
+def known(
+    train: int, validation: int, test: int, mean: float | None, note: str | None = None
+) -> dict[str, Any]:
+    """A variant as conf/dataset states one; `mean` None where it is unknown."""
+    counts = {"train": train, "validation": validation, "test": test}
+    return {**counts, "mean": mean, "tolerance": None if mean is None else 1e-6, "note": note}
 
 
 def write(path: Path, data: bytes) -> Path:

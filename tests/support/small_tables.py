@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,21 @@ def made_up(train: int = 40, features: int = 4, seed: int = 0, distinct: int | N
 def squares(prediction: Tensor, part: Part) -> Tensor:
     """Mean over the rows of a part of (prediction - outcome)^2."""
     return (prediction - part.outcome).square().mean(-1)
+
+
+def predicted(theta: Tensor, inputs: Tensor, hidden: int) -> Tensor:
+    """A binary network's prediction, unit by unit and row by row, from one state ``(d,)``."""
+    w = [2.0 * value - 1.0 for value in theta.tolist()]
+    features = inputs.shape[1]
+    found = []
+    for x in inputs.tolist():
+        output = w[-1]
+        for unit in range(hidden):
+            z = w[features * hidden + unit]
+            z += sum(x[place] * w[place * hidden + unit] for place in range(features))
+            output += w[(features + 1) * hidden + unit] * math.tanh(z)
+        found.append(1.0 / (1.0 + math.exp(-output)))
+    return torch.tensor(found, dtype=torch.float64)
 
 
 def write(path: Path, lines: Sequence[Sequence[Any]]) -> Path:

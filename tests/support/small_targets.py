@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from targets.target import Target
@@ -52,3 +53,34 @@ def random_target(space: Discrete, seed: int = 0, roughness: float = 1.0) -> Qua
     weight = torch.randn((size, size), generator=generator, dtype=torch.float64) * scale**2 / size**0.5
     bias = torch.randn(size, generator=generator, dtype=torch.float64) * scale
     return Quadratic(space, 0.5 * (weight + weight.T), bias)
+
+
+class TwoHills(Target):
+    """Six levels, with modes at both ends, and a third mode that is the most responsible nowhere."""
+
+    space: Ordinal
+
+    def __init__(self, steepness: float = 0.45) -> None:
+        super().__init__()
+        self.space, self.steepness = Ordinal(1, 6), steepness
+        self.modes = torch.tensor([[0.0], [5.0], [0.0]])
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return self.steepness * (theta[..., 0] - 2.4).square()
+
+    def responsibilities(self, theta: Tensor) -> Tensor:
+        return (-(theta.unsqueeze(-2) - self.modes)[..., 0].abs()).softmax(-1)
+
+
+def small_rbm(n_visible: int = 8, n_hidden: int = 5, scale: float = 4.0, held_out: int = 0) -> RBM:
+    """An RBM with weights of order one and hidden biases of both signs, in float64.
+
+    It holds out the first `held_out` of its states.
+    """
+    target = RBM(n_visible, n_hidden, mean=torch.linspace(0.2, 0.7, n_visible), seed=2)
+    target.requires_grad_(False)
+    target.weight.mul_(scale)
+    target.hidden_bias.copy_(torch.linspace(-1.0, 1.0, n_hidden))
+    if held_out:
+        target.held_out = target.space.states()[:held_out]
+    return target

@@ -22,9 +22,7 @@ def two_rounds(draw: Draw, generator: Generator, seeds: int, leading: tuple[int,
 
 @both
 @pytest.mark.parametrize("leading", [(), (4,), (4, 2)], ids=str)
-def test_a_seed_draws_the_same_numbers_alone_beside_others_and_in_any_order(
-    draw: Draw, leading: tuple[int, ...]
-) -> None:
+def test_the_numbers_of_a_seed_do_not_depend_on_the_batch(draw: Draw, leading: tuple[int, ...]) -> None:
     together = two_rounds(draw, Streams(SEEDS, "chain"), 3, leading)
     assert together.shape == (2, *leading, 3, 5, 2)
     seed_axis = 1 + len(leading)
@@ -58,7 +56,7 @@ def test_streams_continue_from_a_saved_state() -> None:
     uniform(streams, (3, 4), like=LIKE)
     saved = streams.state_dict()
     expected = [uniform(streams, (2, 3, 4), like=LIKE), normal(streams, (3, 4), (5,), like=LIKE)]
-    for continued in (streams, Streams([100, 101, 102], "elsewhere")):
+    for continued in (streams, Streams([100, 101, 102], "start")):
         continued.load_state_dict(saved)
         assert torch.equal(uniform(continued, (2, 3, 4), like=LIKE), expected[0])
         assert torch.equal(normal(continued, (3, 4), (5,), like=LIKE), expected[1])
@@ -66,9 +64,7 @@ def test_streams_continue_from_a_saved_state() -> None:
 
 @both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_numbers_come_in_the_dtype_asked_for_from_both_kinds_of_generator(
-    draw: Draw, dtype: torch.dtype
-) -> None:
+def test_numbers_have_the_given_dtype_from_both_kinds_of_generator(draw: Draw, dtype: torch.dtype) -> None:
     like = torch.empty(0, dtype=dtype)
     for generator in (Streams([1, 2], "chain"), torch.Generator().manual_seed(0)):
         numbers = draw(generator, (3, 2, 4), (6,), like=like)
@@ -84,7 +80,7 @@ def test_uniform_numbers_lie_in_the_half_open_unit_interval() -> None:
     assert abs(numbers.double().mean().item() - 0.5) < 6 * (1 / 12e6) ** 0.5
 
 
-def test_the_global_generator_is_left_alone() -> None:
+def test_the_global_generator_is_not_used() -> None:
     before = torch.get_rng_state()
     for generator in (Streams(SEEDS, "chain"), torch.Generator().manual_seed(0)):
         uniform(generator, (3, 4), like=LIKE)

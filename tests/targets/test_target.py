@@ -24,7 +24,7 @@ class Quadratic(Target):
 
 
 @torch.no_grad()
-def test_the_default_gradient_is_that_of_log_prob_and_leaves_its_argument_alone() -> None:
+def test_the_default_gradient_is_that_of_log_prob_and_its_argument_is_not_changed() -> None:
     target = Quadratic()
     theta = target.initial((2, 7), torch.Generator().manual_seed(0))
     log_prob, grad = target.log_prob_and_grad(theta)
@@ -44,7 +44,7 @@ def test_starting_states_follow_the_targets_dtype() -> None:
         assert target.space.contains(theta).all()
 
 
-def test_capabilities_are_told_apart() -> None:
+def test_capabilities_are_recognised() -> None:
     capabilities = (Enumerable, ExactlySampled, HasModes, HasModeWeights, Minibatched)
 
     def has(target: Target) -> list[bool]:

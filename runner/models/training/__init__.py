@@ -3,7 +3,8 @@
 Imports `runner.execution`, and metrics, kernels and targets.
 """
 
-from runner.models.training.contrastive_divergence import Training, TrainingImages
+from runner.models.training.batches import TrainingImages
+from runner.models.training.contrastive_divergence import Training
 from runner.models.training.divergence_check import TrainingError
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings

@@ -1,11 +1,43 @@
-"""The batches of a training, determined by the seed and the number of the iteration."""
+"""The images of a training, and its batches, determined by the seed and the number of the iteration."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from targets.randomness import Streams
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingImages:
+    """The data of a training.
+
+    Attributes:
+        train: the training images, ``(images, *event_shape)``, of any dtype.
+        validation: held-out images, likewise; None or empty if there are none.
+        grey, white: grey values of the training images and the maximum grey value, for dynamic binarisation
+            (`Batches`); None for static images.
+    """
+
+    train: Tensor
+    validation: Tensor | None = None
+    grey: Tensor | None = None
+    white: int = 255
+
+    def check(self, event_shape: Sequence[int], batch: int) -> None:
+        """Refuses images of another shape than a model's states, and fewer of them than a batch."""
+        if self.train.shape[1:] != tuple(event_shape):
+            raise ValueError(
+                f"data must have the shape (images, {', '.join(map(str, event_shape))}), "
+                f"{tuple(self.train.shape)} was given"
+            )
+        if batch > len(self.train):
+            raise ValueError(
+                f"batch must be at most the number of training images, {len(self.train)}, {batch} was given"
+            )
 
 
 class Batches:

@@ -38,26 +38,28 @@ class TrainingError(RunError):
 
 
 def check_divergence(
-    target: Target, losses: Sequence[Tensor], energies: Sequence[Tensor], last: int, checkpoint: Path | None
+    target: Target, iterations: Sequence[tuple[Tensor, Tensor]], last: int, checkpoint: Path | None
 ) -> None:
     """Checks that losses and parameters are finite and energies bounded; waits for the device.
 
     Args:
-        losses: of the iterations up to number `last`, at least one.
-        energies: mean |U| over the samples and the data of each of them.
+        iterations: loss, and mean |U| over samples and data, of the iterations up to number `last`; without
+            any there is nothing to check.
         checkpoint: path of the last good checkpoint, or None.
 
     Raises:
         TrainingError: naming the first iteration that failed.
     """
-    values, sizes = torch.stack(list(losses)), torch.stack(list(energies))
-    bad = (~values.isfinite() | (sizes > ENERGY_LIMIT)).nonzero()
+    if not iterations:
+        return
+    losses, sizes = (torch.stack(values) for values in zip(*iterations, strict=True))
+    bad = (~losses.isfinite() | (sizes > ENERGY_LIMIT)).nonzero()
     if len(bad):
         at = int(bad[0])
-        loss, size = float(values[at]), float(sizes[at])
+        loss, size = float(losses[at]), float(sizes[at])
         what = "the loss is not finite"
         if math.isfinite(loss):
             what = f"the energies have exploded: |U| is {size:g} nats on average, above {ENERGY_LIMIT:g}"
         raise TrainingError(last - len(losses) + at + 1, loss, what, checkpoint)
     if not all(bool(parameter.isfinite().all()) for parameter in target.parameters()):
-        raise TrainingError(last, float(values[-1]), "the parameters are not finite", checkpoint)
+        raise TrainingError(last, float(losses[-1]), "the parameters are not finite", checkpoint)

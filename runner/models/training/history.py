@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 
-class History:
+class TrainingHistory:
     """At most `points` records, evenly spaced over `iterations`, the last at the end.
 
     A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: means over the
@@ -29,6 +29,11 @@ class History:
         self._sums: dict[str, Tensor] = {}
         self._count, self._device = 0, device
 
+    @property
+    def last_iteration(self) -> int:
+        """Of the last record; 0 before the first."""
+        return int(self.records[-1]["iteration"]) if self.records else 0
+
     def add(self, values: Mapping[str, Tensor]) -> None:
         """Adds one iteration's scalars, always with the same names, without leaving the device."""
         for name, value in values.items():
@@ -38,14 +43,8 @@ class History:
     def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
         """Appends a record of the means since the last record and of the current values `also`."""
         values = {name: float(total) / self._count for name, total in self._sums.items()}
-        self.records.append(
-            {
-                "iteration": iteration,
-                "evaluations": evaluations,
-                "seconds": seconds,
-                "values": {**values, **also},
-            }
-        )
+        record = {"iteration": iteration, "evaluations": evaluations, "seconds": seconds}
+        self.records.append({**record, "values": {**values, **also}})
         self._sums, self._count = {}, 0
 
     def state_dict(self) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from torch import Tensor
 from runner.models.training.training_settings import TrainingSettings
 from targets.target import Target
 
+COMPARED = 1000
+"""Number of images of each part in the free-energy gap."""
+
 
 class Loss(NamedTuple):
     """The loss of one iteration, differentiable in the parameters.
@@ -76,3 +79,14 @@ def energy_penalty(samples: Tensor, data: Tensor) -> Tensor:
         samples, data: U of each, ``(n)`` and ``(m)``.
     """
     return data.square().mean() + samples.square().mean()
+
+
+@torch.no_grad()
+def free_energy_gap(target: Target, train: Tensor, validation: Tensor) -> float:
+    """mean U(train) - mean U(validation) over the first 1,000 images of each.
+
+    It increases with overfitting (Hinton 2010, section 6).
+    """
+    dtype = target.like().dtype
+    seen, unseen = (target.log_prob(part[:COMPARED].to(dtype)).mean() for part in (train, validation))
+    return float(seen - unseen)

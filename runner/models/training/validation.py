@@ -12,7 +12,7 @@ from torch import Tensor
 
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.importance_weights import log_mean_weight
-from metrics.likelihood.target_annealing import TargetAnnealing, check_kernel, check_transition
+from metrics.likelihood.target_annealing import TargetAnnealing, check_annealing_kernel, check_transition
 from metrics.likelihood.target_log_partition import mean_log_prob
 from samplers.discrete.dmala import DMALA
 from samplers.hyperparameters import count
@@ -49,7 +49,7 @@ class ValidationSettings:
     def __post_init__(self) -> None:
         schedule(self.temperatures, self.schedule, FEWEST_STEPS)
         count("chains", self.chains, 2)
-        check_kernel(self.sampler)
+        check_annealing_kernel(self.sampler)
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 
 import pandas as pd
 
 from metrics.statistics.inference import ALPHA, Interval, holm, interval, paired_p_value
-from runner.report.analysis.floor import within_floor
+from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
-from runner.report.row_role import Role
 from runner.report.stored_results import Results
-from runner.report.table_shape import ColumnShape, Direction, MetricShape, RowShape, TableShape
+from runner.report.table_shape import ColumnShape, Direction, MetricShape, TableShape
 
 
 @dataclass(frozen=True)
@@ -68,17 +67,10 @@ class Summary:
         """Long table in the metrics' own units; published numbers are brought to that unit."""
         records = []
         for entry in self:
-            span = entry.interval
-            record: dict[str, object] = {
-                "row": entry.row,
-                "role": shape.row(entry.row).role.value,
-                "cell": entry.column,
-                "metric": entry.metric,
-                "mean": span.mean if span else None,
-                "lo": span.lo if span else None,
-                "hi": span.hi if span else None,
-                "n": span.n if span else 0,
-                "sd": span.sd if span else None,
+            role, span = shape.row(entry.row).role, asdict(entry.interval) if entry.interval else {"n": 0}
+            record: dict[str, object] = {"row": entry.row, "role": role.value, "cell": entry.column}
+            record |= {"metric": entry.metric} | {
+                key: span.get(key) for key in ("mean", "lo", "hi", "n", "sd")
             }
             for version in shape.versions:
                 number = entry.published.get(version)
@@ -99,85 +91,72 @@ def summarise(shape: TableShape, results: Results, published: PublishedNumbers) 
     for metric in shape.metrics:
         for column in shape.columns:
             if column.table:
-                in_column = [
-                    _entry(row, column, metric, results, published, exact[row.row]) for row in shape.rows
-                ]
-                compared = _compare(shape, metric, column, in_column, results)
-                entries += _marked(metric, column, compared, results)
+                entries += _entries(shape, metric, column, results, published, exact)
     return Summary(entries)
 
 
-def _entry(
-    row: RowShape,
-    column: ColumnShape,
+def _entries(
+    shape: TableShape,
     metric: MetricShape,
+    column: ColumnShape,
     results: Results,
     published: PublishedNumbers,
-    exact: bool | None,
-) -> Entry:
-    runs = results.at(row.row, column.label)
-    values = results.values(row.row, column.label, metric.metric)
-    found = {version: published.find(version, metric, column, row) for version in metric.published}
-    return Entry(
-        row=row.row,
-        column=column.label,
-        metric=metric.metric,
-        interval=interval(list(values.values())),
-        runs=sum(run.status == "done" for run in runs),
-        expected=len(runs),
-        exact=exact,
-        published={version: number for version, number in found.items() if number is not None},
-    )
-
-
-def _marked(metric: MetricShape, column: ColumnShape, entries: list[Entry], results: Results) -> list[Entry]:
-    """`entries` of one column, with those marked that are not significantly worse than the floor."""
-    if metric.floor is None or metric.direction is Direction.none:
-        return entries
-    floor = results.values(metric.floor, column.label, metric.metric)
-    sign = 1.0 if metric.direction is Direction.min else -1.0
-    return [
-        replace(
-            entry,
-            within_floor=entry.row != metric.floor
-            and within_floor(results.values(entry.row, column.label, metric.metric), floor, sign),
-        )
-        for entry in entries
-    ]
-
-
-def _compare(
-    shape: TableShape, metric: MetricShape, column: ColumnShape, entries: list[Entry], results: Results
+    exact: Mapping[str, bool | None],
 ) -> list[Entry]:
-    """`entries` of one column, with the best exact sampler marked and the others tested against it.
+    """The entries of one column: the best exact sampler, the others tested against it, and the floor.
 
     Where only one exact sampler has a value there is no best.
     """
-    if metric.direction is Direction.none:
-        return entries
-    sign = 1.0 if metric.direction is Direction.min else -1.0
-    samplers = [entry for entry in entries if shape.row(entry.row).role is Role.sampler and entry.interval]
-    candidates = [entry for entry in samplers if entry.exact]
-    if len(candidates) < 2:
-        return entries
-    best = min(candidates, key=lambda entry: sign * entry.interval.mean if entry.interval else 0.0)
-    assert best.interval is not None
-    of_best = results.values(best.row, column.label, metric.metric)
-    others = [entry.row for entry in samplers if entry.row != best.row]
-    p_values = holm(
-        [paired_p_value(results.values(row, column.label, metric.metric), of_best) for row in others]
-    )
-    adjusted = dict(zip(others, p_values, strict=True))
-    compared = []
-    for entry in entries:
-        better = entry.interval is not None and sign * entry.interval.mean < sign * best.interval.mean
-        variant = shape.row(entry.row).role is Role.variant
-        compared.append(
-            replace(
-                entry,
-                best=entry.row == best.row,
-                p_value=adjusted.get(entry.row),
-                beats_best=better and variant,
+    values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
+    spans = {row: span for row, found in values.items() if (span := interval(list(found.values())))}
+    sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
+    samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in spans]
+    candidates = [row for row in samplers if exact[row]] if sign else []
+    best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
+    p_values: dict[str, float | None] = {}
+    if best is not None:
+        others = [row for row in samplers if row != best]
+        tests = holm([paired_p_value(values[row], values[best]) for row in others])
+        p_values = dict(zip(others, tests, strict=True))
+    floor = values[metric.floor] if metric.floor is not None and sign else {}
+    entries = []
+    for row in shape.rows:
+        name, runs = row.row, results.at(row.row, column.label)
+        printed = {version: published.find(version, metric, column, row) for version in metric.published}
+        better = best is not None and name in spans and sign * spans[name].mean < sign * spans[best].mean
+        entries.append(
+            Entry(
+                row=name,
+                column=column.label,
+                metric=metric.metric,
+                interval=spans.get(name),
+                runs=sum(run.status == "done" for run in runs),
+                expected=len(runs),
+                exact=exact[name],
+                published={version: number for version, number in printed.items() if number is not None},
+                best=name == best,
+                p_value=p_values.get(name),
+                beats_best=better and row.role is Role.variant,
+                within_floor=name != metric.floor and within_floor(values[name], floor, sign),
             )
         )
-    return compared
+    return entries
+
+
+def within_floor(values: Mapping[int, float], floor: Mapping[int, float], sign: float) -> bool:
+    """Whether a one-sided paired t-test over shared seeds fails to find `values` worse than `floor`.
+
+    Where there is no test (one seed, differences that do not vary) the means decide. False where no seed
+    is shared.
+
+    Args:
+        values: a row's values by seed.
+        floor: those of perfect draws.
+        sign: 1 where smaller is better, -1 where larger is.
+    """
+    shared = values.keys() & floor.keys()
+    if not shared:
+        return False
+    worse = sum(sign * (values[seed] - floor[seed]) for seed in shared) > 0.0
+    two_sided = paired_p_value(values, floor)
+    return not worse or (two_sided is not None and two_sided / 2 >= ALPHA)

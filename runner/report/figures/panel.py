@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from metrics.statistics.inference import Interval, interval
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
-from runner.report.stored_results import Results
+from runner.report.stored_results import Results, Run
 from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 
@@ -38,15 +38,38 @@ class PanelData:
         assert self.panel.metric is not None
         return self.shape.metric(self.panel.metric)
 
-    def interval(self, row: str, column: str) -> Interval | None:
-        """Mean and interval of the panel's metric over seeds, in the metric's own unit."""
-        return interval(list(self.results.values(row, column, self.metric.metric).values()))
+    @property
+    def column(self) -> str:
+        """The one column of this panel."""
+        (column,) = self.panel.columns
+        return column
 
-    def floor(self, column: str) -> float | None:
-        """Mean of the panel's floor over all runs of a column; None where no run has it."""
+    @property
+    def row(self) -> str:
+        """The row of this panel."""
+        assert self.panel.row is not None
+        return self.panel.row
+
+    @property
+    def runs(self) -> list[Run]:
+        """All runs of the panel's column."""
+        return [run for run in self.results.runs if run.column == self.column]
+
+    @property
+    def own_runs(self) -> list[Run]:
+        """The runs of the panel's row and column."""
+        return self.results.at(self.row, self.column)
+
+    def interval(self, row: str, column: str, metric: str | None = None) -> Interval | None:
+        """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
+        values = self.results.values(row, column, self.metric.metric if metric is None else metric)
+        return interval(list(values.values()))
+
+    @property
+    def floor(self) -> float | None:
+        """Mean of the panel's floor over all runs of its column; None where no run has it."""
         name = self.panel.floor
-        runs = [run for run in self.results.runs if run.column == column]
-        found = [run.value(name) for run in runs] if name is not None else []
+        found = [run.value(name) for run in self.runs] if name is not None else []
         values = [value for value in found if value is not None]
         return sum(values) / len(values) if values else None
 
@@ -73,9 +96,13 @@ class PanelKind:
     colour_label: str | None = None
 
 
-NO_RUN = "no finished run"
-
-
-def show_reason(ax: Axes, reason: str = NO_RUN) -> None:
-    """Writes into an empty panel why it is empty."""
+def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
+    """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
+    reason = f"no {what}" if runs else "no finished run"
     ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+
+
+def name_rows(ax: Axes, rows: Sequence[RowShape]) -> None:
+    """Names the rows along the vertical axis, the first one at the top."""
+    ax.set_yticks(range(len(rows)), [row.row for row in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runner.report.row_role import Role
+from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
 
 LineStyle = Literal["-", "--", ":", "-."]
@@ -46,6 +46,11 @@ class RowStyle:
     colour: str
     marker: str
     line: LineStyle
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """As Matplotlib's arguments."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
 
 
 FLOOR = RowStyle("#7F7F7F", "", "--")

@@ -12,7 +12,7 @@ from metrics.applications.tour_mismatch import best_of, mismatches
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.report.stored_results import Run
-from runner.store.visit_files import load_visits
+from runner.store.array_files import load_visits
 from targets.tours.tour_space import MOST_LISTED
 from targets.tours.tsp import TSP
 

@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.figure_shape import Role
 from runner.report.numerals import Numeral, as_printed, numeral
-from runner.report.page.footnotes import Footnotes, mark
-from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR, legend
+from runner.report.page.legend import (
+    BEATS_BEST,
+    INEXACT,
+    NOT_SIGNIFICANT,
+    REDUCED,
+    WITHIN_FLOOR,
+    Footnotes,
+    legend,
+    mark,
+)
 from runner.report.published import Published
-from runner.report.row_role import Role
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
 
@@ -87,10 +95,9 @@ class Page:
 
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
     """The page of a table; `command` is what a reader runs for the missing runs."""
-    footnotes = Footnotes()
-    reduction = shape.reduced.get(results.scale)
-    blocks = tuple(_block(shape, metric, summary, results, footnotes) for metric in shape.metrics)
-    counts = results.counts
+    layout = _Layout(shape, summary, results)
+    blocks = tuple(layout.block(metric) for metric in shape.metrics)
+    reduction, counts = shape.reduced.get(results.scale), results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
     coverage = f"{results.done} of {results.expected} runs are done" + (f" ({missing})." if missing else ".")
     return Page(
@@ -99,99 +106,100 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         blocks=blocks,
         findings=(*compared(shape, results), *growing(shape, results)),
         legend=tuple(legend(shape, summary, results.seeds, reduction)),
-        footnotes=tuple((mark(place), text) for place, text in enumerate(footnotes.texts))
+        footnotes=tuple((mark(place), text) for place, text in enumerate(layout.footnotes.texts))
         + tuple(("", note) for note in shape.notes),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
     )
 
 
-def _block(
-    shape: TableShape, metric: MetricShape, summary: Summary, results: Results, footnotes: Footnotes
-) -> MetricBlock:
-    label = Label(metric.name, footnotes.marks(metric.note), metric.scale)
-    columns = [column for column in shape.columns if column.table]
-    rows = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
-    down: Sequence[RowShape | ColumnShape] = rows
-    across: Sequence[RowShape | ColumnShape] = columns
-    if shape.orientation is Orientation.columns_down:
-        down, across = across, down
+Item = RowShape | ColumnShape
+"""What runs down or across the page."""
 
-    def entry(one: RowShape | ColumnShape, other: RowShape | ColumnShape) -> Entry:
+
+class _Layout:
+    """The blocks of a table; `footnotes` are those met so far."""
+
+    def __init__(self, shape: TableShape, summary: Summary, results: Results) -> None:
+        self._shape, self._summary, self._results = shape, summary, results
+        self.footnotes = Footnotes()
+
+    def block(self, metric: MetricShape) -> MetricBlock:
+        """All numbers of one metric."""
+        name = Label(metric.name, self.footnotes.marks(metric.note), metric.scale)
+        down: Sequence[Item] = [row for row in self._shape.rows if not metric.rows or row.row in metric.rows]
+        across: Sequence[Item] = [column for column in self._shape.columns if column.table]
+        if self._shape.orientation is Orientation.columns_down:
+            down, across = across, down
+        groups: list[ColumnGroup] = []
+        versions: list[list[str]] = []
+        for position, item in enumerate(across):
+            printed = {
+                version: [self._entry(metric, item, other).published.get(version) for other in down]
+                for version in metric.published
+            }
+            shown = {version: numbers for version, numbers in printed.items() if any(numbers)}
+            over = self._label(item)
+            heads = [self._version_head(version, metric, numbers) for version, numbers in shown.items()]
+            ours = Label("ours" if shown else "")
+            groups.append(ColumnGroup(over, (ours, *heads), _starts_part(across, position)))
+            versions.append(list(shown))
+        lines = []
+        for position, item in enumerate(down):
+            cells: list[Cell | None] = []
+            for other, shown_versions in zip(across, versions, strict=True):
+                entry = self._entry(metric, item, other)
+                cells.append(self._ours(entry, metric))
+                cells += [_published(entry.published.get(version)) for version in shown_versions]
+            lines.append(Line(self._label(item), tuple(cells), _starts_part(down, position)))
+        return MetricBlock(name, metric.direction, tuple(groups), tuple(lines))
+
+    def _entry(self, metric: MetricShape, one: Item, other: Item) -> Entry:
         row, column = (one, other) if isinstance(one, RowShape) else (other, one)
         assert isinstance(row, RowShape)
         assert isinstance(column, ColumnShape)
-        return summary.at(metric.metric, row.row, column.label)
+        return self._summary.at(metric.metric, row.row, column.label)
 
-    groups: list[ColumnGroup] = []
-    versions: list[list[str]] = []
-    for position, item in enumerate(across):
-        printed = {
-            version: [entry(item, other).published.get(version) for other in down]
-            for version in metric.published
+    def _version_head(self, version: str, metric: MetricShape, numbers: Sequence[Published | None]) -> Label:
+        """Heading of a published column: its version, its unit where it is not ours, its footnote."""
+        scales = {number.scale for number in numbers if number is not None}
+        unit = scales.pop() if len(scales) == 1 else None
+        differs = unit is not None and unit != metric.scale
+        marks = self.footnotes.marks(metric.published_notes.get(version))
+        return Label(version, marks, unit if differs else None)
+
+    def _label(self, item: Item) -> Label:
+        """A row's or a column's name, with the footnotes of it and of its data."""
+        if isinstance(item, ColumnShape):
+            notes = [item.note, *self._results.notes(item.label)]
+            return Label(item.label, tuple(letter for note in notes for letter in self.footnotes.marks(note)))
+        own = [entry for entry in self._summary if entry.row == item.row]
+        inexact = item.role is not Role.draws and any(entry.exact is False for entry in own)
+        return Label(item.row, ((INEXACT,) if inexact else ()) + self.footnotes.marks(item.note))
+
+    def _ours(self, entry: Entry, metric: MetricShape) -> Cell | None:
+        if entry.interval is None:
+            return None
+        marks = {
+            NOT_SIGNIFICANT: entry.not_significant,
+            BEATS_BEST: entry.beats_best,
+            WITHIN_FLOOR: entry.within_floor,
+            REDUCED: self._results.scale in self._shape.reduced,
         }
-        shown = {version: numbers for version, numbers in printed.items() if any(numbers)}
-        over = _label(item, summary, results, footnotes)
-        heads = [Label("ours" if shown else "")]
-        heads += [_version_head(version, metric, numbers, footnotes) for version, numbers in shown.items()]
-        groups.append(ColumnGroup(over, tuple(heads), _starts_part(across, position)))
-        versions.append(list(shown))
-    lines = []
-    for position, item in enumerate(down):
-        cells: list[Cell | None] = []
-        for place, other in enumerate(across):
-            here = entry(item, other)
-            cells.append(_ours(here, metric, reduced=results.scale in shape.reduced))
-            for version in versions[place]:
-                number = here.published.get(version)
-                printed_as = as_printed(number.mean, number.sd, number.decimals) if number else None
-                cells.append(Cell(printed_as, published=True) if printed_as else None)
-        lines.append(
-            Line(_label(item, summary, results, footnotes), tuple(cells), _starts_part(down, position))
+        return Cell(
+            numeral(entry.interval.mean, entry.interval.margin, metric.scale),
+            bold=entry.best,
+            marks=tuple(mark for mark, holds in marks.items() if holds),
+            seeds=entry.interval.n if entry.interval.n < entry.expected else None,
         )
-    return MetricBlock(label, metric.direction, tuple(groups), tuple(lines))
 
 
-def _version_head(
-    version: str, metric: MetricShape, numbers: Sequence[Published | None], footnotes: Footnotes
-) -> Label:
-    """Heading of a published column: its version, its unit where it is not ours, its footnote."""
-    scales = {number.scale for number in numbers if number is not None}
-    unit = scales.pop() if len(scales) == 1 else None
-    differs = unit is not None and unit != metric.scale
-    return Label(version, footnotes.marks(metric.published_notes.get(version)), unit if differs else None)
+def _published(number: Published | None) -> Cell | None:
+    return Cell(as_printed(number.mean, number.sd, number.decimals), published=True) if number else None
 
 
-def _label(item: RowShape | ColumnShape, summary: Summary, results: Results, footnotes: Footnotes) -> Label:
-    """A row's or a column's name, with the footnotes of it and of its data."""
-    if isinstance(item, ColumnShape):
-        notes = [item.note, *results.notes(item.label)]
-        return Label(item.label, tuple(letter for note in notes for letter in footnotes.marks(note)))
-    inexact = item.role is not Role.draws and any(
-        entry.exact is False for entry in summary if entry.row == item.row
-    )
-    return Label(item.row, ((INEXACT,) if inexact else ()) + footnotes.marks(item.note))
-
-
-def _starts_part(items: Sequence[RowShape | ColumnShape], position: int) -> bool:
+def _starts_part(items: Sequence[Item], position: int) -> bool:
     """Whether the role of the rows changes here."""
     item = items[position]
     before = items[position - 1] if position else item
     return isinstance(item, RowShape) and isinstance(before, RowShape) and item.role is not before.role
-
-
-def _ours(entry: Entry, metric: MetricShape, *, reduced: bool) -> Cell | None:
-    if entry.interval is None:
-        return None
-    marks = {
-        NOT_SIGNIFICANT: entry.not_significant,
-        BEATS_BEST: entry.beats_best,
-        WITHIN_FLOOR: entry.within_floor,
-        REDUCED: reduced,
-    }
-    return Cell(
-        numeral(entry.interval.mean, entry.interval.margin, metric.scale),
-        bold=entry.best,
-        marks=tuple(mark for mark, holds in marks.items() if holds),
-        seeds=entry.interval.n if entry.interval.n < entry.expected else None,
-    )

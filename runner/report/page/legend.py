@@ -1,12 +1,38 @@
-"""How to read a table: the marks beside its numbers, and the sentences that explain them."""
+"""How to read a table: the marks beside its numbers, its footnotes, and the sentences that explain them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from runner.report.analysis.table_entries import Summary
-from runner.report.row_role import Role
+from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
 
 INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
+
+LETTERS = "abcdefghijklmnoprstuvwxyz"
+"""Those that exist as superscripts in plain text: there is no superscript q."""
+
+
+@dataclass
+class Footnotes:
+    """Letters for footnotes, in the order of their first use."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def marks(self, text: str | None) -> tuple[str, ...]:
+        """The letter of `text`; nothing for None."""
+        if text is None:
+            return ()
+        if text not in self.texts:
+            self.texts.append(text)
+        return (mark(self.texts.index(text)),)
+
+
+def mark(place: int) -> str:
+    """The letter of the footnote at `place`; after z they are doubled."""
+    times, letter = divmod(place, len(LETTERS))
+    return LETTERS[letter] * (times + 1)
 
 
 def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | None = None) -> list[str]:

@@ -6,8 +6,7 @@ import re
 
 from matplotlib.axes import Axes
 
-from metrics.statistics.inference import interval
-from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
 
 SHARE, REAL = "class_", "real_"
@@ -21,31 +20,22 @@ def classes(runs: list[Run]) -> list[int]:
 
 def draw_classes(ax: Axes, data: PanelData) -> None:
     """A bar for each class, its 95 % interval over seeds, and a level line for its share in the real data."""
-    (column,) = data.panel.columns
-    assert data.panel.row is not None
-    runs = data.results.at(data.panel.row, column)
-    found = classes(runs)
+    found = classes(data.own_runs)
     if not found:
-        show_reason(ax, "no classes" if runs else NO_RUN)
+        show_missing(ax, data.own_runs, "classes")
         return
-    row = data.panel.row
-    spans = [interval(list(data.results.values(row, column, f"{SHARE}{name}").values())) for name in found]
-    real = [interval(list(data.results.values(row, column, f"{REAL}{name}").values())) for name in found]
-    places = range(len(found))
-    ax.bar(
-        places,
-        [span.mean if span is not None else 0.0 for span in spans],
-        yerr=[(span.margin or 0.0) if span is not None else 0.0 for span in spans],
-        width=0.8,
-        color=data.styles[row].colour,
-        alpha=0.6,
-        error_kw={"linewidth": 0.8, "capsize": 1.5},
+    spans, real = (
+        [data.interval(data.row, data.column, f"{part}{name}") for name in found] for part in (SHARE, REAL)
     )
+    places = range(len(found))
+    heights = [span.mean if span is not None else 0.0 for span in spans]
+    margins = [(span.margin or 0.0) if span is not None else 0.0 for span in spans]
+    errors = {"linewidth": 0.8, "capsize": 1.5}
+    colour = data.styles[data.row].colour
+    ax.bar(places, heights, yerr=margins, width=0.8, color=colour, alpha=0.6, error_kw=errors)
     levels = [span.mean if span is not None else 0.0 for span in real]
-    ax.hlines(
-        levels, [place - 0.45 for place in places], [place + 0.45 for place in places],
-        color="black", linewidth=1.0, label="real data",
-    )  # fmt: skip
+    left, right = ([place + end for place in places] for end in (-0.45, 0.45))
+    ax.hlines(levels, left, right, color="black", linewidth=1.0, label="real data")
     ax.set_xticks(list(places), [str(name) for name in found])
     ax.set_ylim(0, data.panel.limits[1] if data.panel.limits is not None else None)
     ax.grid(False, axis="x")

@@ -8,9 +8,9 @@ from matplotlib.colors import PowerNorm
 from omegaconf import DictConfig
 
 from runner.problem.build import build_target
-from runner.report.figures.panel import PanelData, PanelKind, show_reason
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
-from runner.store.visit_files import load_visits
+from runner.store.array_files import load_visits
 from targets.spaces import Discrete
 from targets.target import Enumerable
 
@@ -37,30 +37,23 @@ def visited(runs: list[Run], levels: int) -> np.ndarray | None:
 
 def draw_heat_map(ax: Axes, data: PanelData) -> None:
     """Draws one grid; all panels of a column share the colours of the target's probabilities."""
-    (column,) = data.panel.columns
-    runs = [run for run in data.results.runs if run.column == column]
     ax.grid(False)
     ax.set_aspect("equal")
-    if not runs:
-        show_reason(ax)
+    if not data.runs:
+        show_missing(ax)
         return
-    exact = target_probabilities(runs[0].config)
-    share = exact
-    if data.panel.row is not None:
-        pooled = visited(data.results.at(data.panel.row, column), exact.shape[0])
-        if pooled is None:
-            show_reason(ax, "no stored visits")
-            ax.set(xticks=[], yticks=[])
-            return
-        share = pooled
+    exact = target_probabilities(data.runs[0].config)
+    share = exact if data.panel.row is None else visited(data.own_runs, exact.shape[0])
+    if share is None:
+        show_missing(ax, data.runs, "stored visits")
+        ax.set(xticks=[], yticks=[])
+        return
     norm = PowerNorm(0.5, vmin=0.0, vmax=float(exact.max()))
     image = ax.imshow(share.T, origin="lower", cmap="cividis", norm=norm, interpolation="nearest")
     image.set_rasterized(True)
     last = exact.shape[0] - 1
-    ax.set_xticks([0, last // 2, last])
-    ax.set_yticks([0, last // 2, last])
-    ax.set_xlabel("first coordinate")
-    ax.set_ylabel("second coordinate")
+    ticks = [0, last // 2, last]
+    ax.set(xticks=ticks, yticks=ticks, xlabel="first coordinate", ylabel="second coordinate")
 
 
 KINDS = {"heat_map": PanelKind(draw_heat_map, optional=("row",), colour_label="probability of a cell")}

@@ -6,13 +6,11 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 
-from metrics.statistics.inference import interval
-from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.panels.states import probabilities_of, shares, small_binary_target
 from runner.report.published import published_numbers
 
 BINS = 24
-EXACT = "#000000"
 
 
 def draw_spectrum(ax: Axes, data: PanelData) -> None:
@@ -21,14 +19,11 @@ def draw_spectrum(ax: Axes, data: PanelData) -> None:
     The black outline is the target's own spectrum. Beside them stand the row's standard deviation and
     interquartile range with their standard deviation over seeds, and the published ones.
     """
-    (column,) = data.panel.columns
-    assert data.panel.row is not None
-    runs = data.results.at(data.panel.row, column)
-    found = shares(runs)
+    found = shares(data.own_runs)
     if found is None:
-        show_reason(ax, "no stored visits" if runs else NO_RUN)
+        show_missing(ax, data.own_runs, "stored visits")
         return
-    target = small_binary_target(runs[0].config)
+    target = small_binary_target(data.own_runs[0].config)
     eigenvalues = torch.linalg.eigvalsh(target.hessians()).cpu().numpy()  # type: ignore[operator]
     end = float(np.ceil(np.abs(eigenvalues).max()))
     edges = np.linspace(-end, end, BINS + 1)
@@ -36,18 +31,15 @@ def draw_spectrum(ax: Axes, data: PanelData) -> None:
     exact = binned(eigenvalues, probabilities_of(target), edges)
     middles, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
     spread = heights.std(0, ddof=1) if len(heights) > 1 else np.zeros(BINS)
-    colour = data.styles[data.panel.row].colour
-    ax.bar(middles, heights.mean(0), width=0.9 * width, color=colour, alpha=0.75, linewidth=0)
+    colour, mean = data.styles[data.row].colour, heights.mean(0)
+    ax.bar(middles, mean, width=0.9 * width, color=colour, alpha=0.75, linewidth=0)
     seen = spread > 0
-    ax.errorbar(
-        middles[seen], heights.mean(0)[seen], yerr=spread[seen], fmt="none", ecolor="#4D4D4D", elinewidth=0.8
-    )
-    ax.stairs(exact, edges, color=EXACT, linewidth=0.9)
+    ax.errorbar(middles[seen], mean[seen], yerr=spread[seen], fmt="none", ecolor="#4D4D4D", elinewidth=0.8)
+    ax.stairs(exact, edges, color="#000000", linewidth=0.9)
     ax.set_xlim(-end, end)
     ax.set_ylim(0.0, data.panel.limits[1] if data.panel.limits else None)
-    ax.set_xlabel("eigenvalue (nats)")
-    ax.set_ylabel("share of eigenvalues")
-    lines = [_summary(data, column, f"hessian_{name.lower()}", name) for name in ("std", "IQR")]
+    ax.set(xlabel="eigenvalue (nats)", ylabel="share of eigenvalues")
+    lines = [_summary(data, f"hessian_{name.lower()}", name) for name in ("std", "IQR")]
     ax.text(0.03, 0.98, "\n".join(filter(None, lines)), transform=ax.transAxes, va="top", size=6)
 
 
@@ -58,17 +50,16 @@ def binned(eigenvalues: np.ndarray, share: np.ndarray, edges: np.ndarray) -> np.
     return heights
 
 
-def _summary(data: PanelData, column: str, metric: str, name: str) -> str:
+def _summary(data: PanelData, metric: str, name: str) -> str:
     """Mean and standard deviation over seeds of what was measured, and what was published of it."""
-    assert data.panel.row is not None
-    row, shape = data.shape.row(data.panel.row), data.shape.column(column)
-    span = interval(list(data.results.values(row.row, column, metric).values()))
+    row, column = data.shape.row(data.row), data.shape.column(data.column)
+    span = data.interval(data.row, data.column, metric)
     parts = []
     if span is not None:
         parts.append(f"{span.mean:.2f}" + (f" (sd {span.sd:.2f})" if span.sd is not None else ""))
     for measured in data.shape.metrics:
         for version in measured.published if measured.metric == metric else ():
-            number = published_numbers(data.shape).find(version, measured, shape, row)
+            number = published_numbers(data.shape).find(version, measured, column, row)
             parts += [f"{version} {number.mean:.{number.decimals}f}"] if number is not None else []
     return f"{name} {'; '.join(parts)}" if parts else ""
 

@@ -5,45 +5,30 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from runner.report.figures.panel import PanelData, PanelKind, show_reason
-from runner.report.row_role import Role
+from runner.report.figure_shape import Role
+from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:
     """Draws the panel's one column; rows without runs keep their empty line."""
-    (column,) = data.panel.columns
     listed = [row for row in data.rows if row.role is not Role.draws]
-    drawn = False
+    spans = {row.row: data.interval(row.row, data.column) for row in data.rows}
+    drawn = {row: span for row, span in spans.items() if span is not None and _on_axis(span.mean, data)}
+    at = ("axes fraction", "data")
     for place, row in enumerate(listed):
-        span = data.interval(row.row, column)
-        if span is None or not _on_axis(span.mean, data):
-            ax.annotate(
-                "no value",
-                (0.03, place),
-                xycoords=("axes fraction", "data"),
-                va="center",
-                size=6,
-                backgroundcolor="white",
+        colour, marker = data.styles[row.row].colour, data.styles[row.row].marker
+        if (span := drawn.get(row.row)) is None:
+            ax.annotate("no value", (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
+        else:
+            ax.errorbar(
+                span.mean, place, xerr=span.margin, color=colour, marker=marker, markersize=3.5, capsize=2.5
             )
-            continue
-        style = data.styles[row.row]
-        ax.errorbar(
-            span.mean,
-            place,
-            xerr=span.margin,
-            color=style.colour,
-            marker=style.marker,
-            markersize=3.5,
-            capsize=2.5,
-        )
-        drawn = True
     for row in data.rows:
-        span = data.interval(row.row, column) if row.role is Role.draws else None
-        if span is not None and _on_axis(span.mean, data):
-            ax.axvline(span.mean, color=data.styles[row.row].colour, linestyle=data.styles[row.row].line)
-            drawn = True
+        if row.role is Role.draws and row.row in drawn:
+            style = data.styles[row.row]
+            ax.axvline(drawn[row.row].mean, color=style.colour, linestyle=style.line)
     if not drawn:
-        show_reason(ax)
+        show_missing(ax)
     samplers = sum(row.role is Role.sampler for row in listed)
     if 0 < samplers < len(listed):
         ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
@@ -52,8 +37,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         _label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_yticks(range(len(listed)), [row.row for row in listed])
-    ax.set_ylim(len(listed) - 0.5, -0.5)
+    name_rows(ax, listed)
     ax.set_xlabel(data.panel.x_label or data.metric.name)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
-from runner.report.figures.panel import PanelData, PanelKind, show_reason
+from runner.report.figure_shape import Role
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.style import FLOOR
-from runner.report.row_role import Role
 from runner.report.stored_results import chosen
 
 ALONG = {
@@ -34,27 +34,19 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             continue
         points.sort(key=lambda point: point[0])
         style = data.styles[row.row]
-        ax.errorbar(
-            [x for x, _ in points],
-            [span.mean for _, span in points],
-            yerr=[span.margin or 0.0 for _, span in points],
-            color=style.colour,
-            marker=style.marker,
-            linestyle=style.line,
-            capsize=2,
-            zorder=1 if row.role is Role.draws else 2,
-        )
+        places, means = [x for x, _ in points], [span.mean for _, span in points]
+        margins = [span.margin or 0.0 for _, span in points]
+        above = 1 if row.role is Role.draws else 2
+        ax.errorbar(places, means, yerr=margins, **style.look, capsize=2, zorder=above)
         if data.panel.theory is not None and data.panel.row in (None, row.row):
-            places = [x for x, _ in points]
-            power = data.panel.theory / data.panel.x_power
-            growth = power_law(places, [span.mean for _, span in points], power)
+            growth = power_law(places, means, data.panel.theory / data.panel.x_power)
             ax.plot(places, growth, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
         drawn = True
         # Powers of evenly spaced values crowd at one end.
         if not data.panel.log_x and data.panel.x_power == 1.0:
-            ax.set_xticks([x for x, _ in points])
+            ax.set_xticks(places)
     if not drawn:
-        show_reason(ax)
+        show_missing(ax)
     if data.panel.log_x:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or data.panel.x)
@@ -66,10 +58,9 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
 
     Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time.
     """
-    (column,) = data.panel.columns
     drawn = False
     for row in data.rows:
-        course = data.results.courses(row.row, column, data.metric.metric)
+        course = data.results.courses(row.row, data.column, data.metric.metric)
         course = course[np.isfinite(course["value"].astype(float))]
         if course.empty:
             continue
@@ -86,11 +77,9 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         ax.fill_between(places, means - margins, means + margins, color=style.colour, alpha=0.2, linewidth=0)
         drawn = True
     if not drawn:
-        show_reason(ax)
-    if data.panel.floor is not None:
-        floor = data.floor(column)
-        if floor is not None:
-            ax.axhline(floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=1)
+        show_missing(ax)
+    if data.floor is not None:
+        ax.axhline(data.floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=1)
     if data.panel.log_x is not False:
         ax.set_xscale("log")
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from runner.report.figures.panel import PanelData, PanelKind, show_reason
+from runner.report.figure_shape import Role
+from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.published import published_numbers
-from runner.report.row_role import Role
 
 SPREAD = 0.28
 """How far the points of a row lie off its line, in rows."""
@@ -20,14 +20,11 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
 
     The panel's `floor`, where it has one, is a line: the value of the target itself.
     """
-    (column,) = data.panel.columns
-    shape = data.shape.column(column)
-    rows, drawn = data.rows, False
-    published = published_numbers(data.shape)
-    printed = False
-    for place, row in enumerate(rows):
-        values = data.results.values(row.row, column, data.metric.metric)
-        span = data.interval(row.row, column)
+    column, published = data.shape.column(data.column), published_numbers(data.shape)
+    drawn = printed = False
+    for place, row in enumerate(data.rows):
+        values = data.results.values(row.row, data.column, data.metric.metric)
+        span = data.interval(row.row, data.column)
         if span is None:
             continue
         seeds = sorted(values)
@@ -38,19 +35,17 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         drawn = True
         ax.errorbar(span.mean, place, xerr=span.margin, color="black", marker="|", markersize=5, capsize=2)
         for version in data.metric.published:
-            number = published.find(version, data.metric, shape, row)
+            number = published.find(version, data.metric, column, row)
             if number is not None:
                 value = number.mean * number.scale
                 ax.plot(value, place, marker="D", markersize=4.5, mfc="white", mec="black", zorder=3)
                 printed = True
     if not drawn:
-        show_reason(ax)
-    exact = data.floor(column) if data.panel.floor is not None else None
-    if exact is not None:
-        ax.axvline(exact, color=FLOOR.colour, linestyle=FLOOR.line, zorder=0)
+        show_missing(ax)
+    if data.floor is not None:
+        ax.axvline(data.floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=0)
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_yticks(range(len(rows)), [row.row for row in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    name_rows(ax, data.rows)
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
     name = data.panel.x_label or data.metric.name

@@ -17,9 +17,9 @@ from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
-from runner.report.figures.panel import PanelData, PanelKind, show_reason
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
-from runner.store.visit_files import load_visits
+from runner.store.array_files import load_visits
 from targets.spaces import Binary
 from targets.target import Enumerable, Target
 
@@ -31,12 +31,10 @@ FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
 
 def draw_shares(ax: Axes, data: PanelData) -> None:
     """The share of draws in each state, mean over seeds; without a row, the target's probabilities."""
-    (column,) = data.panel.columns
-    target = _target(ax, data.results.runs, column)
-    if target is None:
+    if (target := _target(ax, data)) is None:
         return
     exact = probabilities_of(target)
-    share = exact if data.panel.row is None else _mean_share(ax, data, column)
+    share = exact if data.panel.row is None else _mean_share(ax, data)
     if share is not None:
         top = data.panel.limits[1] if data.panel.limits else float(exact.max())
         labels = [f"{value:.3f}".lstrip("0") for value in share]
@@ -45,9 +43,8 @@ def draw_shares(ax: Axes, data: PanelData) -> None:
 
 def draw_gaps(ax: Axes, data: PanelData) -> None:
     """The same share less the target's probability: purple where that is too much, orange too little."""
-    (column,) = data.panel.columns
-    target = _target(ax, data.results.runs, column)
-    share = None if target is None else _mean_share(ax, data, column)
+    target = _target(ax, data)
+    share = None if target is None else _mean_share(ax, data)
     if target is None or share is None:
         return
     gaps = share - probabilities_of(target)
@@ -91,19 +88,17 @@ def small_binary_target(config: DictConfig) -> Target:
     return target
 
 
-def _target(ax: Axes, runs: Sequence[Run], column: str) -> Target | None:
-    of_column = [run for run in runs if run.column == column]
-    if not of_column:
-        show_reason(ax)
+def _target(ax: Axes, data: PanelData) -> Target | None:
+    if not data.runs:
+        show_missing(ax)
         return None
-    return small_binary_target(of_column[0].config)
+    return small_binary_target(data.runs[0].config)
 
 
-def _mean_share(ax: Axes, data: PanelData, column: str) -> np.ndarray | None:
-    assert data.panel.row is not None
-    found = shares(data.results.at(data.panel.row, column))
+def _mean_share(ax: Axes, data: PanelData) -> np.ndarray | None:
+    found = shares(data.own_runs)
     if found is None:
-        show_reason(ax, "no stored visits")
+        show_missing(ax, data.runs, "stored visits")
         ax.set(xticks=[], yticks=[])
         return None
     mean: np.ndarray = found.mean(0)
@@ -130,8 +125,8 @@ def _cells(
                 corner = (column - 0.46, row - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=ink, linestyle=line))
                 ax.text(column - 0.38, row - 0.36, letter, ha="left", va="top", size=5, color=ink)
-    ax.set_yticks(range(2**down), [f"{place:0{down}b}" for place in range(2**down)])
-    ax.set_xticks(range(2**across), [f"{place:0{across}b}" for place in range(2**across)])
+    for axis, bits in ((ax.yaxis, down), (ax.xaxis, across)):
+        axis.set_ticks(range(2**bits), [f"{place:0{bits}b}" for place in range(2**bits)])
     ax.tick_params(length=0)
     ax.set_ylabel("first bits", size=6.5)
     ax.set_xlabel("last bits; F flat, S sharp", size=6.5)

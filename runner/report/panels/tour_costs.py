@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
-from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
+from runner.report.figure_shape import Role
+from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, quantiles, tour_distribution, visited_tours
-from runner.report.row_role import Role
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 DISTINCT = "tour_cost_distinct"
@@ -20,39 +22,31 @@ def draw_tour_costs(ax: Axes, data: PanelData) -> None:
     With the metric `tour_cost_distinct` every tour that a seed visited counts once, as EDLP has it; with any
     other all draws count. The band and the dashed line are the same levels and the median under the target.
     """
-    (column,) = data.panel.columns
-    runs = [run for run in data.results.runs if run.column == column]
     rows = [row for row in data.rows if row.role is not Role.draws]
     once, drawn = data.metric.metric == DISTINCT, False
-    if runs:
-        target = listed_target(runs[0].config)
+    if data.runs:
+        target = listed_target(data.runs[0].config)
         low, first, middle, third, high = quantiles(*tour_distribution(target), LEVELS)
         ax.axvspan(low, high, color=FLOOR.colour, alpha=0.12, linewidth=0)
         ax.axvspan(first, third, color=FLOOR.colour, alpha=0.2, linewidth=0)
         ax.axvline(middle, color=FLOOR.colour, linestyle=FLOOR.line)
         for place, row in enumerate(rows):
-            visits = visited_tours(data.results.at(row.row, column), target)
+            visits = visited_tours(data.results.at(row.row, data.column), target)
             if visits is None:
                 continue
             weights = np.full_like(visits.share, 1.0) if once else visits.share
             values = quantiles(visits.cost, weights, LEVELS)
             box = dict(zip(("whislo", "q1", "med", "q3", "whishi"), values, strict=True))
             colour = data.styles[row.row].colour
+            look: dict[str, Any] = {"facecolor": colour, "alpha": 0.55, "linewidth": 0.8}
             ax.bxp(
-                [box],
-                positions=[place],
-                orientation="horizontal",
-                showfliers=False,
-                widths=0.55,
-                patch_artist=True,
-                boxprops={"facecolor": colour, "alpha": 0.55, "linewidth": 0.8},
-                medianprops={"color": "black"},
-            )
+                [box], positions=[place], widths=0.55, orientation="horizontal", showfliers=False,
+                patch_artist=True, boxprops=look, medianprops={"color": "black"},
+            )  # fmt: skip
             drawn = True
     if not drawn:
-        show_reason(ax, "no stored visits" if runs else NO_RUN)
-    ax.set_yticks(range(len(rows)), [row.row for row in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+        show_missing(ax, data.runs, "stored visits")
+    name_rows(ax, rows)
     ax.set_xlabel(f"length of a tour, {'each distinct one once' if once else 'all draws'}")
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from metrics.applications.tour_mismatch import mismatches
-from runner.report.figures.panel import NO_RUN, PanelData, PanelKind, show_reason
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, tour_distribution, visited_tours
 from targets.tours.tsp import TSP
@@ -24,14 +26,12 @@ def draw_tour_marginals(ax: Axes, data: PanelData) -> None:
     the point at zero. The grey outlines are the target's distribution, where both margins count draws: the
     mismatch is then that of two tours at random rotations, n - 1 on average.
     """
-    (column,) = data.panel.columns
-    assert data.panel.row is not None
-    runs = data.results.at(data.panel.row, column)
+    runs = data.own_runs
     visits = visited_tours(runs, target := listed_target(runs[0].config)) if runs else None
     if visits is None:
-        show_reason(ax, "no stored visits" if runs else NO_RUN)
+        show_missing(ax, runs, "stored visits")
         return
-    colour = data.styles[data.panel.row].colour
+    colour = data.styles[data.row].colour
     costs, probabilities = tour_distribution(target)
     low, high = data.panel.limits or (float(costs.min()), float(costs.max()))
     n = target.cities
@@ -43,26 +43,20 @@ def draw_tour_marginals(ax: Axes, data: PanelData) -> None:
     exact = np.histogram(costs, bins=edges, weights=probabilities)[0]
     peak = max(own.max(), exact.max())
     ax.bar(edges[:-1], tall * own / peak, np.diff(edges), top, align="edge", color=colour, alpha=0.6)
-    ax.stairs(top + tall * exact / peak, edges, baseline=top, color=FLOOR.colour, linewidth=0.9)
+    outline: dict[str, Any] = {"color": FLOOR.colour, "linewidth": 0.9}
+    ax.stairs(top + tall * exact / peak, edges, baseline=top, **outline)
     gaps = np.arange(n + 1)
     own = np.array([(visits.mismatch == gap).mean() for gap in gaps])
     exact = mismatch_distribution(target)
     peak = max(own.max(), exact.max())
     ax.barh(gaps, wide * own / peak, 0.8, right, color=colour, alpha=0.6)
-    ax.stairs(
-        right + wide * exact / peak,
-        np.arange(n + 2) - 0.5,
-        baseline=right,
-        orientation="horizontal",
-        color=FLOOR.colour,
-        linewidth=0.9,
-    )
+    sides = np.arange(n + 2) - 0.5
+    ax.stairs(right + wide * exact / peak, sides, baseline=right, orientation="horizontal", **outline)
     ax.set_xlim(low - 0.02 * (high - low), right + 1.04 * wide)
     ax.set_ylim(-0.6, top + 1.04 * tall)
     ax.set_yticks(gaps)
     ax.set_xticks([tick for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
-    ax.set_xlabel("length of a tour")
-    ax.set_ylabel("positions that differ")
+    ax.set(xlabel="length of a tour", ylabel="positions that differ")
 
 
 def mismatch_distribution(target: TSP) -> np.ndarray:

@@ -11,8 +11,7 @@ from torch import Tensor
 from metrics.diffusion.diffusion_mixing import langevin_mixing
 from metrics.diffusion.langevin_gap import check_grid, inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level
-from metrics.diffusion.mreld_choices import mreld_choice
-from metrics.diffusion.reld_theory import proposition_1, small_epsilon_limit
+from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_epsilon_limit
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.enumeration.subsets import LEVEL, check_restriction, subsets
 from samplers.hyperparameters import positive

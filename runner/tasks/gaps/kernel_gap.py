@@ -8,22 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.enumeration.autocorrelation_time import autocorrelation_time
+from metrics.enumeration.convergence import autocorrelation_time, chain_spectrum, mixing_time, restricted_gap
 from metrics.enumeration.enumerated_chain import (
     MOST_STATES,
     EnumeratedChain,
     enumerated_chain,
     require_enumerable,
 )
-from metrics.enumeration.mixing_time import mixing_time
-from metrics.enumeration.spectrum import chain_spectrum, restricted_gap
 from metrics.enumeration.subsets import LEVEL, check_restriction, subsets
 from runner.problem.build import Problem
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.spaces import Discrete
 
 
-def check_kernel(problem: Problem, task: Mapping[str, Any]) -> None:
+def check_kernel_gap(problem: Problem, task: Mapping[str, Any]) -> None:
     """Refuses what `of_kernel` would refuse, before any matrix is built.
 
     Raises:

@@ -13,14 +13,14 @@ from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution.errors import UserError, one_sentence
 from runner.models.identity import target_identity
-from runner.problem.build import Problem, build, build_target, label, threads
+from runner.problem.build import build, build_target, label, threads
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
-from runner.tasks.gaps.kernel_gap import check_kernel, of_kernel
+from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
 from runner.tasks.phrases import span
 from runner.tasks.task import Parts, PerSeedTask
 from samplers.hyperparameters import one_of, positive
@@ -35,7 +35,7 @@ class SpectralGap(PerSeedTask):
     random = False
 
     def check(self, config: DictConfig, problems: Problems) -> None:
-        problems.once_for(check_gap, config)
+        problems.shared(check_gap, config)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without metrics, since there are no draws; without the sampler where the gap is a diffusion's."""
@@ -47,7 +47,9 @@ class SpectralGap(PerSeedTask):
         grids = f", on grids of {span(on_grid)} points an axis" if on_grid else ""
         return f"one eigenvalue a run{grids}"
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """The seed changes nothing but the tuning's file.
 
         Raises:
@@ -60,7 +62,7 @@ class SpectralGap(PerSeedTask):
         notes: tuple[str, ...] = ()
         try:
             if method == KERNEL:
-                problem, _ = tuned(with_trained_target(_problem(config), store), store)
+                problem, _ = tuned(with_trained_target(problems.of(_sampling(config)), store), store)
                 values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
             elif method in THEORY:
                 values = of_theory(build_target(config), method, task)
@@ -95,9 +97,9 @@ def check_gap(config: DictConfig) -> None:
     try:
         positive("memory", task["memory"])
         if method == KERNEL:
-            problem = _problem(config)
+            problem = build(_sampling(config))
             problem.kernel.check(problem.target)
-            check_kernel(problem, task)
+            check_kernel_gap(problem, task)
         elif method in THEORY:
             of_theory(build_target(config), method, task)
         else:
@@ -113,12 +115,12 @@ def _method(task: Mapping[str, Any]) -> str:
         raise UserError(f"task.{one_sentence(error)}.") from error
 
 
-def _problem(config: DictConfig) -> Problem:
-    """Target and kernel in float64, as a task that samples would have them."""
+def _sampling(config: DictConfig) -> DictConfig:
+    """The configuration of a task that samples, in float64, whose target and kernel the task has."""
     made = copy.deepcopy(config)
     with open_dict(made):
         made.task = {"steps": 1, "chains": 1, "burn_in": 0, "start": "random", "record": 0}
         made.metric = {}
         made.dtype = "float64"
         made.device = "cpu"
-    return build(made)
+    return made

@@ -10,13 +10,20 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.applications.convolutional_autoencoder import ConvolutionalAutoencoder
-from metrics.applications.degradation import noisy, occluded
-from metrics.applications.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim
+from metrics.applications.reconstruction import (
+    ConvolutionalAutoencoder,
+    noisy,
+    occluded,
+    pixel_log_likelihood,
+    psnr,
+    squared_error,
+    ssim,
+)
 from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
+from runner.problem.problems import Problems
 from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
@@ -79,7 +86,9 @@ class Autoencode(ImageTask):
         test_settings(config, data)
         autoencoder_settings(config, data, image_settings(config).samples)
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """Makes the images, fits the autoencoders and tests them; what is cached is read.
 
         The target of each reconstruction is the clean image, whatever the network is given.
@@ -90,7 +99,7 @@ class Autoencode(ImageTask):
         """
         started = time.monotonic()
         data, _, _ = data_of_target(config)
-        images = images_of(config, seed, store)
+        images = images_of(config, seed, store, problems)
         settings = autoencoder_settings(config, data, len(images.pixels))
         networks, fitting = autoencoders(images, settings, seed, config)
         like = next(networks[0].parameters())

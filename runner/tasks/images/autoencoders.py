@@ -9,7 +9,7 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.applications.convolutional_autoencoder import STRIDE, ConvolutionalAutoencoder
+from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
 from runner.config.construct import with_key
 from runner.config.node import node
 from runner.execution.devices import device_type, floating_point

@@ -10,9 +10,9 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5
 from runner.config.construct import with_key
-from runner.config.datasets import identifying as identifying_data
+from runner.config.datasets import dataset_identity
 from runner.config.node import node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
@@ -87,7 +87,7 @@ def classifier(
     content = {
         "schema": SCHEMA,
         "architecture": "lenet5",
-        "data": identifying_data(name, binarisation),
+        "data": dataset_identity(name, binarisation),
         "images": data.fingerprint(),
         "settings": asdict(settings),
         "seed": SEED,

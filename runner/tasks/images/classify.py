@@ -7,10 +7,11 @@ import time
 import torch
 from omegaconf import DictConfig
 
-from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
+from metrics.applications.image_classes import class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from runner.execution.atomic_files import write_bytes
-from runner.store.draw_files import DRAWS, MOST, images_file
+from runner.problem.problems import Problems
+from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.classifier import classifier, classifier_settings
@@ -28,7 +29,9 @@ class Classify(ImageTask):
         classifier_settings(config)
         labels_of(data, name, config.data.root)
 
-    def run(self, config: DictConfig, seed: int, store: Store, folder: RunFolder) -> RunResult:
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
         """Makes the images and sorts them; images and classifier that are cached are read.
 
         ``class_K`` is the share of the images that are sorted into class K, ``real_K`` that of the training
@@ -41,7 +44,7 @@ class Classify(ImageTask):
         started = time.monotonic()
         data, name, binarisation = data_of_target(config)
         labels = labels_of(data, name, config.data.root)
-        images = images_of(config, seed, store)
+        images = images_of(config, seed, store, problems)
         network = classifier(data, labels, name, binarisation, config, store)
         found = network.probabilities(images.pixels)
         number = len(labels.names)

@@ -20,8 +20,8 @@ from targets.datasets.dataset import Dataset
 SAMPLER, TRAINING = "sampler", "training"
 
 METRICS = {
-    "acceptance": {"_target_": "metrics.mixing.acceptance.Acceptance"},
-    "jump": {"_target_": "metrics.mixing.jump.Jump"},
+    "acceptance": {"_target_": "metrics.mixing.step_means.Acceptance"},
+    "jump": {"_target_": "metrics.mixing.step_means.Jump"},
 }
 """What is measured while images are made."""
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from runner.config.datasets import described
 from runner.execution.errors import UserError, one_sentence
 from targets.datasets.dataset import DataError, Dataset
+from targets.datasets.digits import digit_labels
 from targets.datasets.files.idx import read_labels
 from targets.datasets.files.places import data_root, found
-from targets.datasets.labels import digit_labels
 
 
 @dataclass(frozen=True)

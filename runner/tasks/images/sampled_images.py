@@ -20,15 +20,15 @@ from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
 from runner.execution.manifest import git, now
 from runner.execution.resumable import completed, save_plan
-from runner.problem.build import build
 from runner.problem.cached_reference_sample import with_trained_target
+from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
+from runner.store.array_files import DRAWS, images_file, load_images
 from runner.store.digest import digest
-from runner.store.draw_files import DRAWS, images_file, load_images
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
-from runner.tasks.run_identity import identifying
+from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
@@ -75,7 +75,7 @@ class Images:
         )
 
 
-def images_of(config: DictConfig, seed: int, store: Store) -> Images:
+def images_of(config: DictConfig, seed: int, store: Store, problems: Problems) -> Images:
     """The images that `config.task` asks for. The first process that asks makes them; others wait for it.
 
     Raises:
@@ -84,12 +84,14 @@ def images_of(config: DictConfig, seed: int, store: Store) -> Images:
         Interrupted: if the process is told to stop; the sampling goes on from there next time.
     """
     folder = store.root / "images" / _identity(config, seed)
-    return compute_once(folder / "lock", partial(_read, folder), lambda: _make(config, seed, store, folder))
+    return compute_once(
+        folder / "lock", partial(_read, folder), lambda: _make(config, seed, store, folder, problems)
+    )
 
 
 def _identity(config: DictConfig, seed: int) -> str:
     """What makes the images, and no more: how they are used afterwards is no part of it."""
-    content = identifying(sampling(config), device_type(config.device))
+    content = run_identity(sampling(config), device_type(config.device))
     settings = image_settings(config)
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:
@@ -107,7 +109,7 @@ def _read(folder: Path, *, locked: bool = False) -> Images | None:
     return Images(torch.from_numpy(pixels), folder, report)
 
 
-def _make(config: DictConfig, seed: int, store: Store, folder: Path) -> None:
+def _make(config: DictConfig, seed: int, store: Store, folder: Path, problems: Problems) -> None:
     data, _, _ = data_of_target(config)
     settings = image_settings(config)
 
@@ -121,7 +123,7 @@ def _make(config: DictConfig, seed: int, store: Store, folder: Path) -> None:
         write(pixels, {**report, "target": f"{config.target.get('name')}/{data.name}"})
         return
     config = sampling(config)
-    problem, tuning = tuned(with_trained_target(build(config), store), store)
+    problem, tuning = tuned(with_trained_target(problems.of(config), store), store)
     problem = problem.prepared()
     plan = save_plan(folder / "checkpoint.pt", config.checkpoint)
     with completed(lambda: begin(problem, [seed]), plan) as run:

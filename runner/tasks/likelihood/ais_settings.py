@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
-from metrics.likelihood.target_annealing import check_kernel
+from metrics.likelihood.target_annealing import check_annealing_kernel
 from runner.config.construct import with_key
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
@@ -86,7 +86,7 @@ def _kernel(described: Any) -> Kernel:
         raise UserError(f"{key} must be a group of keys with a _target_, {described!r} was given.")
     sampler = construct_sampler(described, key)
     try:
-        check_kernel(sampler)
+        check_annealing_kernel(sampler)
     except ValueError as error:
         raise UserError(f"{key}: {one_sentence(error)}.") from error
     return fixed(sampler)

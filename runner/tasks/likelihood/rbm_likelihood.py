@@ -10,9 +10,13 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from metrics.likelihood.ais_untempered import UntemperedRBMAnnealing
 from metrics.likelihood.importance_weights import log_mean_weight
-from metrics.likelihood.rbm_annealing import RBMAnnealing, log_reference_partition, reference_draws
+from metrics.likelihood.rbm_annealing import (
+    RBMAnnealing,
+    UntemperedRBMAnnealing,
+    log_reference_partition,
+    reference_draws,
+)
 from metrics.likelihood.rbm_log_partition import (
     MAX_UNITS,
     exact_rbm_log_partition,

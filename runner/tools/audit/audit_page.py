@@ -15,20 +15,8 @@ from rich.text import Text
 from runner.tools.audit.finding import MeasuredFinding
 
 CSV_COLUMNS = (
-    "finding",
-    "title",
-    "where",
-    "source",
-    "figure",
-    "expected",
-    "low",
-    "high",
-    "notes",
-    "measured",
-    "standard_error",
-    "standing",
-    "method",
-    "note",
+    *("finding", "title", "where", "source", "figure", "expected", "low", "high"),
+    *("notes", "measured", "standard_error", "standing", "method", "note"),
 )
 MEANING = {
     "agrees": "agree with the notes",
@@ -62,8 +50,9 @@ def show_audit(findings: Sequence[MeasuredFinding], console: Console) -> None:
     if not console.is_terminal:
         console = Console(file=console.file, width=WIDEST, highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title, justify in (("finding", "left"), ("expected", "right"), ("measured", "right"), ("", "left")):
-        table.add_column(title, justify="right" if justify == "right" else "left", overflow="fold")
+    for title in ("finding", "expected", "measured", ""):
+        right = title in ("expected", "measured")
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
     for number, each in enumerate(findings, start=1):
         finding = each.finding
         verdict = Text(each.verdict, style=COLOURS.get(each.verdict, "yellow"))
@@ -86,17 +75,11 @@ def audit_csv(findings: Sequence[MeasuredFinding]) -> str:
     writer.writerow(CSV_COLUMNS)
     for each in findings:
         finding = each.finding
+        head = (finding.key, finding.title, finding.where, finding.source)
         for figure in each.figures:
-            expected = figure.expected
-            writer.writerow(
-                (
-                    *(finding.key, finding.title, finding.where, finding.source, figure.name),
-                    *(expected.text, expected.low, expected.high),
-                    *("" if figure.stated is None else figure.stated, figure.measured),
-                    "" if figure.error is None else figure.error,
-                    *(figure.standing, finding.method, finding.note),
-                )
-            )
+            expected = (figure.expected.text, figure.expected.low, figure.expected.high)
+            measured = (figure.stated, figure.measured, figure.error, figure.standing)
+            writer.writerow((*head, figure.name, *expected, *measured, finding.method, finding.note))
     return text.getvalue()
 
 
@@ -111,18 +94,10 @@ def audit_markdown(findings: Sequence[MeasuredFinding]) -> str:
         "|---|---|---|---:|---:|---|---|",
     ]
     for number, each in enumerate(findings, start=1):
-        finding = each.finding
-        for place, figure in enumerate(each.figures):
-            head = (f"{number}. {finding.title}", finding.where) if place == 0 else ("", "")
-            method = finding.method if place == 0 else ""
-            cells = (
-                *head,
-                figure.name,
-                figure.expected.text,
-                figure.text,
-                figure.standing,
-                method,
-            )
+        title, where, method = f"{number}. {each.finding.title}", each.finding.where, each.finding.method
+        for figure in each.figures:
+            cells = (title, where, figure.name, figure.expected.text, figure.text, figure.standing, method)
+            title = where = method = ""
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     notes = [f"- {o.finding.title}: {o.finding.note}" for o in findings if o.finding.note]
     return "\n".join(

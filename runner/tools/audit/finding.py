@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,18 @@ class Figure:
         return plain(self.measured) + error
 
 
+def fitted(name: str, expected: float, measured: float, tolerance: float = 0.01) -> Figure:
+    """A figure of the notes, within `tolerance` of it in a setting that was searched for."""
+    return Figure(name, near(expected, tolerance), measured, basis=Basis.FITTED)
+
+
+def bound(
+    name: str, expected: Expected, measured: float, error: float | None = None, stated: float | None = None
+) -> Figure:
+    """A figure in a bound of ours."""
+    return Figure(name, expected, measured, error, Basis.BOUND, stated)
+
+
 @dataclass(frozen=True)
 class Finding:
     """A finding of the audit.
@@ -105,18 +118,25 @@ class Finding:
         title: the finding in a line.
         where: where in a paper or in released code it is.
         source: where our notes record it.
-        measure: takes the measurements; seconds at most.
         method: how the figures are obtained.
         note: what was chosen because the source does not state it, and what differs for that.
+        measure: takes the measurements; seconds at most.
     """
 
     key: str
     title: str
     where: str
     source: str
-    measure: Callable[[], Sequence[Figure]]
     method: str
-    note: str = ""
+    note: str
+    measure: Callable[[], Sequence[Figure]]
+
+
+def finding(
+    key: str, title: str, *, where: str, source: str, method: str, note: str = ""
+) -> Callable[[Callable[[], Sequence[Figure]]], Finding]:
+    """Makes a finding of the function that measures it; the arguments are those of `Finding`."""
+    return partial(Finding, key, title, where, source, method, note)
 
 
 @dataclass(frozen=True)

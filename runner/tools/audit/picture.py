@@ -62,20 +62,9 @@ def _bars(ax: Axes, findings: list[MeasuredFinding], series: list[tuple[str, str
         for x, figure in zip(at, figures, strict=True):
             top = max(figure.measured, _notes(figure) or 0.0)
             ax.text(x, top + 0.018, _label(figure.measured), ha="center", fontsize=6.5)
-        marks = [
-            (x, notes) for x, figure in zip(at, figures, strict=True) if (notes := _notes(figure)) is not None
-        ]
-        ax.plot(
-            *zip(*marks, strict=True),
-            linestyle="none",
-            marker="D",
-            markersize=3.5,
-            markerfacecolor="white",
-            markeredgecolor="black",
-            label="figure of the notes, to which the setting was fitted"
-            if place == len(groups) - 1
-            else None,
-        )
+        marks = [(x, notes) for x, one in zip(at, figures, strict=True) if (notes := _notes(one)) is not None]
+        named = "figure of the notes, to which the setting was fitted" if place == len(groups) - 1 else None
+        ax.plot(*zip(*marks, strict=True), "D", markersize=3.5, mfc="white", mec="black", label=named)
     names = [figure.name for figure in groups[0]]
     ax.set_xticks(range(len(names)), [SHORT.get(name, name) for name in names], rotation=35, ha="right")
     ax.set_ylim(0, 0.65)

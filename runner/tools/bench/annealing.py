@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.rbm_annealing import RBMAnnealing, reference_draws
-from runner.tools.bench.child_cost import Cost, cost_of, print_cost
+from runner.tools.bench.child_cost import cost_of, print_cost
+from runner.tools.bench.timing import BenchRows
 from targets.models.rbm import RBM
 from targets.randomness import Streams
 
 VISIBLE, HIDDEN, CHAINS = 784, 500, 100
 
 
-def annealing_cost(temperatures: int) -> Cost:
-    """Of a forward annealing of the 784 x 500 RBM with 100 chains, float32, in a new process.
-
-    Raises:
-        RuntimeError: if the process fails.
-    """
-    return cost_of("runner.tools.bench.annealing", str(temperatures))
+def annealing_rows(bench: BenchRows, *, short: bool) -> None:
+    """A forward annealing of an RBM in float32, and whether memory grows with its length."""
+    few, many = (100, 400) if short else (1_000, 10_000)
+    brief, long = (cost_of("runner.tools.bench.annealing", str(count)) for count in (few, many))
+    name = f"AIS, {many} temperatures x {CHAINS} chains, {VISIBLE} x {HIDDEN}"
+    bench.add(name, str(long))
+    growth = long.megabytes - brief.megabytes
+    bench.limited(f"{name}: memory less that of {few}", f"{growth:.1f} MB", growth, 20, " MB")
 
 
 def main() -> None:
@@ -28,9 +29,7 @@ def main() -> None:
     rbm = RBM(VISIBLE, HIDDEN).float().requires_grad_(False)
     streams = Streams([0], "bench/annealing")
     run = RBMAnnealing(rbm, schedule(int(sys.argv[1])), reference_draws(rbm, CHAINS, streams), streams)
-    start = time.perf_counter()
-    run.advance(run.steps)
-    print_cost(time.perf_counter() - start)
+    print_cost(lambda: run.advance(run.steps))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,13 @@ import os
 import resource
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+# The system counts kilobytes on Linux, bytes on macOS.
+PER_MEGABYTE = 1024 if sys.platform != "darwin" else 1024**2
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,30 @@ class Cost:
     seconds: float
     megabytes: float
 
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s, {self.megabytes:.0f} MB"
+
+
+def _spawned(output: Path | str, *arguments: str) -> resource.struct_rusage:
+    """What ``python -m arguments`` used, its output going to a file.
+
+    Raises:
+        RuntimeError: if the process fails.
+    """
+    child = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", *arguments],
+        dict(os.environ),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, str(output), os.O_WRONLY | os.O_CREAT, 0o600),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+    )
+    _, status, usage = os.wait4(child, 0)
+    if (code := os.waitstatus_to_exitcode(status)) != 0:
+        raise RuntimeError(f"python -m {' '.join(arguments)} ended with status {code}")
+    return usage
+
 
 def cost_of(module: str, *arguments: str) -> Cost:
     """Of ``python -m module arguments``, which ends with `print_cost` and prints nothing else.
@@ -30,27 +59,28 @@ def cost_of(module: str, *arguments: str) -> Cost:
         RuntimeError: if the process fails.
     """
     with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder) / "seconds"
-        child = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-m", module, *arguments],
-            dict(os.environ),
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 1, str(answer), os.O_WRONLY | os.O_CREAT, 0o600),
-                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            ],
-        )
-        _, status = os.waitpid(child, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code != 0:
-            raise RuntimeError(f"python -m {module} {' '.join(arguments)} ended with status {code}")
-        seconds, megabytes = map(float, answer.read_text().split())
-    return Cost(seconds, megabytes)
+        answer = Path(folder) / "cost"
+        _spawned(answer, module, *arguments)
+        return Cost(*map(float, answer.read_text().split()))
 
 
-def print_cost(seconds: float) -> None:
-    """Prints what `cost_of` reads in the parent."""
-    print(seconds, _peak_megabytes())
+def run_megabytes(steps: int) -> float:
+    """Peak resident memory of a whole run of PT-DMALA with every metric; includes that of this process.
+
+    Raises:
+        RuntimeError: if the run fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sampler = ("sampler=pt_dmala", "sampler.ladder=[1.0,0.25,0.0]", "sampler.step_size=[26,120,10000]")
+        task = ("target=mog", "task.chains=20", f"task.steps={steps}", f"output_root={folder}")
+        return _spawned(os.devnull, "runner", *sampler, *task).ru_maxrss / PER_MEGABYTE
+
+
+def print_cost(work: Callable[[], object]) -> None:
+    """Does `work` and prints what `cost_of` reads in the parent."""
+    start = time.perf_counter()
+    work()
+    print(time.perf_counter() - start, _peak_megabytes())
 
 
 def _peak_megabytes() -> float:
@@ -59,6 +89,4 @@ def _peak_megabytes() -> float:
     if status.exists():
         lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return float(lines["VmHWM"].split()[0]) / 1024
-    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts kilobytes, macOS bytes.
-    return usage / (1024 if sys.platform != "darwin" else 1024**2)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / PER_MEGABYTE

@@ -7,9 +7,8 @@ size of PT-DLP Table 3 (64 maps, 8 blocks) instead of 16 maps and 4 blocks.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,7 +16,7 @@ from torch import Tensor
 from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
 from runner.tools.bench.child_cost import cost_of, print_cost
-from runner.tools.bench.rbm_step import thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, thread_count
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
@@ -51,7 +50,7 @@ def images(where: torch.device) -> Tensor:
 
 
 def learning(sampler: str, size: tuple[int, int], where: torch.device) -> Training:
-    """The suite's training at batch 100, 10 steps of the sampler in every iteration."""
+    """The project's training at batch 100, 10 steps of the sampler in every iteration."""
     data, (width, blocks) = images(where), size
     target = ResNetEBM(784, data.mean(0).cpu(), width=width, blocks=blocks).float().to(where)
     settings = TrainingSettings(
@@ -69,61 +68,38 @@ def script(sampler: str, size: tuple[int, int], where: torch.device) -> Callable
     return plain_iteration(network, data[:BATCH], STEPS, betas, sizes)
 
 
-def fastest(calls: Mapping[str, Callable[[], object]], rounds: int, where: torch.device) -> dict[str, float]:
-    """Seconds of each call, the fastest of `rounds` after one that warms up; the calls take turns."""
-    best = dict.fromkeys(calls, float("inf"))
-    for turn in range(rounds + 1):
-        for name, call in calls.items():
-            start = time.perf_counter()
+def compare_iteration(sampler: str, size: tuple[int, int], rounds: int) -> dict[str, float]:
+    """Seconds of an iteration of learning at batch 100, on one thread, the fastest of `rounds`.
+
+    Returns:
+        ``own``: the project's; ``script``: a script's; ``network``: the evaluations of the network in the
+        project's alone, one after the other.
+    """
+    where = device()
+    training = learning(sampler, size, where)
+    target, replicas = training.target, 3 if sampler.startswith("pt") else 1
+    theta, both = images(where)[:BATCH].repeat(replicas, 1), images(where)[: 2 * BATCH]
+
+    def network() -> None:
+        for _ in range(STEPS + 1):
+            target.log_prob_and_grad(theta)
+        target.requires_grad_(True)
+        with torch.enable_grad():
+            torch.autograd.backward(target.log_prob(both).sum())
+        target.requires_grad_(False)
+
+    def finished(call: Callable[[], object]) -> Callable[[], None]:
+        def until_done() -> None:
             call()
             if where.type == "cuda":
                 torch.cuda.synchronize()
-            if turn:
-                best[name] = min(best[name], time.perf_counter() - start)
-    return best
 
+        return until_done
 
-@dataclass(frozen=True)
-class Iteration:
-    """Seconds of an iteration of learning at batch 100.
-
-    Attributes:
-        suite: the suite's.
-        script: a script's.
-        network: the network's part of the suite's: its evaluations alone, one after the other.
-    """
-
-    suite: float
-    script: float
-    network: float
-
-    @property
-    def faster(self) -> float:
-        """How many times faster the suite's is."""
-        return self.script / self.suite
-
-
-def compare_iteration(sampler: str, size: tuple[int, int], rounds: int, where: torch.device) -> Iteration:
-    """The suite's iteration against a script's, on one thread."""
+    calls = {"own": lambda: training.advance(1), "script": script(sampler, size, where), "network": network}
     with thread_count(1):
-        training = learning(sampler, size, where)
-        target, replicas = training.target, 3 if sampler.startswith("pt") else 1
-        theta, both = images(where)[:BATCH].repeat(replicas, 1), images(where)[: 2 * BATCH]
-
-        def network() -> None:
-            for _ in range(STEPS + 1):
-                target.log_prob_and_grad(theta)
-            target.requires_grad_(True)
-            with torch.enable_grad():
-                torch.autograd.backward(target.log_prob(both).sum())
-            target.requires_grad_(False)
-
-        calls: dict[str, Callable[[], object]] = {
-            "suite": lambda: training.advance(1),
-            "script": script(sampler, size, where),
-            "network": network,
-        }
-        return Iteration(**fastest(calls, rounds, where))
+        timed = {name: finished(call) for name, call in calls.items()}
+        return seconds_in_turns(timed, rounds, least=0.0, warm_up=1)
 
 
 @torch.no_grad()
@@ -144,33 +120,35 @@ def waits(sampler: str, size: tuple[int, int]) -> bool:
     return False
 
 
-def deep_rows(
-    add: Callable[[str, str, str, bool], None], rounds: int, size: tuple[int, int] = REDUCED
-) -> None:
+def deep_rows(bench: BenchRows, rounds: int, size: tuple[int, int] = REDUCED) -> None:
     """The rows of the bench."""
-    where = device()
-    name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {where.type}"
+    where = device().type
     for sampler in KERNELS:
-        step = compare_iteration(sampler, size, rounds, where)
-        found = f"{step.faster:.2f} times ({step.suite:.3f} against {step.script:.3f} s)"
-        wanted, good = (">= 1.8", step.faster >= 1.8) if where.type == "cpu" else ("-", True)
-        add(f"{name}, {sampler}, faster than a script's loop", found, wanted, good)
-        add(f"{name}, {sampler}, share in the network", f"{100 * step.network / step.suite:.0f} %", "-", True)
-        if where.type == "cuda":
+        name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {where}, {sampler}"
+        seconds = compare_iteration(sampler, size, rounds)
+        least = 1.8 if where == "cpu" else None
+        bench.ratio(f"{name}, faster than a script's loop", seconds["script"], seconds["own"], least=least)
+        bench.add(f"{name}, share in the network", f"{100 * seconds['network'] / seconds['own']:.0f} %")
+        if where == "cuda":
             waiting = waits(sampler, size)
-            add(f"{name}, {sampler}, the host waits in the sampling loop", str(waiting), "False", not waiting)
+            bench.add(f"{name}, the host waits in the sampling loop", str(waiting), "False", not waiting)
 
 
-def deep_memory_rows(add: Callable[[str, str, str, bool], None], size: tuple[int, int] = REDUCED) -> None:
+def deep_memory_rows(bench: BenchRows, size: tuple[int, int] = REDUCED) -> None:
     """The rows about peak memory, each of a process of its own, beside one that learns nothing."""
-
-    def peak(sampler: str) -> float:
-        return cost_of("runner.tools.bench.deep_ebm", "--child", sampler, *map(str, size)).megabytes
-
-    alone = peak(NOTHING)
+    peaks = {
+        sampler: cost_of("runner.tools.bench.deep_ebm", "--child", sampler, *map(str, size)).megabytes
+        for sampler in (NOTHING, *KERNELS)
+    }
     for sampler in KERNELS:
         name = f"learning iteration, {size[0]} maps x {size[1]} blocks, batch {BATCH}, {sampler}: memory"
-        add(name, f"{peak(sampler):.0f} MB, {alone:.0f} MB of it the program's", "-", True)
+        bench.add(name, f"{peaks[sampler]:.0f} MB, {peaks[NOTHING]:.0f} MB of it the program's")
+
+
+def _two_iterations(sampler: str, maps: str, blocks: str) -> None:
+    if sampler != NOTHING:
+        with thread_count(1):
+            learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
 
 
 def main() -> None:
@@ -181,20 +159,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of which the fastest counts (default: 3)")
     options = parser.parse_args()
     if options.child:
-        sampler, maps, blocks = options.child
-        start = time.perf_counter()
-        if sampler != NOTHING:
-            with thread_count(1):
-                learning(sampler, (int(maps), int(blocks)), torch.device("cpu")).advance(2)
-        print_cost(time.perf_counter() - start)
+        print_cost(lambda: _two_iterations(*options.child))
         return
-
-    def add(name: str, value: str, wanted: str, good: bool) -> None:
-        print(f"{name}: {value} (wanted: {wanted}, {'met' if good else 'NOT met'})", flush=True)
-
-    size = PAPER if options.paper else REDUCED
-    deep_memory_rows(add, size)
-    deep_rows(add, options.rounds, size)
+    bench, size = BenchRows(partial(print, flush=True)), PAPER if options.paper else REDUCED
+    deep_memory_rows(bench, size)
+    deep_rows(bench, options.rounds, size)
 
 
 if __name__ == "__main__":

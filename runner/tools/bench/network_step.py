@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from runner.tools.bench.baselines.plain_rbm import plain_step
+from runner.tools.bench.baselines.plain_sampler import LogProb, plain_step
 from runner.tools.bench.child_cost import cost_of, print_cost
-from runner.tools.bench.rbm_step import seconds_in_turns, thread_count
-from runner.tools.bench.tempering_round import stepping
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers.discrete.dmala import DMALA
 from targets.models.binary_bnn import BinaryBNN, matrix_in
 from targets.tabular.tabular_data import Part, TabularData
@@ -34,7 +31,7 @@ def made_up_table(rows: int, distinct: int, features: int) -> TabularData:
     return TabularData("made up", part(rows, distinct), part(50, 50), part(50, 50))
 
 
-def plain_energy(data: TabularData, hidden: int) -> Callable[[Tensor], Tensor]:
+def plain_energy(data: TabularData, hidden: int) -> LogProb:
     """U of one network ``(1, d)`` as a script writes it, to ``(1,)``."""
     inputs, outcome = data.train.inputs.float(), data.train.outcome.float()
     features = inputs.shape[1]
@@ -70,28 +67,15 @@ def bare_products(
     return call
 
 
-@dataclass(frozen=True)
-class NetworkStep:
-    """Seconds of a DMALA step of 50 networks, on one thread, all measured in turns.
+def compare_network_step(hidden: int, rounds: int) -> dict[str, float]:
+    """Seconds of a DMALA step of 50 networks with so many hidden units, on one thread, all measured in turns.
 
-    Attributes:
-        together: all in one batch.
-        products_and_tanh: its matrix products and one pass of tanh.
-        products_and_sigmoid: the same with the sigmoid that it computes in place of tanh.
-        one_by_one: the suite's step of one network, 50 times.
-        script: a step of one network as a script would write it, 50 times.
+    Returns:
+        ``together``: all in one batch; ``tanh``: its matrix products and one pass of tanh; ``sigmoid``: the
+        same with the sigmoid that it computes in place of tanh; ``one_by_one``: the step of one network, 50
+        times; ``script``: a step of one network as a script would write it, 50 times.
     """
-
-    together: float
-    products_and_tanh: float
-    products_and_sigmoid: float
-    one_by_one: float
-    script: float
-
-
-def compare_network_step(hidden: int, rounds: int, size: tuple[int, int, int] = COMPAS) -> NetworkStep:
-    """DMALA on 50 networks with so many hidden units."""
-    data = made_up_table(*size)
+    data = made_up_table(*COMPAS)
     target = BinaryBNN(data, hidden).float().requires_grad_(False)
     theta = target.initial((NETWORKS,), torch.Generator().manual_seed(1))
     log_prob, states = plain_energy(data, hidden), list(theta.unsqueeze(1))
@@ -107,53 +91,41 @@ def compare_network_step(hidden: int, rounds: int, size: tuple[int, int, int] = 
 
     calls: dict[str, Callable[[], object]] = {
         "together": stepping(DMALA(STEP_SIZE), target, NETWORKS),
-        "products_and_tanh": bare_products(target, theta, Tensor.tanh_),
-        "products_and_sigmoid": bare_products(target, theta, Tensor.sigmoid_),
+        "tanh": bare_products(target, theta, Tensor.tanh_),
+        "sigmoid": bare_products(target, theta, Tensor.sigmoid_),
         "one_by_one": one_by_one,
         "script": script,
     }
     with thread_count(1):
-        return NetworkStep(**seconds_in_turns(calls, rounds))
+        return seconds_in_turns(calls, rounds)
 
 
-def network_megabytes() -> float:
-    """Peak resident memory of a process that takes a step of 50 networks of 500 units on rows as of Adult.
-
-    Raises:
-        RuntimeError: if the process fails.
-    """
-    return cost_of("runner.tools.bench.network_step").megabytes
-
-
-def network_rows(add: Callable[[str, str, str, bool], None], rounds: int) -> None:
-    """The rows of the bench."""
+def network_rows(bench: BenchRows, rounds: int) -> None:
+    """The rows about speed."""
     name = "DMALA step, 50 binary networks of {} units, COMPAS size, 1 thread, {}"
-    large, small = (compare_network_step(*of) for of in ((500, max(2, rounds // 8)), (10, rounds)))
-
-    def times(share: float, one: float, other: float) -> str:
-        return f"{share:.2f} times ({1e3 * one:.1f} against {1e3 * other:.1f} ms)"
-
-    share = large.together / large.products_and_tanh
-    found = times(share, large.together, large.products_and_tanh)
-    add(name.format(500, "against its products and one pass of tanh"), found, "<= 2", share <= 2.0)
-    found = times(large.together / large.products_and_sigmoid, large.together, large.products_and_sigmoid)
-    add(name.format(500, "against its products and the sigmoid in place of tanh"), found, "-", True)
-    for hidden, step, least in ((500, large, 1.0), (10, small, 10.0)):
-        loops = {"than the same one by one": step.one_by_one, "than a script's loop": step.script}
-        for what, loop in loops.items():
-            share = loop / step.together
-            found = times(share, step.together, loop)
-            add(name.format(hidden, f"faster {what}"), found, f">= {least:g}", share >= least)
+    for hidden, turns, least in ((500, max(2, rounds // 8), 1.0), (10, rounds, 10.0)):
+        seconds = compare_network_step(hidden, turns)
+        together = seconds["together"]
+        if hidden == 500:
+            about = name.format(hidden, "against its products and one pass of tanh")
+            bench.ratio(about, together, seconds["tanh"], most=2)
+            about = name.format(hidden, "against its products and the sigmoid in place of tanh")
+            bench.ratio(about, together, seconds["sigmoid"])
+        for loop, what in (("one_by_one", "the same one by one"), ("script", "a script's loop")):
+            bench.ratio(name.format(hidden, f"faster than {what}"), seconds[loop], together, least=least)
 
 
-def main() -> None:
-    """Takes one step of 50 networks of 500 units on rows as many as those of Adult; prints what it cost."""
-    start = time.perf_counter()
-    stepping(
-        DMALA(STEP_SIZE), BinaryBNN(made_up_table(*ADULT), 500).float().requires_grad_(False), NETWORKS
-    )()
-    print_cost(time.perf_counter() - start)
+def network_memory_rows(bench: BenchRows) -> None:
+    """Peak memory of a process that takes a step of 50 networks of 500 units on rows as of Adult."""
+    peak = cost_of("runner.tools.bench.network_step").megabytes
+    name = "50 binary networks of 500 units, 29,860 rows x 88: memory of a step"
+    bench.limited(name, f"{peak:.0f} MB", peak, 4096, " MB")
+
+
+def _step_as_of_adult() -> None:
+    target = BinaryBNN(made_up_table(*ADULT), 500).float().requires_grad_(False)
+    stepping(DMALA(STEP_SIZE), target, NETWORKS)()
 
 
 if __name__ == "__main__":
-    main()
+    print_cost(_step_as_of_adult)

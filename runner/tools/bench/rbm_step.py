@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from runner.tools.bench.baselines.plain_rbm import energy, plain_step
-from runner.tools.bench.tempering_round import stepping
+from runner.tools.bench.baselines.plain_sampler import plain_step, rbm_energy
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import Kernel, along_first
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import SwapMemory
-from samplers.tempering.swaps.swap_rules import Rungs
 from targets.models.rbm import RBM
-from targets.randomness import Streams
+from targets.randomness import Generator, Streams
+from targets.target import Target
 
 CHAINS, STEP_SIZE = 100, 0.2
 LADDERS = {4: [1.0, 0.9, 0.8, 0.7], 5: [1.0, 0.9, 0.8, 0.7, 0.6]}
-
-
-@contextmanager
-def thread_count(count: int) -> Iterator[None]:
-    """Runs the block on `count` threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def seconds_in_turns(
-    calls: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.03
-) -> dict[str, float]:
-    """The fastest mean of each call, in `rounds` turns of at least `least` seconds each.
-
-    The calls take turns, so that other work on the computer slows all of them, and the turns are
-    short, so that some of them are undisturbed.
-    """
-    best = dict.fromkeys(calls, float("inf"))
-    for call in calls.values():
-        for _ in range(5):
-            call()
-    for _ in range(rounds):
-        for name, call in calls.items():
-            count, start = 0, time.perf_counter()
-            while time.perf_counter() - start < least:
-                call()
-                count += 1
-            best[name] = min(best[name], (time.perf_counter() - start) / count)
-    return best
 
 
 def paper_rbm() -> RBM:
@@ -66,46 +29,34 @@ def paper_rbm() -> RBM:
     return target
 
 
-def _swap_of(kernel: ParallelTempering, target: RBM) -> Callable[[], object]:
-    """A call that does the swaps of one round, always from the same state."""
-    one, generator = torch.ones(()), Streams([0], "bench")
-    kernel = kernel.to(target.like())
-    state = kernel.init(target, target.initial((*kernel.axes, 1, CHAINS), generator), one)
-    memory, moved = SwapMemory.of(state), replace(state, aux={})
-    ladder = Rungs(along_first(kernel.betas, state.log_prob.dim()))
-    return lambda: kernel.swaps.round(target, moved, moved, ladder, memory, generator)
+class Still(Kernel):
+    """Does not move: a round of its replicas is swaps alone."""
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return evaluate(target, theta, gradient=True)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        none = torch.zeros_like(state.log_prob)
+        return state, Info(none, none, 0)
 
 
 def _tempered(replicas: int) -> ParallelTempering:
     return ParallelTempering(DMALA(1.0), ladder=LADDERS[replicas], step_size=STEP_SIZE)
 
 
-@dataclass(frozen=True)
-class RBMStep:
-    """Seconds of one step of 100 chains, on one thread, all measured in turns.
+def compare_rbm_step(rounds: int) -> dict[str, float]:
+    """Seconds of one step of 100 chains in float32, on one thread, all measured in turns.
 
-    Attributes:
-        products: the two matrix products that a step cannot avoid, W theta and W' sigmoid.
-        single: DMALA.
-        plain: DMALA as a script would write it.
-        tempered: a round of 5 replicas of DMALA.
-        swap: the swaps in it.
+    Returns:
+        ``products``: the two matrix products that a step cannot avoid, W theta and W' sigmoid; ``single``:
+        DMALA; ``plain``: DMALA as a script would write it; ``tempered``: a round of 5 replicas of DMALA;
+        ``swap``: the swaps in it.
     """
-
-    products: float
-    single: float
-    plain: float
-    tempered: float
-    swap: float
-
-
-def compare_rbm_step(rounds: int = 60) -> RBMStep:
-    """DMALA against its own matrix products, against the plain step, and with 5 replicas."""
     target, generator = paper_rbm(), Streams([0], "bench")
     weight = target.weight
     theta: Tensor = target.initial((1, CHAINS), generator)[0]
     hidden = target.hidden_logits(theta).sigmoid()
-    log_prob = energy(weight, target.hidden_bias, target.visible_bias)
+    log_prob = rbm_energy(weight, target.hidden_bias, target.visible_bias)
     state = theta.clone()
 
     def plain() -> None:
@@ -117,13 +68,13 @@ def compare_rbm_step(rounds: int = 60) -> RBMStep:
         "single": stepping(DMALA(STEP_SIZE), target, CHAINS),
         "plain": plain,
         "tempered": stepping(_tempered(5), target, CHAINS),
-        "swap": _swap_of(_tempered(5), target),
+        "swap": stepping(ParallelTempering(Still(), ladder=LADDERS[5]), target, CHAINS),
     }
     with thread_count(1):
-        return RBMStep(**seconds_in_turns(calls, rounds))
+        return seconds_in_turns(calls, rounds)
 
 
-def steps_a_second(count: int, rounds: int = 30) -> dict[str, float]:
+def steps_a_second(count: int, rounds: int) -> dict[str, float]:
     """Steps of 100 chains a second by sampler, on `count` threads; a round of 4 replicas is one step."""
     target = paper_rbm()
     kernels: dict[str, Kernel] = {
@@ -133,7 +84,19 @@ def steps_a_second(count: int, rounds: int = 30) -> dict[str, float]:
         "pt_dmala, 4 replicas": _tempered(4),
     }
     with thread_count(count):
-        found = seconds_in_turns(
-            {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}, rounds
-        )
-    return {name: 1.0 / seconds for name, seconds in found.items()}
+        calls = {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}
+        return {name: 1.0 / seconds for name, seconds in seconds_in_turns(calls, rounds).items()}
+
+
+def rbm_rows(bench: BenchRows, rounds: int) -> None:
+    """The rows of the bench."""
+    seconds = compare_rbm_step(rounds)
+    single, tempered = seconds["single"], seconds["tempered"]
+    name = "DMALA step, RBM 784 x 500, 100 chains, 1 thread"
+    bench.ratio(f"{name}, against its two matrix products", single, seconds["products"], most=1.8)
+    bench.ratio(f"{name}, faster than plain autograd", seconds["plain"], single, least=2.5)
+    bench.ratio("its round of 5 replicas, against 5 steps", tempered, 5 * single, most=1.15)
+    bench.ratio("the swaps in that round", seconds["swap"], tempered, most=0.05)
+    for count in (1, 2):
+        for sampler, steps in steps_a_second(count, rounds).items():
+            bench.add(f"{sampler}, RBM 784 x 500, 100 chains, threads={count}", f"{steps:.0f} steps/s")

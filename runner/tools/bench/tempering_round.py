@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
-from runner.tools.bench.baselines.plain_loop import plain_round, ring_of_gaussians
+from runner.tools.bench.baselines.plain_sampler import plain_round, propose_level, ring_of_gaussians
+from runner.tools.bench.scaling_figure import draw_scaling, worst_exponent
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
-from samplers.kernel import Kernel
+from samplers.kernel import Info, Kernel
 from samplers.tempering.ladder import geometric_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
-from targets.randomness import Streams
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.target import Target
 
-STEP_SIZE = 26.0
+STEP_SIZE, REPLICAS = 26.0, 5
 
 
 def fastest_seconds(call: Callable[[], object], least: float = 0.5, repeats: int = 3) -> float:
-    """The fastest mean over `repeats` stretches of at least `least` seconds each, after a warm-up."""
-    for _ in range(5):
-        call()
-    best = float("inf")
-    for _ in range(repeats):
-        calls, start = 0, time.perf_counter()
-        while time.perf_counter() - start < least:
-            call()
-            calls += 1
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best
+    """The fastest mean over `repeats` stretches of at least `least` seconds each."""
+    return seconds_in_turns({"": call}, repeats, least)[""]
 
 
 def ladder_and_steps(replicas: int) -> tuple[list[float], list[float]]:
@@ -41,80 +31,39 @@ def ladder_and_steps(replicas: int) -> tuple[list[float], list[float]]:
     return betas, [min(1e4, STEP_SIZE / max(beta, 1e-9)) for beta in betas]
 
 
-def suite_round(target: Target, replicas: int, chains: int, *, tables: bool = True) -> Callable[[], object]:
-    """A call that runs one round of the suite's sampler and keeps its state."""
+def own_round(replicas: int, chains: int, *, tables: bool = True) -> Callable[[], Info]:
+    """A call that runs one round of the project's sampler on the eight-mode grid target."""
     kernel: Kernel = DMALA(STEP_SIZE)
     if replicas > 1:
         betas, step_sizes = ladder_and_steps(replicas)
-        kernel = ParallelTempering(
-            DMALA(1.0), ladder=betas, step_size=step_sizes, swap=Swaps(pairing="sequential")
-        )
-    return stepping(kernel, target, chains, tables=tables)
+        swaps = Swaps(pairing="sequential")
+        kernel = ParallelTempering(DMALA(1.0), ladder=betas, step_size=step_sizes, swap=swaps)
+    return stepping(kernel, MixtureOfGaussians(components=8).float(), chains, tables=tables)
 
 
-def stepping(kernel: Kernel, target: Target, chains: int, *, tables: bool = True) -> Callable[[], object]:
-    """A call that takes one step of all chains and keeps their state."""
-    one, generator = torch.ones(()), Streams([0], "bench")
-    kernel = kernel.to(target.like())
-    if tables:
-        kernel = kernel.prepared(target, one)
-    state = kernel.init(target, target.initial((*kernel.axes, 1, chains), generator), one)
-
-    def call() -> object:
-        nonlocal state
-        state, info = kernel.step(target, state, one, generator)
-        return info
-
-    return call
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Seconds a round for the plain loop and for the suite, with and without tabulated proposals."""
-
-    chains: int
-    plain: float
-    suite: float
-    suite_without_tables: float
-    evaluations: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster the suite is."""
-        return self.plain / self.suite
-
-    @property
-    def ratio_without_tables(self) -> float:
-        """The same with the proposal computed level by level, as on spaces too large for tables."""
-        return self.plain / self.suite_without_tables
-
-
-def compare_tempering(chains: int, replicas: int = 5) -> Comparison:
-    """The suite against the plain loop on the eight-mode grid target, sequential Metropolis swaps in both."""
-    target = MixtureOfGaussians(components=8).float()
-    betas, step_sizes = ladder_and_steps(replicas)
+def tempering_rows(bench: BenchRows, chains: int) -> None:
+    """A round beside that of the plain loop, sequential Metropolis swaps in both."""
+    betas, step_sizes = ladder_and_steps(REPLICAS)
     log_prob = ring_of_gaussians()
     torch.manual_seed(0)
     states = [torch.randint(0, 101, (chains, 2)).float() for _ in betas]
-    plain = fastest_seconds(lambda: plain_round(log_prob, states, betas, step_sizes))
-    call = suite_round(target, replicas, chains)
-    info = call()
-    return Comparison(
-        chains,
-        plain,
-        fastest_seconds(call),
-        fastest_seconds(suite_round(target, replicas, chains, tables=False)),
-        info.evaluations / replicas,  # type: ignore[attr-defined]
-    )
+    plain = fastest_seconds(lambda: plain_round(log_prob, states, betas, step_sizes, propose_level))
+    call, without = own_round(REPLICAS, chains), own_round(REPLICAS, chains, tables=False)
+    evaluations = call().evaluations / REPLICAS
+    name = f"PT-DMALA round, {REPLICAS} replicas x {chains} chains"
+    bench.ratio(f"{name}, faster than the plain loop", plain, fastest_seconds(call), least=10)
+    bench.ratio(f"{name}, without tables", plain, fastest_seconds(without))
+    bench.add(f"{name}, evaluations per replica", f"{evaluations:g}", "1", evaluations == 1)
 
 
-def scaling(
-    replicas: tuple[int, ...] = (1, 2, 4, 8, 16, 32), chains: tuple[int, ...] = (10, 100, 1000, 10_000)
-) -> dict[tuple[int, int], float]:
-    """Seconds a round by (replicas, chains)."""
-    target = MixtureOfGaussians(components=8).float()
-    return {
-        (k, c): fastest_seconds(suite_round(target, k, c), least=0.2, repeats=4)
-        for k in replicas
-        for c in chains
-    }
+def scaling_rows(bench: BenchRows, folder: Path, *, short: bool) -> None:
+    """How a round grows with replicas and chains; draws the figure."""
+    replicas = (1, 2, 8) if short else (1, 2, 4, 8, 16, 32)
+    chains = (10, 1000) if short else (10, 100, 1000, 10_000)
+    times = {(k, c): fastest_seconds(own_round(k, c), least=0.2, repeats=4) for k in replicas for c in chains}
+    draw_scaling(times, folder)
+    for axis, exponent in worst_exponent(times).items():
+        name = f"largest growth exponent with {axis}"
+        bench.add(name, f"{exponent:.2f}", "<= 1 (1.1 with noise)", exponent <= 1.1)
+    most = max(chains)
+    bench.ratio(f"a ladder of 2 against plain DMALA, {most} chains", times[2, most], times[1, most])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
 import torch
 
 from metrics.enumeration.enumerated_chain import cycle
@@ -67,10 +68,6 @@ class _Part:
     checked: int
 
 
-class NotCheckedError(ValueError):
-    """A setting that does not fit the space, or cannot be enumerated."""
-
-
 def distance(settings: Iterable[KernelVariant], space: str, target: Target) -> Distance:
     """The distance of one sampler, at all its `settings`, from `target`."""
     parts: list[_Part] = []
@@ -79,30 +76,29 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target) -> D
     for variant in settings:
         name, claimed = variant.name, claimed or fixed(variant.sampler).exact
         try:
-            kernel = _tuned(variant.sampler, target)
-            parts += _parts(kernel, target)
-        except NotCheckedError as error:
+            parts += _parts(_tuned(variant.sampler, target), target)
+        except ValueError as error:
             reasons[one_sentence(error)] = None
     biases = [part.bias for part in parts if part.bias is not None]
-    errors = [part.error for part in parts]
-    # max() would pass over a NaN that is not the first.
-    worst = float("nan") if not errors or any(e != e for e in errors) else max(errors)
+    # Python's max() would pass over a NaN that is not the first.
+    worst = float(np.max([part.error for part in parts] or [np.nan]))
     bias = (min(biases), max(biases)) if biases else None
     return Distance(name, space, claimed, worst, bias, sum(p.checked for p in parts), "; ".join(reasons))
 
 
 def _tuned(sampler: Kernel | Tunable, target: Target) -> Kernel:
-    """The kernel with what is still open tuned on the target by its own pilot."""
+    """The kernel with what is still open tuned on the target by its own pilot.
+
+    Raises:
+        ValueError: if it cannot be enumerated, or does not fit the target.
+    """
     reason = why_not_enumerable(fixed(sampler))
     if reason is not None:
-        raise NotCheckedError(reason)
-    try:
-        sampler.check(target)
-        if isinstance(sampler, Kernel):
-            return sampler
-        return sampler.tuned(target, torch.Generator().manual_seed(0))
-    except ValueError as error:
-        raise NotCheckedError(one_sentence(error)) from error
+        raise ValueError(reason)
+    sampler.check(target)
+    if isinstance(sampler, Kernel):
+        return sampler
+    return sampler.tuned(target, torch.Generator().manual_seed(0))
 
 
 def _parts(kernel: Kernel, target: Target) -> Sequence[_Part]:
@@ -115,12 +111,12 @@ def _parts(kernel: Kernel, target: Target) -> Sequence[_Part]:
 
 def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
     """At each inverse temperature that the kernel takes, over all positions of its cycle."""
-    parts, refusal = [], ""
+    parts, refusals = [], []
     for beta in BETAS:
         try:
             matrices = [transition_matrix(kernel, target, beta, aux) for aux in cycle(kernel, target, beta)]
         except ValueError as error:
-            refusal = one_sentence(error)
+            refusals.append(error)
             continue
         pi = tempered_probabilities(target, beta)
         worst = max(invariance_error(matrix, pi) for matrix in matrices)
@@ -129,7 +125,7 @@ def _plain(kernel: Kernel, target: Target) -> Sequence[_Part]:
             bias = total_variation(stationary(reduce(torch.matmul, matrices)), pi)
         parts.append(_Part(worst, bias, len(matrices)))
     if not parts:
-        raise NotCheckedError(refusal)
+        raise refusals[-1]
     return parts
 
 
@@ -138,11 +134,8 @@ def _tempered(kernel: ParallelTempering, target: Target) -> Sequence[_Part]:
     assert isinstance(target.space, Discrete)
     betas, size = kernel.betas.flatten().tolist(), target.space.size
     if size ** len(betas) > LARGEST:
-        raise NotCheckedError(f"{size}^{len(betas)} states of {len(betas)} replicas are too many to list")
-    try:
-        even, odd = (tempering_matrix(kernel, target, turn) for turn in (0, 1))
-    except ValueError as error:
-        raise NotCheckedError(one_sentence(error)) from error
+        raise ValueError(f"{size}^{len(betas)} states of {len(betas)} replicas are too many to list")
+    even, odd = (tempering_matrix(kernel, target, turn) for turn in (0, 1))
     pi = product_distribution(target, betas)
     bias = None
     if not kernel.exact:
@@ -157,11 +150,8 @@ def _simulated(kernel: SimulatedTempering, target: Target) -> Sequence[_Part]:
     assert isinstance(target.space, Discrete)
     size = target.space.size
     if size * kernel.levels > LARGEST:
-        raise NotCheckedError(f"{size} states at {kernel.levels} levels are too many to list")
-    try:
-        matrix = simulated_matrix(kernel, target)
-    except ValueError as error:
-        raise NotCheckedError(one_sentence(error)) from error
+        raise ValueError(f"{size} states at {kernel.levels} levels are too many to list")
+    matrix = simulated_matrix(kernel, target)
     bias = None
     if not kernel.exact:
         cold = stationary(matrix)[:size]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -10,13 +11,22 @@ from omegaconf import DictConfig
 from runner.config.overrides import parse
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
-from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.small_tours import SmallTours
-from targets.spaces import Discrete
+from targets.models.rbm import RBM
+from targets.randomness import derive_seed, normal
+from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets.synthetic.tabulated import Tabulated
 from targets.target import Target
 
 LARGEST = 1_000
 """Most states of a target; its transition matrix then has a million entries."""
+
+SPACES: dict[str, Discrete] = {
+    "binary 2^3": Binary(3),
+    "ordinal 3^2": Ordinal(2, 3),
+    "ordinal 5^2": Ordinal(2, 5),
+    "categorical 3^2": Categorical(2, 3),
+}
 
 
 def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
@@ -35,3 +45,40 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
     if target.space.size > LARGEST:
         raise UserError(f"target={name} has too many states to enumerate, {LARGEST} is the limit.")
     return {name: target}
+
+
+def log_quadratic(space: Discrete, seed: int = 3, roughness: float = 1.0) -> Tabulated:
+    """U = x'Wx + b'x with normal W and b, and its gradient 2Wx + b; x is the state, flattened.
+
+    Args:
+        space: at most a few thousand states.
+        seed: of the coefficients.
+        roughness: standard deviation of b; that of W is its square over the root of the dimension. On
+            ordinal spaces both are per level.
+    """
+    generator = torch.Generator().manual_seed(derive_seed(seed, "log-quadratic"))
+    size = math.prod(space.event_shape)
+    scale = roughness / (space.levels - 1) if isinstance(space, Ordinal) else roughness
+    like = torch.empty(0, dtype=torch.float64)
+    weight = normal(generator, (size,), (size,), like=like) * scale**2 / math.sqrt(size)
+    bias = normal(generator, (), (size,), like=like) * scale
+    weight = 0.5 * (weight + weight.T)
+    states = space.states().flatten(1)
+    log_prob = ((states @ weight) * states).sum(-1) + states @ bias
+    grad = 2 * states @ weight + bias
+    return Tabulated(space, log_prob, grad.reshape(space.size, *space.event_shape))
+
+
+def small_rbm(n_visible: int = 3, n_hidden: int = 4, seed: int = 3) -> RBM:
+    """A restricted Boltzmann machine with normal weights and biases, in float64.
+
+    Args:
+        n_visible: visible units, few enough that the states of a ladder of three can be listed.
+        n_hidden: hidden units.
+        seed: of weights and biases.
+    """
+    rbm = RBM(n_visible, n_hidden).requires_grad_(False)
+    generator = torch.Generator().manual_seed(derive_seed(seed, "rbm"))
+    for parameter, deviation in ((rbm.weight, 2.0), (rbm.hidden_bias, 1.0), (rbm.visible_bias, 1.0)):
+        parameter.copy_(deviation * normal(generator, (), tuple(parameter.shape), like=parameter))
+    return rbm

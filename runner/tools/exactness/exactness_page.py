@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import asdict
+from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,6 +15,10 @@ from rich.text import Text
 from runner.tools.exactness.distances import LIMIT, Distance
 from runner.tools.exactness.not_enumerable import NOT_ENUMERABLE
 
+CSV_COLUMNS = (
+    *("sampler", "space", "claimed", "error", "lowest_tv", "highest_tv"),
+    *("checked", "found", "left_out"),
+)
 WIDEST = 160
 """Columns that the table takes where the output is not a terminal."""
 
@@ -47,21 +51,14 @@ def show_distances(distances: Sequence[Distance], console: Console) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("sampler", "space", "matrices", "max |pi P - pi|", "claims", "found"):
         table.add_column(title, justify="right" if title in ("matrices", "max |pi P - pi|") else "left")
-    previous = ""
-    for d in (d for d in distances if d.checked):
-        if d.sampler != previous and previous:
-            table.add_section()
-        found = verdict(d)
-        colour = {"exact": "green", "CLAIM FAILS": "bold red"}.get(found, "yellow")
-        table.add_row(
-            Text(d.sampler if d.sampler != previous else ""),
-            d.space,
-            str(d.checked),
-            f"{d.error:.1e}",
-            "exact" if d.claimed else "nothing",
-            Text(found, style=colour),
-        )
-        previous = d.sampler
+    for sampler, group in groupby((d for d in distances if d.checked), key=lambda d: d.sampler):
+        table.add_section()
+        for d in group:
+            found = verdict(d)
+            colour = {"exact": "green", "CLAIM FAILS": "bold red"}.get(found, "yellow")
+            claims = "exact" if d.claimed else "nothing"
+            name, sampler = sampler, ""
+            table.add_row(Text(name), d.space, str(d.checked), f"{d.error:.1e}", claims, Text(found, colour))
     console.print(table)
     reasons: dict[str, list[str]] = {}
     for d in (d for d in distances if not d.checked):
@@ -84,8 +81,7 @@ def exactness_summary(distances: Sequence[Distance]) -> list[str]:
     ]
     if failing:
         lines.append(f"The claim fails: {', '.join(failing)}.")
-    if unproved(distances):
-        names = ", ".join(unproved(distances))
+    if names := ", ".join(unproved(distances)):
         lines.append(
             f"Claimed but not checked on any space: {names}; a kernel needs a proposal or log_transition."
         )
@@ -95,14 +91,9 @@ def exactness_summary(distances: Sequence[Distance]) -> list[str]:
 def exactness_csv(distances: Sequence[Distance]) -> str:
     """One row per sampler and space, full precision."""
     text = io.StringIO()
-    columns = [
-        *("sampler", "space", "claimed", "error", "lowest_tv", "highest_tv"),
-        *("checked", "found", "left_out"),
-    ]
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
     for d in distances:
-        low, high = d.bias or ("", "")
-        row = {key: value for key, value in asdict(d).items() if key != "bias"}
-        writer.writerow({**row, "lowest_tv": low, "highest_tv": high, "found": verdict(d)})
+        bias = d.bias or ("", "")
+        writer.writerow((d.sampler, d.space, d.claimed, d.error, *bias, d.checked, verdict(d), d.left_out))
     return text.getvalue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from runner.config.compose import compose
@@ -20,8 +21,8 @@ from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tuning.tunable import Tunable
 
 STEP_SIZES = (0.2, 1.0, 10.0)
-LADDERS = {2: (1.0, 0.4), 3: (1.0, 0.5, 0.0)}
-RUNG_STEP_SIZES = {2: ((1.0, 1.0), (0.5, 4.0)), 3: ((1.0, 1.0, 1.0), (0.5, 1.5, 4.5))}
+LADDERS: dict[int, list[float]] = {2: [1.0, 0.4], 3: [1.0, 0.5, 0.0]}
+RUNG_STEP_SIZES = {2: ([1.0, 1.0], [0.5, 4.0]), 3: ([1.0, 1.0, 1.0], [0.5, 1.5, 4.5])}
 
 ALSO = {"gibbs": [["sampler.scan=systematic"]]}
 """Settings of our own samplers, besides their defaults, that are kernels of their own."""
@@ -36,12 +37,10 @@ class KernelVariant:
 
     Attributes:
         name: of the sampler, with what makes it a kernel of its own; one row per name and space.
-        setting: the rest, for messages.
         sampler: the kernel, or what tunes it where its configuration leaves more open than the step size.
     """
 
     name: str
-    setting: str
     sampler: Kernel | Tunable
 
 
@@ -78,12 +77,16 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVa
     described = node(compose([*request.hydra, *request.plans[0].overrides]), "sampler")
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
     cls = locate(described.get("_target_"), "sampler._target_")
-    for name, setting, values in _settings(cls, described):
+    for name, values in _settings(cls, described):
         sampler = construct_sampler({**described, **values}, "sampler")
-        yield KernelVariant(f"{described['name']}{label}{name}", setting, sampler)
+        yield KernelVariant(f"{described['name']}{label}{name}", sampler)
 
 
-def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+Settings = Iterator[tuple[str, dict[str, Any]]]
+"""What is added to the sampler's name, and the values of its hyperparameters."""
+
+
+def _settings(cls: Any, described: Mapping[str, Any]) -> Settings:
     if isinstance(cls, type) and issubclass(cls, ParallelTempering):
         return _tempered_settings(described)
     if isinstance(cls, type) and issubclass(cls, SimulatedTempering):
@@ -91,46 +94,38 @@ def _settings(cls: Any, described: Mapping[str, Any]) -> Iterator[tuple[str, str
     return _plain_settings(described)
 
 
-def _plain_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Name, setting and values: a step size that is left open takes each of `STEP_SIZES`."""
+def _plain_settings(described: Mapping[str, Any]) -> Settings:
+    """A step size that is left open takes each of `STEP_SIZES`."""
     if "step_size" in described and described["step_size"] in (AUTO, None):
         for size in STEP_SIZES:
-            yield "", f"step_size={size:g}", {"step_size": size}
+            yield "", {"step_size": size}
     else:
-        yield "", "as configured", {}
+        yield "", {}
 
 
-def _tempered_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _tempered_settings(described: Mapping[str, Any]) -> Settings:
     """Ladders of 2 and 3 rungs where none is given, every pairing, step sizes equal and unequal."""
     given, replicas = described.get("ladder", AUTO), described.get("replicas", AUTO)
-    ladders = {len(given): tuple(given)} if given != AUTO else LADDERS
+    ladders = {len(given): list(given)} if given != AUTO else LADDERS
     if replicas != AUTO:
         ladders = {count: ladder for count, ladder in ladders.items() if count == replicas} or ladders
     swap = dict(described.get("swap") or {"_target_": "samplers.tempering.swaps.swap_round.Swaps"})
     pairings = list(PAIRINGS) if swap.get("rule") != "released" else ["sequential"]
+    step_size = described.get("step_size", AUTO)
     for count, ladder in ladders.items():
-        sizes: Sequence[Any] = RUNG_STEP_SIZES.get(count, (1.0,))
-        if described.get("step_size", AUTO) != AUTO:
-            sizes = (described["step_size"],)
-        for pairing in pairings:
-            for size in sizes:
-                values = {"ladder": list(ladder), "replicas": AUTO, "swap": {**swap, "pairing": pairing}}
-                values["step_size"] = list(size) if isinstance(size, tuple) else size
-                setting = f"ladder={list(ladder)}, step_size={values['step_size']}"
-                yield f", {count} replicas, {pairing}", setting, values
+        sizes = RUNG_STEP_SIZES.get(count, (1.0,)) if step_size == AUTO else (step_size,)
+        for pairing, size in product(pairings, sizes):
+            values = {"ladder": ladder, "replicas": AUTO, "swap": {**swap, "pairing": pairing}}
+            yield f", {count} replicas, {pairing}", {**values, "step_size": size}
 
 
-def _level_settings(described: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _level_settings(described: Mapping[str, Any]) -> Settings:
     """Ladders of 2 and 3 levels where none is given, partition functions even and uneven, and wrong."""
     ladder, given = described.get("ladder", AUTO), described.get("log_partition", AUTO)
-    ladders = LADDERS if isinstance(ladder, str) else {len(ladder): tuple(ladder)}
+    ladders = LADDERS if isinstance(ladder, str) else {len(ladder): list(ladder)}
+    step_size = described.get("step_size")
     for count, betas in ladders.items():
-        sizes: Sequence[Any] = RUNG_STEP_SIZES.get(count, (1.0,))
-        if described.get("step_size") is None or not isinstance(described["step_size"], str):
-            sizes = (described.get("step_size"),)
+        sizes = RUNG_STEP_SIZES.get(count, (1.0,)) if isinstance(step_size, str) else (step_size,)
         partitions = [given] if given != AUTO else [[0.0] * count, [0.7 * level for level in range(count)]]
-        for partition in partitions:
-            for size in sizes:
-                values = {"ladder": list(betas), "log_partition": partition}
-                values["step_size"] = list(size) if isinstance(size, tuple) else size
-                yield f", {count} levels", f"{values}", values
+        for partition, size in product(partitions, sizes):
+            yield f", {count} levels", {"ladder": betas, "log_partition": partition, "step_size": size}

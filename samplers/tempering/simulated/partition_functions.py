@@ -107,7 +107,7 @@ class Ratio:
     effective: float
 
 
-def log_mean_weight(log_weights: Tensor, counted: Tensor) -> Ratio:
+def mean_of_weights(log_weights: Tensor, counted: Tensor) -> Ratio:
     """The mean of exp(`log_weights`) over the states `counted`, both ``(steps, chains)``.
 
     It is a ratio of two sums over independent chains, so its variance is that of the chains' residuals
@@ -182,7 +182,7 @@ def inductive(
             visits.append(state.aux[LEVEL].squeeze(0) == 0)
         below = levels - known - 1
         gap = betas[below] - betas[below + 1]
-        ratio = log_mean_weight(gap * torch.stack(energies), torch.stack(visits))
+        ratio = mean_of_weights(gap * torch.stack(energies), torch.stack(visits))
         check_effective(ratio, betas.tolist(), below)
         log_partition[below] = log_partition[below + 1] + ratio.log_mean
         variance[below] = variance[below + 1] + ratio.standard_error**2

@@ -24,7 +24,7 @@ from samplers.tempering.simulated.partition_functions import (
     PartitionFunctions,
     PartitionPilot,
     check_effective,
-    log_mean_weight,
+    mean_of_weights,
 )
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
 from targets.randomness import Generator
@@ -125,10 +125,10 @@ def _estimates(
     """The learned estimates, corrected by the held run's `log_weights` ``(L, steps, chains)``."""
     counted = torch.ones_like(log_weights[0], dtype=torch.bool)
     hot = log_weights[-1]
-    reference = log_mean_weight(hot, counted)
+    reference = mean_of_weights(hot, counted)
     corrections, errors, effective = [], [], []
     for level, weights in enumerate(log_weights):
-        ratio = log_mean_weight(weights, counted)
+        ratio = mean_of_weights(weights, counted)
         check_effective(ratio, chain.betas.tolist(), level)
         corrections.append(ratio.log_mean - reference.log_mean)
         errors.append(difference_error(weights, hot))

@@ -88,7 +88,7 @@ class SwapRule:
         """Raises ValueError if the rule cannot be used with this target."""
 
 
-class History(SwapRule):
+class HistoryRule(SwapRule):
     """PT-DLP v2, Eq. 5: the energies before and after the local move are added. Not exact."""
 
     exact = False
@@ -99,7 +99,7 @@ class History(SwapRule):
         return SwapEnergies(before.log_prob + after.log_prob)
 
 
-class HistoryExact(SwapRule):
+class HistoryExactRule(SwapRule):
     """The history rule that is reversible for unadjusted Langevin moves on a log-quadratic target.
 
     settings I, reading 4. With x before and y after the local move, a move's flow
@@ -122,7 +122,7 @@ class HistoryExact(SwapRule):
         return SwapEnergies(energy, length=move.square().sum(event))
 
 
-class Corrected(SwapRule):
+class CorrectedRule(SwapRule):
     """PT-DLP v2, Eq. 7, with the right variance: four independent noisy energies enter, not one.
 
     The printed exponent subtracts beta_delta^2 sigma^2; unbiasing E exp(r) takes half the variance of r,
@@ -150,7 +150,7 @@ class Corrected(SwapRule):
             )
 
 
-class V1Literal(SwapRule):
+class V1LiteralRule(SwapRule):
     """PT-DLP v1, Eq. 6 as printed: max{1, .} is at least one, so every pair swaps. Not exact."""
 
     exact = False
@@ -163,7 +163,7 @@ class V1Literal(SwapRule):
         return SwapEnergies(before.log_prob + after.log_prob)
 
 
-class Released(SwapRule):
+class ReleasedRule(SwapRule):
     """The released code (`PTDLP/synthetic_problems/samplers.py:143-149`): v1's sign and stale energies.
 
     The previous sweep's energies stay with their rungs while the replicas move on, and each pair
@@ -177,11 +177,11 @@ class Released(SwapRule):
 
 RULES: dict[str, type[SwapRule]] = {
     "metropolis": SwapRule,
-    "history": History,
-    "history_exact": HistoryExact,
-    "corrected": Corrected,
-    "v1_literal": V1Literal,
-    "released": Released,
+    "history": HistoryRule,
+    "history_exact": HistoryExactRule,
+    "corrected": CorrectedRule,
+    "v1_literal": V1LiteralRule,
+    "released": ReleasedRule,
 }
 
 

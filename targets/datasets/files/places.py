@@ -87,7 +87,5 @@ def one_line(error: BaseException) -> str:
 
 
 def _plain_or_gzipped(path: Path) -> Path | None:
-    for candidate in (path, path.with_name(f"{path.name}.gz")):
-        if candidate.is_file():
-            return candidate
-    return None
+    candidates = (path, path.with_name(f"{path.name}.gz"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)

@@ -1,4 +1,4 @@
-"""The classes of images: their shares, and the LeNet-5 that finds them; the draws that are kept for it."""
+"""The classes of images: their shares, the LeNet-5 that assigns them, their labels, and the stored draws."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.applications.class_histogram import class_entropy, class_shares, classes_seen
-from metrics.applications.lenet5 import LeNet5
+from metrics.applications.image_classes import LeNet5, class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
-from metrics.metric import UnsupportedMetric
 from metrics.statistics.thinned_draws import ThinnedDraws
 from targets.datasets.dataset import DataError
+from targets.datasets.digits import digit_labels
 from targets.datasets.files.idx import read_labels
-from targets.datasets.labels import digit_labels
 from targets.models.rbm import RBM
 from tests.support.measuring import context, silent
 from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal
-from tests.support.targets import corners
 
 
 def test_shares_and_their_distance_are_what_counting_gives() -> None:
@@ -38,14 +35,13 @@ def test_shares_and_their_distance_are_what_counting_gives() -> None:
     assert classes_seen(shares) == 5
 
 
-def test_the_ends_of_the_measures() -> None:
+def test_the_measures_of_even_and_of_single_classes() -> None:
     even, one = torch.full((10,), 0.1, dtype=torch.float64), torch.eye(10, dtype=torch.float64)[3]
     assert class_entropy(even) == pytest.approx(math.log(10))
     assert (class_entropy(one), classes_seen(one), classes_seen(even)) == (0.0, 1, 10)
     assert total_variation(even, one) == pytest.approx(0.9)
-    assert total_variation(one, torch.eye(10, dtype=torch.float64)[4]) == 1.0
-    rare = torch.tensor([0.991, 0.009], dtype=torch.float64)
-    assert classes_seen(rare) == 1
+    assert classes_seen(torch.tensor([0.991, 0.009], dtype=torch.float64)) == 1
+    assert classes_seen(torch.tensor([0.99, 0.01], dtype=torch.float64)) == 2
 
 
 def test_lenet5_is_the_network_of_1998() -> None:
@@ -57,7 +53,7 @@ def test_lenet5_is_the_network_of_1998() -> None:
     torch.testing.assert_close(network(small), network(large))
 
 
-def test_kept_draws_are_those_of_every_so_many_steps() -> None:
+def test_stored_draws_are_those_of_every_fifth_step() -> None:
     pixels, run = 13, context(RBM(13, 2).float(), 2, 3)
     draws = (torch.rand(40, 2, 3, pixels, generator=torch.Generator().manual_seed(0)) < 0.5).float()
     whole = ThinnedDraws(run, every=5, after=4)
@@ -81,22 +77,9 @@ def test_kept_draws_are_those_of_every_so_many_steps() -> None:
     assert torch.equal(again.kept, whole.kept)
 
 
-def test_kept_draws_refuse_what_are_no_bits_and_another_runs() -> None:
-    with pytest.raises(UnsupportedMetric, match="keeps zeros and ones"):
-        ThinnedDraws(context(corners(), 1, 2), every=5)
-    run = context(RBM(13, 2).float(), 2, 3)
-    other = ThinnedDraws(context(RBM(13, 2).float(), 2, 4), every=1)
-    with pytest.raises(ValueError, match="must have the shape"):
-        ThinnedDraws(run, every=1).load_state_dict(other.state_dict())
-
-
-def labels_file(path: Path, number: int = 20) -> Path:
-    path.write_bytes(struct.pack(">2I", 0x801, number) + bytes(range(number)))
-    return path
-
-
 def test_labels_are_read_and_damaged_ones_refused(tmp_path: Path) -> None:
-    path = labels_file(tmp_path / "labels-idx1-ubyte")
+    path = tmp_path / "labels-idx1-ubyte"
+    path.write_bytes(struct.pack(">2I", 0x801, 20) + bytes(range(20)))
     assert read_labels(path).tolist() == list(range(20))
     assert_no_wrong_byte_does_worse_than_a_refusal(path, lambda: read_labels(path))
     whole = path.read_bytes()

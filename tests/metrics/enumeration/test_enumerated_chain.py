@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.enumerated_chain import cycle, enumerated_chain, require_enumerable
+from metrics.enumeration.enumerated_chain import cycle, enumerated_chain
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers.discrete.acs import ACS
@@ -15,6 +15,7 @@ from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.random_walk import RandomWalk
 from samplers.entropic.edmala import EDMALA
+from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_round import Swaps
@@ -34,14 +35,6 @@ class Slope(Target):
         total = theta.sum(-1)
         U = 0.3 * total + 0.5 * theta[..., 0] * theta[..., -1]
         return U.masked_fill(total > self.allowed, -torch.inf)
-
-
-def test_a_kernel_without_a_cycle_is_its_matrix() -> None:
-    target = Slope(Ordinal(2, 3))
-    chain = enumerated_chain(RandomWalk(1), target)
-    assert chain.steps == 1
-    assert torch.equal(chain.matrix, transition_matrix(RandomWalk(1), target))
-    assert torch.allclose(chain.pi, tempered_probabilities(target), atol=1e-15)
 
 
 def test_a_systematic_scan_is_the_product_of_its_steps() -> None:
@@ -82,6 +75,23 @@ def test_simulated_tempering_is_a_chain_on_levels_and_states(log_partition: list
     assert torch.allclose(chain.pi, joint.softmax(0), atol=1e-15)
 
 
+def test_plain_kernels_are_their_matrix_with_the_distribution_that_they_leave_invariant() -> None:
+    target = Slope(Ordinal(2, 3))
+    chain = enumerated_chain(RandomWalk(1), target)
+    assert chain.steps == 1
+    assert torch.equal(chain.matrix, transition_matrix(RandomWalk(1), target))
+    assert torch.allclose(chain.pi, tempered_probabilities(target), atol=1e-15)
+    biased = enumerated_chain(DULA(0.8), target)  # not exact
+    assert invariance_error(biased.matrix, biased.pi) <= 1e-13
+    assert float((biased.pi - tempered_probabilities(target)).abs().max()) > 1e-3
+    holed = enumerated_chain(RandomWalk(), Slope(Binary(3), allowed=1.0))  # states without mass are left out
+    assert holed.matrix.shape == (4, 4)
+    assert torch.allclose(holed.matrix.sum(-1), torch.ones(4, dtype=torch.float64), atol=1e-14)
+    assert invariance_error(holed.matrix, holed.pi) <= 1e-14
+    cyclical = ACS(cycle_length=4, step_size=2.0, min_step_size=0.2, balancing=[0.8, 0.6, 0.5, 0.5])
+    assert enumerated_chain(cyclical, Slope(Binary(2))).steps == 4
+
+
 def test_levels_have_step_sizes_of_their_own() -> None:
     target = Slope(Binary(3))
     kernel = SimulatedTempering(DMALA(1.0), [1.0, 0.3], log_partition=[0.0, 1.0], step_size=[0.4, 2.0])
@@ -92,50 +102,34 @@ def test_levels_have_step_sizes_of_their_own() -> None:
     assert torch.allclose(chain.matrix[8:, 8:][off], 0.5 * within[off], atol=1e-15)
 
 
-def test_a_kernel_that_is_not_exact_has_its_own_law() -> None:
-    target = Slope(Ordinal(2, 3))
-    chain = enumerated_chain(DULA(0.8), target)
-    assert invariance_error(chain.matrix, chain.pi) <= 1e-13
-    assert float((chain.pi - tempered_probabilities(target)).abs().max()) > 1e-3
+TURNS = Gibbs("systematic")
+LEVELS = {"ladder": [1.0, 0.5], "log_partition": [0.0, 0.0]}
 
 
-def test_states_without_mass_are_left_out() -> None:
-    chain = enumerated_chain(RandomWalk(), Slope(Binary(3), allowed=1.0))
-    assert chain.matrix.shape == (4, 4)
-    assert torch.allclose(chain.matrix.sum(-1), torch.ones(4, dtype=torch.float64), atol=1e-14)
-    assert invariance_error(chain.matrix, chain.pi) <= 1e-14
-
-
-def test_what_cannot_be_listed_is_said_before_any_work() -> None:
-    with pytest.raises(ValueError, match="only discrete spaces"):
-        enumerated_chain(RandomWalk(), Slope(Real(1)))
-    with pytest.raises(
-        ValueError, match="65536 states are too many to enumerate with memory=64 GiB: 5000 fit"
-    ):
-        require_enumerable(RandomWalk(), Slope(Binary(16)), 64.0)
-    ladder = ParallelTempering(RandomWalk(), [1.0, 0.5, 0.1])
-    with pytest.raises(ValueError, match=r"32768 states \(32 of the target for each of 3 replicas\)"):
-        require_enumerable(ladder, Slope(Binary(5)), 8.0)
-    levels = SimulatedTempering(RandomWalk(), [1.0, 0.5], log_partition=[0.0, 0.0])
-    with pytest.raises(ValueError, match=r"8192 states \(4096 of the target at each of 2 levels\)"):
-        require_enumerable(levels, Slope(Binary(12)), 64.0)
-    systematic = SimulatedTempering(Gibbs("systematic"), [1.0, 0.5], log_partition=[0.0, 0.0])
-    with pytest.raises(ValueError, match="levels around a kernel that goes round"):
-        enumerated_chain(systematic, Slope(Binary(2)))
-    with pytest.raises(ValueError, match=r"memory=0.001 GiB: \d+ fit") as refused:
-        require_enumerable(RandomWalk(), Slope(Binary(9)), 0.001)
-    fits = int(str(refused.value).rsplit(":", 1)[1].split()[0])
-    assert 8 * 12 * fits**2 <= 0.001 * 2**30
-    assert fits > 50
-    with pytest.raises(ValueError, match="EDMALA carries a continuous variable"):
-        enumerated_chain(EDMALA(0.2, eta=1.0, auxiliary_step_size=0.1), Slope(Binary(2)))
-    cyclic = ParallelTempering(Gibbs("systematic"), [1.0, 0.5])
-    with pytest.raises(ValueError, match="goes round in a cycle"):
-        enumerated_chain(cyclic, Slope(Binary(2)))
-
-
-def test_a_cyclical_step_size_is_followed_through_its_cycle() -> None:
-    target = Slope(Binary(2))
-    kernel = ACS(cycle_length=4, step_size=2.0, min_step_size=0.2, balancing=[0.8, 0.6, 0.5, 0.5])
-    chain = enumerated_chain(kernel, target)
-    assert chain.steps == 4
+@pytest.mark.parametrize(
+    ("kernel", "space", "memory", "words"),
+    [
+        (RandomWalk(), Real(1), 8.0, "only discrete spaces"),
+        (
+            RandomWalk(),
+            Binary(16),
+            64.0,
+            "65536 states are too many .* with memory=64 GiB: 5000 fit",
+        ),
+        (
+            *(ParallelTempering(RandomWalk(), [1.0, 0.5, 0.1]), Binary(5), 8.0),
+            r"32768 states \(32 of the target for each of 3 replicas\)",
+        ),
+        (
+            *(SimulatedTempering(RandomWalk(), **LEVELS), Binary(12), 64.0),
+            r"8192 states \(4096 of the target at each of 2 levels\)",
+        ),
+        (RandomWalk(), Binary(9), 0.001, f"memory=0.001 GiB: {int((0.001 * 2**30 / (8 * 30)) ** 0.5)} fit"),
+        (SimulatedTempering(TURNS, **LEVELS), Binary(2), 8.0, "levels around a kernel that goes round"),
+        (ParallelTempering(TURNS, [1.0, 0.5]), Binary(2), 8.0, "a ladder around a kernel that goes round"),
+        (EDMALA(0.2, 1.0, 0.1), Binary(2), 8.0, "EDMALA carries a continuous variable"),
+    ],
+)
+def test_what_cannot_be_listed_is_refused(kernel: Kernel, space: Space, memory: float, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        enumerated_chain(kernel, Slope(space), memory)

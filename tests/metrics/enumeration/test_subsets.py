@@ -14,8 +14,8 @@ from metrics.diffusion.langevin_gap import coarser, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.diffusion.reversible_generator import ReversibleGenerator
+from metrics.enumeration.convergence import restricted_gap
 from metrics.enumeration.enumerated_chain import enumerated_chain
-from metrics.enumeration.spectrum import restricted_gap
 from metrics.enumeration.subsets import subsets
 from samplers.discrete.random_walk import RandomWalk
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -24,26 +24,10 @@ from targets.spaces import Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
+from tests.support.small_targets import TwoHills, random_target
 
 PAIR = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16)
 PLANE = GaussianMixture([[0.0, 0.0], [2.0, 1.0]])
-
-
-class TwoHills(Target):
-    """Six levels, with modes at both ends, and a third mode that owns none."""
-
-    space: Ordinal
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.space = Ordinal(1, 6)
-        self.modes = torch.tensor([[0.0], [5.0], [0.0]])
-
-    def log_prob(self, theta: Tensor) -> Tensor:
-        return 0.45 * (theta[..., 0] - 2.4).square()
-
-    def responsibilities(self, theta: Tensor) -> Tensor:
-        return (-(theta.unsqueeze(-2) - self.modes)[..., 0].abs()).softmax(-1)
 
 
 def test_every_state_is_in_the_cell_of_one_mode() -> None:
@@ -75,24 +59,12 @@ def test_a_ball_and_a_list_hold_what_they_say() -> None:
         (Bernoulli4(), [[0, 1, 0]], None, r"each of 4 numbers, \[0, 1, 0\] was given"),
         (Bernoulli4(), [[0, 1, 0, 1], [0, 1, 0, 2]], None, r"\[0, 1, 0, 2\] was given"),
         (Bernoulli4(), [], None, "at least two states"),
+        (random_target(Ordinal(1, 3)), "mode", None, "needs a target with known modes, Quadratic has none"),
     ],
 )
 def test_what_is_no_subset_is_refused(target: Target, restrict: Any, radius: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         subsets(target, torch.zeros((1, target.space.d)), restrict, radius)
-
-
-def test_a_target_without_modes_has_no_cells() -> None:
-    class Slope(Target):
-        def __init__(self) -> None:
-            super().__init__()
-            self.space = Ordinal(1, 3)
-
-        def log_prob(self, theta: Tensor) -> Tensor:
-            return theta[..., 0]
-
-    with pytest.raises(ValueError, match="needs a target with known modes, Slope has none"):
-        subsets(Slope(), torch.zeros((1, 1)), "mode", None)
 
 
 def test_states_of_products_and_of_levels_know_where_they_stand() -> None:
@@ -107,14 +79,14 @@ def test_states_of_products_and_of_levels_know_where_they_stand() -> None:
     assert list(zip(levels.level.tolist(), levels.place.tolist(), strict=True)) == list(
         itertools.product(range(2), range(6))
     )
-    # The stationary law of the level and the state, cell by cell.
+    # The stationary distribution of the level and the state, cell by cell.
     U = target.log_prob(target.space.states().double())
     expected = torch.tensor([betas[i] for i in levels.level.tolist()]) * U[levels.place]
     assert torch.allclose(levels.pi, expected.softmax(0), atol=1e-14)
 
 
 def as_chain(generator: ReversibleGenerator) -> tuple[Tensor, Tensor, float]:
-    """The chain that jumps as `generator` at the ticks of a fast clock, its law and the clock's rate."""
+    """The chain that jumps as `generator` at the ticks of a fast clock, its pi and the clock's rate."""
     Q, pi = torch.from_numpy(generator.matrix().toarray()), torch.from_numpy(np.exp(generator.log_pi))
     rate = 1.01 * float(-Q.diagonal().min())
     return torch.eye(len(Q), dtype=torch.float64) + Q / rate, pi, rate
@@ -161,12 +133,12 @@ def test_a_mode_of_two_narrow_ones_has_its_own_gap() -> None:
 
 
 def test_a_subset_in_pieces_has_no_gap_and_one_of_few_cells_is_refused() -> None:
-    def apart(cells: Tensor) -> dict[str, Tensor]:
+    def rim(cells: Tensor) -> dict[str, Tensor]:
         return {"rim": cells[:, 0].abs() > 0.5}
 
-    assert restricted_gaps(PAIR.double(), langevin(), 0.0, 61, 2.5, apart)["rim"].gap == 0.0
+    assert restricted_gaps(PAIR.double(), langevin(), 0.0, 61, 2.5, rim)["rim"].gap == 0.0
     # Swaps with a replica that may be anywhere lead from one piece to the other.
-    assert restricted_gaps(PAIR.double(), reld(2.0), 1.0, 61, 2.5, apart)["rim"].gap > 0.0
+    assert restricted_gaps(PAIR.double(), reld(2.0), 1.0, 61, 2.5, rim)["rim"].gap > 0.0
 
     def few(cells: Tensor) -> dict[str, Tensor]:
         return {"ball": cells[:, 0].abs() < 0.2}

@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from metrics.landscape.hessian_spectrum import HessianSpectrum, percentile, weighted_std
-from metrics.metric import UnsupportedMetric
 from targets.synthetic.bernoulli4 import Bernoulli4
-from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, corners
+from tests.support.measuring import context, measure, random_draws
 
 
 def test_std_and_iqr_are_those_of_all_eigenvalues_of_all_draws() -> None:
@@ -38,26 +36,6 @@ def test_the_target_has_the_values_of_the_audit() -> None:
     assert result["hessian_iqr_exact"].item() == pytest.approx(3.224, abs=5e-4)
 
 
-def test_draws_in_the_targets_proportions_have_the_targets_values() -> None:
-    target = Bernoulli4()
-    counts = (target.probabilities() * 10**9).round().long().unsqueeze(0)
-    result = counted(context(target, 1, int(counts.sum())), [HessianSpectrum], counts).result()
-    for key in ("hessian_std", "hessian_iqr"):
-        assert result[key].item() == pytest.approx(result[f"{key}_exact"].item(), abs=1e-6)
-
-
-def test_one_state_has_the_spectrum_of_its_own_hessian() -> None:
-    target = Bernoulli4()
-    counts = torch.zeros(1, 16, dtype=torch.int64)
-    counts[0, 4] = 1
-    result = counted(context(target, 1, 1), [HessianSpectrum], counts).result()
-    eigenvalues = np.linalg.eigvalsh(target.hessians()[4].numpy())
-    assert result["hessian_std"].item() == pytest.approx(np.std(eigenvalues), abs=1e-12)
-    assert result["hessian_iqr"].item() == pytest.approx(
-        np.subtract(*np.percentile(eigenvalues, [75, 25])), abs=1e-12
-    )
-
-
 @pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("counts", [[1, 2, 3], [0, 0, 7], [5, 0, 0], [1, 0, 1], [0, 1, 0]])
 def test_percentile_is_numpys(counts: list[int], level: float) -> None:
@@ -72,27 +50,3 @@ def test_weights_of_any_sum_give_the_same_deviation() -> None:
     weights = torch.tensor([3.0, 1.0, 4.0], dtype=torch.float64)
     assert weighted_std(values, weights).item() == pytest.approx(np.std([-1, -1, -1, 4, 2, 2, 2, 2]))
     assert weighted_std(values, 0.1 * weights).item() == pytest.approx(weighted_std(values, weights).item())
-
-
-def test_two_stretches_merge_to_one_and_a_checkpoint_continues() -> None:
-    target = Bernoulli4()
-    draws = random_draws(target, steps=9, seeds=2, chains=3)
-    whole = measure(context(target, 2, 3), [HessianSpectrum], draws).result()
-    first = measure(context(target, 2, 3), [HessianSpectrum], draws[:4])
-    second = measure(context(target, 2, 3), [HessianSpectrum], draws[4:], first_step=5)
-    saved = first.state_dict()
-    first.merge(second)
-    assert all(torch.equal(value, whole[key]) for key, value in first.result().items())
-    resumed = measure(context(target, 2, 3), [HessianSpectrum], draws[:1])
-    resumed.load_state_dict(saved)
-    resumed.merge(second)
-    assert all(torch.equal(value, whole[key]) for key, value in resumed.result().items())
-
-
-def test_needs_are_named() -> None:
-    with pytest.raises(UnsupportedMetric, match="hessian_spectrum needs a target whose states can be listed"):
-        HessianSpectrum(context(Bare()))
-    with pytest.raises(
-        UnsupportedMetric, match="hessian_spectrum needs a target with known Hessians; Table has none"
-    ):
-        HessianSpectrum(context(corners()))

@@ -7,12 +7,11 @@ import math
 import pytest
 import torch
 
-from metrics.landscape.local_entropy import LocalEntropy, energies, local_entropies
-from metrics.metric import UnsupportedMetric
+from metrics.landscape.local_entropy import LocalEntropy, local_entropies
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
-from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Bare, corners
+from tests.support.measuring import context, measure, random_draws
+from tests.support.targets import corners
 
 SPACES = [Binary(4), Ordinal(2, 5), Ordinal(3, 3), Categorical(2, 3)]
 
@@ -44,14 +43,6 @@ def test_states_without_density_add_nothing() -> None:
     assert torch.allclose(found, torch.tensor([0.0, -1.0, -1.0, -2.0], dtype=torch.float64))
 
 
-def test_it_tends_to_the_energy_and_to_the_log_partition() -> None:
-    space = Ordinal(2, 4)
-    log_prob = torch.randn(16, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
-    assert torch.allclose(local_entropies(space, log_prob, 1e-3), log_prob, rtol=0, atol=1e-12)
-    flat = log_prob.logsumexp(0).expand(16)
-    assert torch.allclose(local_entropies(space, log_prob, 1e9), flat, rtol=0, atol=1e-7)
-
-
 @pytest.mark.parametrize("target", [corners(), Bernoulli4()], ids=["ordinal", "binary"])
 def test_the_metric_is_its_mean_over_draws(target) -> None:
     draws = random_draws(target, steps=5, seeds=2, chains=6)
@@ -66,26 +57,3 @@ def test_the_metric_is_its_mean_over_draws(target) -> None:
     pi = target.probabilities().tolist()
     expected = sum(p * entropy for p, entropy in zip(pi, entropies, strict=True))
     assert result["local_entropy_exact"].tolist() == pytest.approx([expected] * 2, abs=1e-12)
-
-
-def test_draws_in_the_targets_proportions_have_the_targets_value() -> None:
-    target = Bernoulli4()
-    counts = (target.probabilities() * 10**9).round().long().unsqueeze(0)
-    result = counted(context(target, 1, int(counts.sum())), [LocalEntropy], counts).result()
-    assert result["local_entropy"].item() == pytest.approx(result["local_entropy_exact"].item(), abs=1e-7)
-
-
-def test_energies_are_those_of_every_state() -> None:
-    target = Bernoulli4()
-    assert torch.equal(energies(target, Binary(4)), target.log_prob(target.space.states()))
-
-
-@pytest.mark.parametrize("eta", [0.0, -1.0, float("nan"), "wide"])
-def test_eta_must_be_positive(eta) -> None:
-    with pytest.raises(ValueError, match=r"metric\.local_entropy\.eta must be a positive number"):
-        LocalEntropy(context(Bernoulli4()), eta=eta)
-
-
-def test_needs_are_named() -> None:
-    with pytest.raises(UnsupportedMetric, match="local_entropy needs a target whose states can be listed"):
-        LocalEntropy(context(Bare()))

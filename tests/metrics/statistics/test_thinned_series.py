@@ -13,13 +13,12 @@ from tests.support.targets import corners
 
 
 class StepSeries(ThinnedSeries):
-    """Records the step that it is told of through theta."""
+    """Records the step, which the test puts into theta."""
 
     def __init__(self, run: Context, capacity: int) -> None:
-        super().__init__(run, torch.float64)
-        self.capacity = capacity
+        super().__init__(run, (run.seeds, run.chains), torch.float64, capacity)
 
-    def value(self, theta: Tensor) -> Tensor:
+    def value(self, step: int, theta: Tensor) -> Tensor:
         return theta.squeeze(-1)
 
 
@@ -83,22 +82,3 @@ def test_the_energy_is_evaluated_at_kept_steps_only() -> None:
         series.update(step, draws, silent(1, 1))
     assert series.stride == 8
     assert len(calls) == 128 + 64 * 3
-
-
-@pytest.mark.parametrize(("cut", "end"), [(3, 5), (9, 40), (12, 14), (17, 100), (50, 52)])
-def test_a_saved_series_continues_as_if_never_interrupted(cut: int, end: int) -> None:
-    whole, first, second = fed(range(1, end)), fed(range(1, cut)), fed(range(0))
-    state = first.state_dict()
-    for step in range(cut, 100):  # what was taken down stays as it was
-        first.update(step, torch.zeros(2, 3, 1), silent(2, 3))
-    second.load_state_dict(state)
-    for step in range(cut, end):
-        second.update(step, torch.full((2, 3, 1), float(step)), silent(2, 3))
-    assert (second.steps, second.stride) == (whole.steps, whole.stride)
-    assert torch.equal(second.rows, whole.rows)
-
-
-def test_a_series_of_another_run_is_refused() -> None:
-    series, other = fed(range(1, 5)), StepSeries(context(corners(), 2, 4), 8)
-    with pytest.raises(ValueError, match=r"at most 8 rows of the shape \(2, 4\), \(4, 2, 3\) was saved"):
-        other.load_state_dict(series.state_dict())

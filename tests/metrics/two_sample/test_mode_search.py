@@ -1,4 +1,4 @@
-"""The most likely mode against all states and all flips of a small machine."""
+"""The mode that is found against all states and all flips of a small RBM."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from targets.models.rbm import RBM
 
 
 def rugged(seed: int, dtype: torch.dtype = torch.float64) -> RBM:
-    """A machine of 9 units with several local maxima."""
+    """An RBM of 9 units with several local maxima."""
     rbm = RBM(9, 6).requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     rbm.weight.copy_(3 * torch.randn(6, 9, generator=generator, dtype=torch.float64))
@@ -41,7 +41,7 @@ def test_no_flip_is_more_likely_and_no_image_is(seed: int) -> None:
 
 def test_with_all_states_as_images_it_is_the_most_likely_state_of_all() -> None:
     rbm = rugged(1)
-    assert len(local_maxima(rbm)) > 1, "a machine with one maximum would not tell image from mode"
+    assert len(local_maxima(rbm)) > 1, "with one maximum the image and the mode would be the same"
     states = rbm.space.states()
     assert torch.equal(find_mode(rbm, states)[0], states[rbm.log_prob(states).argmax()])
 

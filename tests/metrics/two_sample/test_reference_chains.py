@@ -1,4 +1,4 @@
-"""The ground truth: its law by enumeration, what is kept, what is reported, and that it can be cut short."""
+"""Reference samples of an RBM: their distribution by enumeration, stored draws, the report, resuming."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from metrics.two_sample.reference_chains import ReferenceChains, ReferencePair
 from targets.models.rbm import RBM
-from tests.metrics.two_sample.test_two_sample import double_loops
+from tests.support.two_sample import double_loops
 
 IMAGES = (torch.rand(30, 6, generator=torch.Generator().manual_seed(4)) < 0.4).to(torch.uint8)
 
 
-def machine(weight: float = 1.0) -> RBM:
+def model(weight: float = 1.0) -> RBM:
     rbm = RBM(6, 4, mean=IMAGES.double().mean(0)).requires_grad_(False)
     generator = torch.Generator().manual_seed(3)
     rbm.weight.copy_(weight * torch.randn(4, 6, generator=generator, dtype=torch.float64))
@@ -24,7 +24,7 @@ def machine(weight: float = 1.0) -> RBM:
     return rbm
 
 
-def ground_truth(
+def reference_pair(
     rbm: RBM, images: Tensor, steps: int, chains: int, keeps: int, seed: int = 0
 ) -> ReferencePair:
     run = ReferenceChains(rbm, images, steps, chains, keeps, seed)
@@ -36,31 +36,25 @@ def frequencies(rbm: RBM, draws: Tensor) -> Tensor:
     return rbm.space.index(draws).bincount(minlength=64).double() / len(draws)
 
 
-def test_both_sets_have_the_law_of_the_machine() -> None:
+def test_both_sets_have_the_distribution_of_the_model_whatever_their_start() -> None:
     """20,000 independent chains of 30 steps: |empirical - exact| summed over 64 states.
 
     The sum has mean below sqrt(64 / 20000) = 0.057 and exceeds its mean by 0.037 with probability 1e-6
-    (McDiarmid).
+    (McDiarmid). At the start, 6 means of 20,000 bits: 5.2 standard errors of at most 0.0036 each.
     """
-    rbm = machine()
+    rbm = model()
     run = ReferenceChains(rbm, IMAGES, steps=30, chains=20_000, keeps=1)
+    reference, held_out = run.theta
+    assert (reference.mean(0) - rbm.data_mean).abs().max().item() < 0.019
+    assert set(map(tuple, held_out.int().tolist())) == set(map(tuple, IMAGES.tolist()))
     run.advance(30)
     for draws in run.theta:
         assert (frequencies(rbm, draws) - rbm.probabilities()).abs().sum().item() < 0.057 + 0.037
     assert not torch.equal(*run.theta)
 
 
-def test_the_sets_begin_at_the_data_mean_and_at_images() -> None:
-    rbm = machine()
-    reference, held_out = ReferenceChains(rbm, IMAGES, steps=4, chains=20_000, keeps=1).theta
-    images = {tuple(image) for image in IMAGES.tolist()}
-    assert {tuple(int(bit) for bit in state) for state in held_out.tolist()} == images
-    # 6 means of 20,000 bits: 5.2 standard errors of at most 0.0036 each, false alarm 1e-6.
-    assert (reference.mean(0) - rbm.data_mean).abs().max().item() < 0.019
-
-
 def test_the_last_draws_come_first_and_the_others_are_of_the_second_half() -> None:
-    rbm = machine()
+    rbm = model()
     run = ReferenceChains(rbm, IMAGES, steps=21, chains=7, keeps=3, seed=5)
     seen = {}
     while not run.done:
@@ -76,8 +70,8 @@ def test_the_last_draws_come_first_and_the_others_are_of_the_second_half() -> No
 
 
 def test_the_report_is_of_these_draws() -> None:
-    rbm = machine()
-    found = ground_truth(rbm, IMAGES, steps=40, chains=9, keeps=2)
+    rbm = model()
+    found = reference_pair(rbm, IMAGES, steps=40, chains=9, keeps=2)
     expected_u = double_loops(found.reference[:9], found.held_out[:9])[1]
     groups = [math.log(double_loops(group, found.reference)[0]) for group in found.held_out.split(9)]
     report = found.report
@@ -92,7 +86,7 @@ def test_the_report_is_of_these_draws() -> None:
 
 
 def test_sets_that_mixed_agree_with_the_formula_and_with_each_other() -> None:
-    found = ground_truth(machine(), IMAGES, steps=200, chains=400, keeps=4, seed=1)
+    found = reference_pair(model(), IMAGES, steps=200, chains=400, keeps=4, seed=1)
     assert found.report["log_mmd"] == pytest.approx(found.report["log_mmd_formula"], abs=0.3)
     assert found.report["rhat"] < 1.05
     assert abs(found.report["mmd_u"]) < 5 * found.report["mmd_u_sd"]
@@ -105,7 +99,7 @@ def test_chains_that_did_not_forget_their_start_are_found_out() -> None:
     rbm.weight.fill_(4.0)
     rbm.hidden_bias.fill_(-24.0)
     rbm.visible_bias.fill_(-8.0)
-    found = ground_truth(rbm, torch.ones(5, 12, dtype=torch.uint8), steps=40, chains=50, keeps=2)
+    found = reference_pair(rbm, torch.ones(5, 12, dtype=torch.uint8), steps=40, chains=50, keeps=2)
     assert found.report["p_value"] == pytest.approx(0.001)
     assert found.report["mmd_u"] > 5 * found.report["mmd_u_sd"]
     assert found.report["rhat"] > 1.5
@@ -116,32 +110,33 @@ def same(one: ReferencePair, other: ReferencePair) -> bool:
     return draws and one.report == other.report
 
 
-def test_a_saved_ground_truth_continues_with_the_same_bits() -> None:
-    whole = ground_truth(machine(), IMAGES, steps=30, chains=8, keeps=3)
+def test_a_saved_reference_sample_continues_with_the_same_bits() -> None:
+    whole = reference_pair(model(), IMAGES, steps=30, chains=8, keeps=3)
     for cut in (1, 17, 26):
-        first = ReferenceChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
+        first = ReferenceChains(model(), IMAGES, steps=30, chains=8, keeps=3)
         first.advance(cut)
         stream, state = io.BytesIO(), first.state_dict()
         first.advance(2)  # what was taken down stays as it was
         torch.save(state, stream)
         stream.seek(0)
-        second = ReferenceChains(machine(), IMAGES, steps=30, chains=8, keeps=3)
+        second = ReferenceChains(model(), IMAGES, steps=30, chains=8, keeps=3)
         second.load_state_dict(torch.load(stream, weights_only=True))
         assert second.step == cut
         second.advance(1000)
         assert second.step == 30
         assert same(second.result(), whole)
-    assert not same(ground_truth(machine(), IMAGES, steps=30, chains=8, keeps=3, seed=1), whole)
-
-
-def test_it_is_not_had_before_the_last_step_nor_from_another_run() -> None:
-    run = ReferenceChains(machine(), IMAGES, steps=10, chains=3, keeps=2)
-    run.advance(9)
+    assert not same(reference_pair(model(), IMAGES, steps=30, chains=8, keeps=3, seed=1), whole)
+    short = ReferenceChains(model(), IMAGES, steps=10, chains=8, keeps=2)
+    short.advance(9)
     with pytest.raises(ValueError, match="the reference sample needs 10 steps, 9 were taken"):
-        run.result()
-    other = ReferenceChains(machine(), IMAGES, steps=10, chains=4, keeps=2)
-    with pytest.raises(ValueError, match=r"theta must have the shape \(2, 4, 6\), \(2, 3, 6\) was saved"):
-        other.load_state_dict(run.state_dict())
+        short.result()
+    for chains, keeps, words in (
+        (4, 3, r"theta must have the shape \(2, 4, 6\), \(2, 8, 6\)"),
+        (8, 2, "kept must"),
+    ):
+        other = ReferenceChains(model(), IMAGES, steps=30, chains=chains, keeps=keeps)
+        with pytest.raises(ValueError, match=words):
+            other.load_state_dict(state)
 
 
 @pytest.mark.parametrize(
@@ -156,4 +151,4 @@ def test_it_is_not_had_before_the_last_step_nor_from_another_run() -> None:
 )
 def test_bad_options_are_refused(options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ReferenceChains(machine(), **{"data": IMAGES, **options})
+        ReferenceChains(model(), **{"data": IMAGES, **options})

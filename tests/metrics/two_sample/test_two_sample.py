@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.two_sample.hamming_kernel import HammingKernel
+from metrics.two_sample.hamming_kernel import HammingKernel, PackedDraws
 from metrics.two_sample.mmd_statistics import (
     centred_second_moment,
     detection_constant,
@@ -18,17 +18,11 @@ from metrics.two_sample.mmd_statistics import (
     u_statistic,
     v_statistic,
 )
-from metrics.two_sample.packed_draws import PackedDraws
 from metrics.two_sample.reference_sample import ReferenceSample
+from tests.support.two_sample import bits, double_loops
 
 D = 20
 P = torch.linspace(0.1, 0.6, D, dtype=torch.float64)
-
-
-def bits(mean: Tensor, *shape: int, seed: int = 0) -> Tensor:
-    """Independent bits ``(*shape, d)``."""
-    generator = torch.Generator().manual_seed(seed)
-    return (torch.rand(*shape, len(mean), generator=generator, dtype=torch.float64) < mean).double()
 
 
 def mean_kernel(p: Tensor, q: Tensor, power: int = 1) -> float:
@@ -55,25 +49,6 @@ def statistics(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return v_statistic(*totals, m, n), u_statistic(*totals, m, n)
 
 
-def double_loops(x: Tensor, y: Tensor) -> tuple[float, float]:
-    """V and U by their definitions, one pair at a time."""
-
-    def k(a: list[float], b: list[float]) -> float:
-        return math.exp(-sum(u != v for u, v in zip(a, b, strict=True)) / len(a))
-
-    def mean(a: Tensor, b: Tensor, without_own: bool) -> float:
-        values = [
-            k(u, v)
-            for i, u in enumerate(a.tolist())
-            for j, v in enumerate(b.tolist())
-            if not (without_own and i == j)
-        ]
-        return sum(values) / len(values)
-
-    v, u = (mean(x, x, own) + mean(y, y, own) - 2 * mean(x, y, False) for own in (False, True))
-    return v, u
-
-
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (7, 30), (30, 7)])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.uint8])
 def test_both_statistics_equal_double_loops(m: int, n: int, dtype: torch.dtype) -> None:
@@ -85,7 +60,7 @@ def test_both_statistics_equal_double_loops(m: int, n: int, dtype: torch.dtype) 
         assert u[place].item() == pytest.approx(expected[1], abs=1e-12)
 
 
-def test_a_total_owes_nothing_to_blocks_batch_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_total_does_not_depend_on_blocks_batch_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = bits(P, 3, 40), bits(P, 50, seed=1)
     kernel = HammingKernel(D)
     whole = kernel.total(x, y)
@@ -134,23 +109,23 @@ def test_u_has_no_bias_and_v_the_bias_that_the_floor_formula_says() -> None:
 
 def test_the_floor_is_that_of_independent_draws() -> None:
     """2,000 groups of 10 against 500: 5 standard errors and the reference's own 2 %."""
-    truth = ReferenceSample(bits(P, 500), 500)
-    floor = torch.cat([truth.floor(bits(P, 200 * 10, seed=seed), 10) for seed in range(1, 11)])
+    sample = ReferenceSample(bits(P, 500), 500)
+    floor = torch.cat([sample.floor(bits(P, 200 * 10, seed=seed), 10) for seed in range(1, 11)])
     assert floor.shape == (2000,)
     expected = (1 - mean_kernel(P, P)) * (1 / 10 + 1 / 500)
     assert floor.exp().mean().item() == pytest.approx(expected, rel=0.04)
     with pytest.raises(ValueError, match="held_out must hold at least 11 draws, 10 were given"):
-        truth.floor(bits(P, 10), 11)
+        sample.floor(bits(P, 10), 11)
 
 
-def test_pairs_of_one_chain_count_for_nothing() -> None:
+def test_pairs_of_one_chain_are_not_counted() -> None:
     """Rows 0, 4, 8 are of chain 0 and so on: a double loop over pairs of different chains."""
     y = bits(P, 12)
     kernel = HammingKernel(D).matrix(y, y)
     pairs = [kernel[i, j].item() for i in range(12) for j in range(12) if i % 4 != j % 4]
-    truth = ReferenceSample(y, 12, chains=4)
-    assert truth.kbar.item() == pytest.approx(sum(pairs) / len(pairs), abs=1e-14)
-    assert truth.second_moment.item() == centred_second_moment(kernel[:4, :4]).item()
+    sample = ReferenceSample(y, 12, chains=4)
+    assert sample.kbar.item() == pytest.approx(sum(pairs) / len(pairs), abs=1e-14)
+    assert sample.second_moment.item() == centred_second_moment(kernel[:4, :4]).item()
     for chains in (1, 5):
         with pytest.raises(
             ValueError, match=f"reference_chains must be at least 2 and .*, {chains} was given"
@@ -176,7 +151,7 @@ def test_the_second_moment_has_no_bias() -> None:
 
 @pytest.mark.parametrize("shift", ["all", "one"])
 def test_that_many_samples_have_a_power_of_about_80_percent(shift: str) -> None:
-    """500 repeats under each law; the standard error of the power is 2 %, the band 70 % to 92 %."""
+    """500 repeats under each distribution; the standard error of the power is 2 %, the band 70 % to 92 %."""
     p, kernel = torch.full((D,), 0.3, dtype=torch.float64), HammingKernel(D)
     q = p + (0.08 if shift == "all" else 0.35 * torch.eye(D, dtype=torch.float64)[0])
     mmd = mean_kernel(p, p) + mean_kernel(q, q) - 2 * mean_kernel(p, q)
@@ -194,17 +169,14 @@ def test_that_many_samples_have_a_power_of_about_80_percent(shift: str) -> None:
     assert (found > null.quantile(0.95)).double().mean().item() < 0.5
 
 
-def test_no_number_of_samples_tells_apart_what_is_not_apart() -> None:
+def test_no_number_of_samples_detects_no_difference() -> None:
     found = required_sample_size(torch.tensor([-0.1, 0.0, math.nan, 1e-3, 1e9], dtype=torch.float64), 0.5)
     assert found.isnan().tolist() == [True, True, True, False, False]
     assert found[3:].tolist() == [500.0, 2.0]
-    assert math.isnan(detection_constant(torch.ones(3, 3)))
-
-
-def test_one_draw_has_no_u_statistic() -> None:
     one = torch.ones(2)
     assert u_statistic(one, one, one, 1, 5).isnan().all()
     assert null_sd(one, 1, 5).isnan().all()
+    assert math.isnan(detection_constant(torch.ones(3, 3)))
 
 
 def test_permutations_are_calibrated_and_find_a_shift() -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from runner.store.run_store import Store
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 ROOT = Path(__file__).parents[3]
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 RUNNER = str(Path(__file__).parents[3] / "runner") + "/"
 MOST_FUNCTIONS, MOST_FILES = 15, 12
@@ -18,7 +18,7 @@ MOST_FUNCTIONS, MOST_FILES = 15, 12
 ONCE = {
     "runner/config/compose.py compose_by_groups",
     "runner/tasks/run_identity.py run_ids",
-    "runner/tasks/run_identity.py identifying",
+    "runner/tasks/run_identity.py run_identity",
     "runner/sweep/preflight.py preflight",
     "runner/problem/build.py build",
     "runner/problem/build.py build_target",

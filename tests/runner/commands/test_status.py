@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from runner.status import main, standing, time_left
-from runner.store.old_runs import old_runs
+from runner.store.run_store import old_runs
 from runner.sweep.jobs import experiment_jobs
-from tests.runner.conftest import Call
-from tests.runner.sweep.test_sweep import tiny
-
-__all__ = ["tiny"]
+from tests.support.commands import Call
 
 
 def everything(folder: Path) -> dict[Path, int]:

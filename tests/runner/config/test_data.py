@@ -21,12 +21,6 @@ def test_the_floors_know_the_same_binarisations() -> None:
     assert datasets.BINARISATIONS == BINARISATIONS
 
 
-def test_the_sets_are_listed() -> None:
-    assert {"digits", "mnist", "mnist_dynamic", "mnist_static", "omniglot_burda", "caltech"} <= set(
-        datasets.names()
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "binarisation", "content"),
     [
@@ -63,15 +57,15 @@ def test_the_sets_are_listed() -> None:
 def test_what_decides_the_images_identifies_them(
     name: str, binarisation: str | None, content: dict[str, Any]
 ) -> None:
-    assert datasets.identifying(name, binarisation) == content
+    assert datasets.dataset_identity(name, binarisation) == content
 
 
 def test_an_own_file_is_its_content_and_its_binarisation(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     np.savez(path, train=np.full((3, 4), 7, np.uint8), test=np.full((2, 4), 9, np.uint8))
     digest = datasets.file_digest(path)
-    assert datasets.identifying(str(path)) == {"binarisation": "binary", "sha256": digest}
-    assert datasets.identifying(str(path), "dynamic") == {
+    assert datasets.dataset_identity(str(path)) == {"binarisation": "binary", "sha256": digest}
+    assert datasets.dataset_identity(str(path), "dynamic") == {
         "binarisation": "dynamic",
         "seed": 0,
         "sha256": digest,

@@ -6,16 +6,17 @@ import errno
 import io
 import json
 import os
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
+from runner.__main__ import main
 from runner.execution.atomic_files import DiskFullError, remove_partial, set_aside, write_bytes, write_json
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.store.run_store import Store
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 
@@ -79,12 +80,8 @@ def test_checkpoints_hold_tensors_and_load_without_code(tmp_path: Path) -> None:
     assert found["step"] == 3
     assert found["state"]["theta"].stride() == content["state"]["theta"].stride()  # type: ignore[index]
     assert torch.equal(found["state"]["theta"], content["state"]["theta"])  # type: ignore[index]
-
-
-def truncated() -> bytes:
-    buffer = io.BytesIO()
-    torch.save({"format": 1, "run_ids": [], "noise": torch.zeros(1000)}, buffer)
-    return buffer.getvalue()[:-100]
+    with pytest.raises(UnusableCheckpointError, match="truncated"):
+        load_checkpoint(tmp_path / "absent.pt")
 
 
 def foreign(**content: object) -> bytes:
@@ -93,92 +90,88 @@ def foreign(**content: object) -> bytes:
     return buffer.getvalue()
 
 
-def pickled() -> bytes:
-    buffer = io.BytesIO()
-    torch.save({"format": 1, "path": Path("/")}, buffer)
-    return buffer.getvalue()
-
-
-GARBAGE: dict[str, Callable[[], bytes]] = {
-    "truncated": truncated,
-    "empty": lambda: b"",
-    "text": lambda: b"this is no checkpoint",
-    "of other runs": lambda: foreign(run_ids=["0123456789abcdef"], step=3),
-    "without runs": lambda: foreign(step=3),
-    "of another format": lambda: foreign(format=0),
-    "with code in it": pickled,
+GARBAGE: dict[str, bytes] = {
+    "truncated": foreign(run_ids=[], noise=torch.zeros(1000))[:-100],
+    "of other runs": foreign(run_ids=["0123456789abcdef"], step=3),
+    "without runs": foreign(step=3),
+    "of another format": foreign(format=0),
+    "with code in it": foreign(path=Path("/")),
 }
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a run."""
+    root = tmp_path_factory.mktemp("finished") / "outputs"
+    assert main([*SMALL, f"output_root={root}"]) == 0
+    return root
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    """The folder of the run, which may be damaged, in ``outputs``."""
+    (path,) = (shutil.copytree(finished, tmp_path / "outputs") / "runs").iterdir()
+    return path
+
+
+def status(run: Path) -> str:
+    return Store(run.parents[1]).run(run.name).status()
+
+
 @pytest.mark.parametrize("kind", GARBAGE)
-def test_an_unusable_checkpoint_is_set_aside(call: Call, tmp_path: Path, kind: str) -> None:
-    call(*SMALL)
-    (path,) = (tmp_path / "outputs" / "runs").iterdir()
-    expected = (path / "metrics.csv").read_text().split(",")
-    (path / "summary.json").unlink()
-    garbage = GARBAGE[kind]()
-    (path / "checkpoint.pt").write_bytes(garbage)
+def test_an_unusable_checkpoint_is_set_aside(call: Call, run: Path, kind: str) -> None:
+    expected = (run / "metrics.csv").read_text().split(",")
+    (run / "summary.json").unlink()
+    (run / "checkpoint.pt").write_bytes(GARBAGE[kind])
     ended = call(*SMALL)
     assert ended.status == 0
     (warning,) = ended.err.splitlines()
     assert warning.startswith("warning: the checkpoint ")
     assert "the work starts from the beginning" in warning
-    assert (path / "checkpoint.bad-1.pt").read_bytes() == garbage
-    assert not (path / "checkpoint.pt").exists()
-    assert (path / "metrics.csv").read_text().split(",")[-1] == expected[-1]
+    assert (run / "checkpoint.bad-1.pt").read_bytes() == GARBAGE[kind]
+    assert not (run / "checkpoint.pt").exists()
+    assert (run / "metrics.csv").read_text().split(",")[-1] == expected[-1]
 
 
-def test_a_checkpoint_of_the_same_run_that_does_not_fit(call: Call, tmp_path: Path) -> None:
-    call(*SMALL)
-    (path,) = (tmp_path / "outputs" / "runs").iterdir()
-    (path / "summary.json").unlink()
-    (path / "checkpoint.pt").write_bytes(foreign(run_ids=[path.name], step=3, state={}))
+def test_a_checkpoint_of_the_same_run_that_does_not_fit(call: Call, run: Path) -> None:
+    (run / "summary.json").unlink()
+    (run / "checkpoint.pt").write_bytes(foreign(run_ids=[run.name], step=3, state={}))
     ended = call(*SMALL)
-    assert ended.status == 0
+    assert (ended.status, status(run)) == (0, "done")
     assert "holds the state of another kernel" in ended.err
-    assert Store(tmp_path / "outputs").run(path.name).status() == "done"
 
 
 @pytest.mark.parametrize(
     "name", ["summary.json", "manifest.json", "config.yaml", "failure.json", "metrics.csv"]
 )
-def test_garbage_in_a_run_folder_is_no_obstacle(call: Call, tmp_path: Path, name: str) -> None:
-    call(*SMALL)
-    (path,) = (tmp_path / "outputs" / "runs").iterdir()
-    (path / "summary.json").unlink()
-    (path / name).write_bytes(b"\x00\xff garbage")
+def test_garbage_in_a_run_folder_is_no_obstacle(call: Call, run: Path, name: str) -> None:
+    (run / "summary.json").unlink()
+    (run / name).write_bytes(b"\x00\xff garbage")
     ended = call(*SMALL)
-    assert ended.status == 0, ended.err
-    assert Store(tmp_path / "outputs").run(path.name).status() == "done"
+    assert (ended.status, status(run)) == (0, "done"), ended.err
     if name == "summary.json":
         assert "is no readable summary" in ended.err
-        assert (path / "summary.bad-1.json").read_bytes() == b"\x00\xff garbage"
+        assert (run / "summary.bad-1.json").read_bytes() == b"\x00\xff garbage"
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"status": "done"}', '{"status": "done", "run_id": "x"}'])
-def test_a_summary_that_is_not_of_this_run_does_not_count(call: Call, tmp_path: Path, content: str) -> None:
-    call(*SMALL)
-    (path,) = (tmp_path / "outputs" / "runs").iterdir()
-    (path / "summary.json").write_text(content)
-    assert Store(tmp_path / "outputs").run(path.name).status() == "interrupted"
+def test_a_summary_that_is_not_of_this_run_does_not_count(call: Call, run: Path, content: str) -> None:
+    (run / "summary.json").write_text(content)
+    assert status(run) == "interrupted"
     assert "no readable summary" in call(*SMALL).err
 
 
-def test_a_file_where_the_run_folder_should_be(call: Call, tmp_path: Path) -> None:
-    call(*SMALL)
-    (path,) = (tmp_path / "outputs" / "runs").iterdir()
-    for each in path.iterdir():
-        each.unlink()
-    path.rmdir()
-    path.write_text("mine")
+def test_a_file_where_the_run_folder_should_be(call: Call, run: Path) -> None:
+    shutil.rmtree(run)
+    run.write_text("mine")
     ended = call(*SMALL)
     assert ended.status == 0, ended.err
     assert "should be a folder" in ended.err
-    assert path.with_name(f"{path.name}.bad-1").read_text() == "mine"
+    assert run.with_name(f"{run.name}.bad-1").read_text() == "mine"
 
 
 def test_a_garbage_tuning_result_is_tuned_again(call: Call, tmp_path: Path) -> None:
-    argv = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
+    argv = (*SMALL, "sampler=dmala")
     call(*argv, "seed=1")
     (path,) = tmp_path.glob("outputs/artefacts/*.json")
     good = json.loads(path.read_text())["hyperparameters"]
@@ -187,8 +180,3 @@ def test_a_garbage_tuning_result_is_tuned_again(call: Call, tmp_path: Path) -> N
     assert ended.status == 0
     assert "it is no tuning result" in ended.err
     assert json.loads(path.read_text())["hyperparameters"] == good
-
-
-def test_unreadable_checkpoints_say_why(tmp_path: Path) -> None:
-    with pytest.raises(UnusableCheckpointError, match="truncated"):
-        load_checkpoint(tmp_path / "absent.pt")

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +65,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "checkpoint.pt"
 
 
-@pytest.mark.parametrize(
-    ("at", "number"), list(product(range(1, LENGTH + 1), [signal.SIGTERM, signal.SIGUSR1]))
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("at", range(1, LENGTH + 1))
 def test_stopped_at_any_step_it_ends_the_same(path: Path, at: int, number: int) -> None:
     plan, steps = SavePlan(path, seconds=1e9), []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import multiprocessing
 import os
@@ -23,7 +22,7 @@ import torch
 from runner.__main__ import main
 from runner.store.run_store import Store
 from runner.sweep import job_runner
-from tests.runner.conftest import Call
+from tests.support.commands import Call, rows_by_run
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 600
@@ -35,12 +34,16 @@ SWEEP = (
     "seed=range(0,3)",
     "metric=[tv,acceptance,jump]",
     "task.chains=5",
-    "task.steps=1500",
+    "task.steps=800",
     "task.record=3",
     "checkpoint.steps=15",
     "dtype=float64",
 )
 
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=4")
+LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
+
+Results = dict[str, list[tuple[str, ...]]]
 fork = multiprocessing.get_context("fork")
 
 
@@ -59,6 +62,14 @@ def in_child(folder: Path, argv: tuple[str, ...]) -> multiprocessing.process.Bas
     return process
 
 
+def to_its_end(folder: Path, argv: tuple[str, ...]) -> Results:
+    """The results after the command, in a forked process, has succeeded."""
+    process = in_child(folder, argv)
+    process.join(PATIENCE)
+    assert process.exitcode == 0
+    return rows_by_run(folder / "outputs")
+
+
 def in_new_process(folder: Path, argv: tuple[str, ...]) -> subprocess.Popen[bytes]:
     """The command as a user gives it."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -66,16 +77,6 @@ def in_new_process(folder: Path, argv: tuple[str, ...]) -> subprocess.Popen[byte
     return subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-
-
-def results(folder: Path) -> dict[str, list[list[str]]]:
-    """Rows of every run's metrics.csv, the column `seconds` taken out, by run id."""
-    found = {}
-    for path in sorted(folder.glob("outputs/runs/*/metrics.csv")):
-        rows = list(csv.reader(path.read_text().splitlines()))
-        seconds = rows[0].index("seconds")
-        found[path.parent.name] = [row[:seconds] + row[seconds + 1 :] for row in rows]
-    return found
 
 
 def wait(condition: Callable[[], bool], seconds: float = 60) -> None:
@@ -95,26 +96,23 @@ def newest(folder: Path) -> float:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The results of the sweep when nothing happens to it."""
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    process = in_child(folder, SWEEP)
-    process.join(PATIENCE)
-    assert process.exitcode == 0
-    found = results(folder)
+    found = to_its_end(tmp_path_factory.mktemp("uninterrupted"), SWEEP)
     assert len(found) == 12
     return found
 
 
-def test_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
+@pytest.mark.parametrize("wanted", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(tmp_path: Path, uninterrupted: Results, wanted: int) -> None:
     moments = random.Random(20261121)
     kills, resumable = 0, 0
-    while kills < 20:
-        begun = time.time()
+    while kills < wanted:
+        started = time.time()
         process = in_child(tmp_path, SWEEP)
         if kills % 2:
             # Half of the kills hit it at work, however long it takes to get there.
-            wait(lambda at=begun, it=process: it.exitcode is not None or newest(tmp_path) > at)  # type: ignore[misc]
+            wait(lambda at=started, it=process: it.exitcode is not None or newest(tmp_path) > at)  # type: ignore[misc]
         process.join(moments.uniform(0, 0.3 if kills % 2 else 1.0))
         if process.exitcode is None:
             process.kill()
@@ -127,79 +125,63 @@ def test_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: dict[str
         for path in tmp_path.glob("outputs/runs/*"):
             summary = Store(tmp_path / "outputs").run(path.name).summary()
             assert summary is not None or not (path / "summary.json").exists(), "a summary is half written"
-    assert kills >= 10, "the sweep is too short for this test"
-    assert resumable >= 5, "the runs are too short to be cut in the middle"
-    process = in_child(tmp_path, SWEEP)
-    process.join(PATIENCE)
-    assert process.exitcode == 0
-    assert results(tmp_path) == uninterrupted
+    assert kills >= wanted // 2, "the sweep is too short for this test"
+    assert resumable >= wanted // 4, "the runs are too short to be cut in the middle"
+    assert to_its_end(tmp_path, SWEEP) == uninterrupted
     assert not list(tmp_path.glob("outputs/runs/*/*.partial"))
     assert not list(tmp_path.glob("outputs/runs/*/checkpoint*"))
 
 
-def test_the_command_line_killed_and_repeated(
-    tmp_path: Path, uninterrupted: dict[str, list[list[str]]]
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGTERM, 75), pytest.param(signal.SIGKILL, -signal.SIGKILL, marks=pytest.mark.slow)],
+)
+def test_the_command_line_stopped_and_repeated(
+    tmp_path: Path, uninterrupted: Results, number: signal.Signals, status: int
 ) -> None:
-    """The same with processes of their own, killed when a first checkpoint, then a first result, is there."""
-    for sign in ("checkpoint.pt", "summary.json"):
-        process = in_new_process(tmp_path, SWEEP)
-        wait(lambda sign=sign: bool(list(tmp_path.glob(f"outputs/runs/*/{sign}"))))  # type: ignore[misc]
-        process.kill()
-        assert process.wait() == -signal.SIGKILL
+    """The same as a user calls it, in a process of its own."""
     process = in_new_process(tmp_path, SWEEP)
+    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
+    process.send_signal(number)
     _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said.decode()
-    assert results(tmp_path) == uninterrupted
+    assert process.returncode == status
+    if number == signal.SIGTERM:
+        assert said.decode().splitlines()[-1] == "Stopped by SIGTERM; repeat the command to continue."
+    assert list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))
+    assert to_its_end(tmp_path, SWEEP) == uninterrupted
 
 
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=4")
-LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return to_its_end(tmp_path_factory.mktemp("straight"), LONG)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
-def test_a_signal_saves_first_and_exits_75(tmp_path: Path, number: signal.Signals) -> None:
-    stopped, straight = tmp_path / "stopped", tmp_path / "straight"
-    stopped.mkdir()
-    straight.mkdir()
-    process = in_child(stopped, LONG)
-    wait(lambda: bool(list(stopped.glob("outputs/runs/*/config.yaml"))))
-    time.sleep(0.3)
+def test_a_signal_saves_first_and_exits_75(tmp_path: Path, straight: Results, number: signal.Signals) -> None:
+    process = in_child(tmp_path, LONG)
+    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/config.yaml"))))
+    time.sleep(0.1)
     assert process.pid is not None
     os.kill(process.pid, number)
     process.join(PATIENCE)
     assert process.exitcode == 75
-    (checkpoint,) = stopped.glob("outputs/runs/*/checkpoint.pt")
+    (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
     saved = torch.load(checkpoint, weights_only=True)
     assert 0 < saved["step"] < 6000
-    assert {Store(stopped / "outputs").run(name).status() for name in saved["run_ids"]} == {"interrupted"}
-    for folder in (stopped, straight):
-        process = in_child(folder, LONG)
-        process.join(PATIENCE)
-        assert process.exitcode == 0
-    assert results(stopped) == results(straight)
+    assert {Store(tmp_path / "outputs").run(name).status() for name in saved["run_ids"]} == {"interrupted"}
+    assert to_its_end(tmp_path, LONG) == straight
     assert not checkpoint.exists()
 
 
-def test_sigterm_on_the_command_line(tmp_path: Path) -> None:
-    process = in_new_process(tmp_path, ("-m", *LONG, "task.steps=1000000"))
-    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/config.yaml"))))
-    time.sleep(0.5)
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 75
-    assert said.decode().splitlines()[-1] == "Stopped by SIGTERM; repeat the command to continue."
-    assert list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))
-
-
-def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: dict[str, list[list[str]]]) -> None:
+def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: Results) -> None:
     both = [in_child(tmp_path, SWEEP) for _ in range(2)]
     for process in both:
         process.join(PATIENCE)
         assert process.exitcode == 0
-    assert results(tmp_path) == uninterrupted
+    assert rows_by_run(tmp_path / "outputs") == uninterrupted
     store = Store(tmp_path / "outputs")
     workers = set()
-    for name in results(tmp_path):
+    for name in rows_by_run(tmp_path / "outputs"):
         manifest = store.run(name).manifest()
         assert manifest is not None
         (attempt,) = manifest["attempts"]
@@ -209,16 +191,14 @@ def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: dict[str, lis
 
 def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
     """Some seeds of a batch are written, the others are not: they go on from the batch's checkpoint."""
-    argv = (*SMALL, "task.steps=400", "seed=[0,1,2]", "checkpoint.steps=1")
+    argv = (*SMALL, "task.steps=120", "seed=[0,1,2]", "checkpoint.steps=1")
     process = in_child(tmp_path, argv)
     wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
     process.kill()
     process.join()
     (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
     saved = checkpoint.read_bytes()
-    process = in_child(tmp_path, argv)
-    process.join(PATIENCE)
-    expected = results(tmp_path)
+    expected = to_its_end(tmp_path, argv)
     # The disk as the kill would have left it: the first result is there, the checkpoint still is.
     checkpoint.write_bytes(saved)
     store = Store(tmp_path / "outputs")
@@ -226,10 +206,7 @@ def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
         if name != checkpoint.parent.name:
             (store.run(name).path / "summary.json").unlink()
     before = (checkpoint.parent / "summary.json").stat().st_mtime_ns
-    process = in_child(tmp_path, argv)
-    process.join(PATIENCE)
-    assert process.exitcode == 0
-    assert results(tmp_path) == expected
+    assert to_its_end(tmp_path, argv) == expected
     assert (checkpoint.parent / "summary.json").stat().st_mtime_ns == before
     assert not checkpoint.exists()
     for name in expected:

@@ -20,8 +20,8 @@ from runner.report.figures.tour_runs import quantiles, tour_distribution, visite
 from runner.report.panels.tour_marginals import mismatch_distribution
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
+from runner.store.array_files import VISITS
 from runner.store.run_store import Store
-from runner.store.visit_files import VISITS
 from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
 from runner.sweep.preflight import preflight
 from targets.tours.tsp import TSP

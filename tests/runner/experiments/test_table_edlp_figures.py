@@ -26,7 +26,7 @@ from runner.report.panels import hessian_spectrum, repeats, states
 from runner.report.published import published_numbers
 from runner.report.stored_results import gather
 from runner.report.table_shape import TableShape
-from runner.store.run_store import COLUMNS, Store
+from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
 from targets.synthetic.bernoulli4 import Bernoulli4
@@ -127,7 +127,7 @@ def finish(store: Store, run_id: str, seed: int, metrics: dict[str, float], visi
     content = io.BytesIO()
     np.savez(content, visits=visits)
     kept = {"visits.npz": content.getvalue()}
-    folder.finish([dict.fromkeys(COLUMNS) | fixed | point], summary, {"git": {}}, kept)
+    folder.finish([fixed | point], summary, {"git": {}}, kept)
 
 
 LAW = Bernoulli4().probabilities().numpy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from runner.execution.checkpoint import load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
@@ -29,36 +27,19 @@ from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
 from targets.reference_distribution import reference_distribution
+from tests.support import training as plain
 from tests.support.no_host_sync import NoHostSync
+from tests.support.training import assert_same, half_images, halves, log_likelihood, parameters
 
 PIXELS = 12
 
 
-def images(rows: int, seed: int) -> Tensor:
-    """Images of 3 x 4 pixels: a left or a right half, with a tenth of the pixels flipped."""
-    generator = torch.Generator().manual_seed(seed)
-    left = torch.arange(PIXELS) % 4 < 2
-    side = torch.rand((rows, 1), generator=generator) < 0.5
-    return (side ^ left ^ (torch.rand((rows, PIXELS), generator=generator) < 0.1)).to(torch.uint8)
-
-
-TRAIN, HELD_OUT = images(400, 0), images(200, 1)
+TRAIN, HELD_OUT = half_images(400, 0), half_images(200, 1)
 
 
 def network(seed: int = 0) -> ResNetEBM:
     mean = TRAIN.double().mean(0)
     return ResNetEBM(PIXELS, mean, seed=seed, shape=(3, 4), width=4, blocks=2, halvings=1)
-
-
-@torch.no_grad()
-def log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
-    """Mean exact log-likelihood: log Z by all 4,096 states."""
-    log_z = model.log_prob(model.space.states().to(model.data_mean)).logsumexp(0)
-    return float(model.log_prob(data.to(model.data_mean)).mean() - log_z)
-
-
-def reference_log_likelihood(model: ResNetEBM, data: Tensor = HELD_OUT) -> float:
-    return float(reference_distribution(model).log_prob(data.double()).mean())
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -70,40 +51,26 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 
 def settings(**changed: Any) -> TrainingSettings:
-    plain: dict[str, Any] = {
-        "method": "pcd",
-        "cd_steps": 3,
-        "iterations": 100,
-        "batch": 50,
-        "chains": 50,
-        "buffer": 200,
-        "reinitialisation": 0.02,
-        "learning_rate": 0.01,
-        "warm_up": 10,
-        "averaging": 0.9,
-    }
-    return TrainingSettings(**{**plain, **changed})
+    buffer = {"chains": 50, "buffer": 200, "reinitialisation": 0.02}
+    adam = {"learning_rate": 0.01, "warm_up": 10, "averaging": 0.9}
+    return plain.settings(**{"cd_steps": 3, "iterations": 100, "batch": 50, **buffer, **adam, **changed})
 
 
 def training(name: str, how: TrainingSettings, **args: Any) -> Training:
     return Training(network(), KERNELS[name](), TrainingImages(TRAIN, HELD_OUT), how, seed=3, **args)
 
 
-def weights(run: Training) -> list[Tensor]:
-    return [parameter.detach() for parameter in run.target.parameters()]
-
-
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_likelihood_of_held_out_images_rises_above_the_base(name: str) -> None:
-    """By half a nat of the 3.7 from the base, -8.3, to the law of the images, -4.6."""
+    """By half a nat of the 3.7 from the base, -8.3, to the distribution of the images, -4.6."""
     how = settings(cd_steps=12 if name == "gibbs" else 3)
     run = training(name, how)
-    base = reference_log_likelihood(network())
-    assert log_likelihood(network()) < base + 0.1
+    base = float(reference_distribution(network()).log_prob(HELD_OUT.double()).mean())
+    assert log_likelihood(network(), HELD_OUT) < base + 0.1
     run.advance(how.iterations)
     assert run.finished
-    assert log_likelihood(run.target) > base + 0.5
-    values = run.history[-1]["values"]
+    assert log_likelihood(run.target, HELD_OUT) > base + 0.5
+    values = run.history.records[-1]["values"]
     assert 0 < values["acceptance"] <= 1
     assert values["learning_rate"] == 0.01
     assert ("swap_rate" in values) == (name == "pt_dmala")
@@ -125,12 +92,12 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     assert not whole.finished
     whole.advance(1)
     assert whole.finished
-    assert [score.iteration for score in whole.scores] == [5, 10, 14]
+    assert [score.iteration for score in whole.selection.scores] == [5, 10, 14]
     stops = sorted(random.Random(name).sample(range(1, units), 10))
     cut, at, mid_walk = training(name, how, **args), 0, 0
     for stop in stops:
         cut.advance(stop - at)
-        at, mid_walk = stop, mid_walk + cut.validating
+        at, mid_walk = stop, mid_walk + cut.selection.underway
         save_checkpoint(tmp_path / "checkpoint.pt", {"training": cut.state_dict()})
         # What came after the checkpoint is lost.
         cut.advance(2)
@@ -139,10 +106,9 @@ def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(name: str, tmp_
     cut.advance(units - at)
     assert mid_walk > 1
     assert cut.finished
-    assert all(torch.equal(a, b) for a, b in zip(weights(cut), weights(whole), strict=True))
-    assert cut.scores == whole.scores
-    assert cut.best == whole.best
-    assert [r["values"] for r in cut.history] == [r["values"] for r in whole.history]
+    assert_same(cut.state_dict(), whole.state_dict())
+    assert cut.selection.scores == whole.selection.scores
+    assert cut.selection.best == whole.selection.best
     assert torch.equal(cut.samples(50), whole.samples(50))
 
 
@@ -171,17 +137,44 @@ def test_the_learning_rate_rises_and_falls_by_hand(decay: str, rates: list[float
     for _ in range(8):
         run.advance(1)
         seen.append(run.optimiser.adam.param_groups[0]["lr"])
-        assert run.history[-1]["values"]["learning_rate"] == seen[-1]
+        assert run.history.records[-1]["values"]["learning_rate"] == seen[-1]
     assert seen == pytest.approx([0.1 * rate for rate in rates], abs=1e-15)
 
 
 def test_a_first_step_of_adam_is_as_long_as_the_warm_up_says() -> None:
     """Adam's first step is the learning rate times the sign of the gradient."""
     run = training("dmala", settings(warm_up=10, averaging=0.0))
-    before = [weight.clone() for weight in weights(run)]
+    before = parameters(run.target)
     run.advance(1)
-    longest = max(float((a - b).abs().max()) for a, b in zip(weights(run), before, strict=True))
-    assert longest == pytest.approx(0.001, rel=1e-3)
+    assert float((parameters(run.target) - before).abs().max()) == pytest.approx(0.001, rel=1e-3)
+
+
+@pytest.mark.parametrize("tempered", [False, True])
+def test_an_iteration_moves_every_parameter_as_adam_on_the_plain_gradient_does(tempered: bool) -> None:
+    data = halves(40, pixels=12)
+    kernel = ParallelTempering(DMALA(1.0), ladder=[1.0, 0.5], step_size=0.3) if tempered else DMALA(0.3)
+    how = settings(
+        method="cd", buffer=None, reinitialisation=0, iterations=1, batch=40, warm_up=0, averaging=0
+    )
+    target = network()
+    before = {name: tensor.clone() for name, tensor in target.named_parameters()}
+    mean = target.data_mean.clone()
+    drawn: list[torch.Tensor] = []
+    run = Training(target, kernel, TrainingImages(data), how, seed=2)
+    draws = run.chains.kernel.draws
+    run.chains.kernel.draws = lambda state: drawn.append(draws(state)) or drawn[-1]  # type: ignore[func-returns-value,method-assign]
+    run.advance(1)
+    twin = network()
+    loss = twin.log_prob(drawn[0].flatten(0, -2)).mean() - twin.log_prob(data.double()).mean()
+    loss.backward()
+    for name, parameter in twin.named_parameters():
+        assert parameter.grad is not None
+        # Adam's first step is the learning rate down the sign of the gradient, but for its 1e-8.
+        step = 0.01 * parameter.grad / (parameter.grad.abs() + 1e-8)
+        found = target.get_parameter(name).detach()
+        torch.testing.assert_close(found, before[name] - step, rtol=1e-6, atol=1e-8, msg=name)
+    assert torch.equal(target.data_mean, mean)
+    assert not any(parameter.requires_grad for parameter in target.parameters())
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------
@@ -202,17 +195,16 @@ def test_energies_that_explode_stop_the_training_and_the_good_checkpoint_stays(t
     assert 1 <= raised.value.iteration <= 10
     again = training("dmala", settings(learning_rate=1e6, warm_up=0))
     again.load_state_dict(load_checkpoint(path)["training"])
-    fresh = training("dmala", settings())
-    assert all(torch.equal(a, b) for a, b in zip(weights(again), weights(fresh), strict=True))
+    assert torch.equal(parameters(again.target), parameters(network()))
 
 
 def test_large_energies_below_the_limit_do_not_stop_it() -> None:
-    """A constant in U changes no law: the network's last bias is one."""
+    """A constant in U changes no distribution: the network's last bias is one."""
     for size, stops in ((0.9 * ENERGY_LIMIT, False), (1.1 * ENERGY_LIMIT, True)):
         run = training("gibbs", settings(cd_steps=1))
-        shifted = copy.deepcopy(weights(run))[-1]
-        assert shifted.numel() == 1
-        weights(run)[-1].fill_(size)
+        *_, bias = run.target.parameters()
+        assert bias.numel() == 1
+        bias.fill_(size)
         if stops:
             with pytest.raises(TrainingError, match="iteration 1, where the energies have exploded"):
                 run.advance(1)

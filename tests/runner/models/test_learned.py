@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -20,17 +20,21 @@ from safetensors.torch import load_file
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.__main__ import main
 from runner.config import datasets
-from runner.config.compose import compose
+from runner.config.compose import compose_by_groups
+from runner.config.overrides import Names
 from runner.execution import signals
 from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
 from runner.models import learned_target, model_files
-from runner.models.recipe import recipe_of, untrained
+from runner.models.recipe import Recipe, recipe_of, untrained
 from runner.models.trained_model import TrainedModel
 from runner.models.training import Training
 from runner.models.training import loss as loss_module
+from runner.models.training.batches import Batches
 from runner.problem import cached_reference_sample
-from tests.runner.conftest import Call
+from runner.store.array_files import IMAGES, MOST, load_images
+from tests.support.commands import Call, finished, one, rows_by_run, stop_after
+from tests.support.training import assert_same
 
 PATIENCE = 300
 """Seconds after which a child counts as hanging."""
@@ -46,57 +50,57 @@ LEARN = (
     *("sampler=dula", "sampler.step_size=0.5", "task.iterations=40", "task.cd_steps=1", "task.chains=20"),
     *("task.ais.temperatures=20", "task.ais.chains=10", "task.ais.draw_steps=5", "dtype=float64"),
 )
-TIMES = ("ais_seconds",)
+DEEP = (
+    *("scale=smoke", "task=learn", "target=resnet_ebm", "target.dataset=digits", "dtype=float64"),
+    *("target.width=2", "target.blocks=1", "target.halvings=0", "sampler=gibbs", "seed=3"),
+    *("task.iterations=12", "task.cd_steps=2", "task.chains=10", "task.batch=20", "task.buffer=40"),
+    *("task.warm_up=4", "task.averaging=0.5", "task.validate_every=6"),
+    *("task.validation.temperatures=30", "task.validation.chains=6"),
+    *("task.ais.temperatures=10", "task.ais.chains=5", "task.ais.draw_steps=3"),
+)
+COMMANDS = {"run": RUN, "learn": LEARN, "deep": DEEP}
 
 fork = multiprocessing.get_context("fork")
 
 
-def values(root: str | Path = "outputs") -> dict[str, list[tuple[str, ...]]]:
-    """Step, evaluations, metric and value of every row, by run id; what is a time is left out."""
-    found = {}
-    for path in sorted(Path(root).glob("runs/*/metrics.csv")):
-        rows = list(csv.DictReader(path.read_text().splitlines()))
-        kept = ("seed", "step", "evaluations", "metric", "value")
-        found[path.parent.name] = [
-            tuple(row[key] for key in kept) for row in rows if row["metric"] not in TIMES
-        ]
-    return found
-
-
-def one(pattern: str, root: str | Path = "outputs") -> Path:
-    """The only file that fits."""
-    (path,) = Path(root).glob(pattern)
-    return path
-
-
-def forget_runs(root: str | Path = "outputs") -> None:
-    """Makes every run one that is not done; its models stay."""
-    for path in Path(root).glob("runs/*/summary.json"):
-        path.unlink()
-
-
-def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
-    """Lets a SIGTERM come in during the given call of `cls.advance`."""
-    advance, seen = cls.advance, []  # type: ignore[attr-defined]
-
-    def interrupted(self: Any, *arguments: Any) -> None:
-        advance(self, *arguments)
-        seen.append(1)
-        if len(seen) == calls:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.setattr(cls, "advance", interrupted)
-
-
-@pytest.fixture(autouse=True)
-def _one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The commit is in every model file, and may change while tests run in a working tree."""
     monkeypatch.setattr(model_files, "git", lambda: {"commit": "c0ffee", "dirty": False})
 
 
+@pytest.fixture(autouse=True)
+def _one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    one_commit(monkeypatch)
+
+
+Straight = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Straight:
+    """The output root of a command of `COMMANDS` that went through undisturbed."""
+    folder = tmp_path_factory.mktemp("straight")
+
+    def root(name: str) -> Path:
+        if not (folder / name).exists():
+            with pytest.MonkeyPatch.context() as patch:
+                one_commit(patch)
+                finished(folder / name, *COMMANDS[name])
+        return folder / name
+
+    return root
+
+
+def copied(root: Path) -> None:
+    """Puts a copy of a root at ``outputs``, with runs that are not done; its models stay."""
+    shutil.copytree(root, "outputs", dirs_exist_ok=True)
+    for path in Path("outputs").glob("runs/*/summary.json"):
+        path.unlink()
+
+
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[str]]:
-    """What was made, by any process: a line for each training and for each ground truth."""
+    """What was made, by any process: a line for each training and for each reference sample."""
     book = tmp_path / "made"
     book.touch()
     for module, name in ((learned_target, "_train"), (cached_reference_sample, "_make")):
@@ -105,7 +109,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[s
         def noted(*arguments: Any, make: Any = make, what: str = name) -> None:
             with book.open("a") as file:
                 file.write(f"{what}\n")
-            time.sleep(0.3)  # so that whoever else asks, asks meanwhile
+            time.sleep(0.3)  # so that another process that asks, asks meanwhile
             make(*arguments)
 
         monkeypatch.setattr(module, name, noted)
@@ -127,19 +131,6 @@ def in_child(argv: tuple[str, ...], before: Callable[[], Any] = lambda: None) ->
     return process
 
 
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An output root in which the run, and the learning run, went through undisturbed."""
-    root = tmp_path_factory.mktemp("straight") / "outputs"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_files, "git", lambda: {"commit": "c0ffee", "dirty": False})
-        for argv in (RUN, LEARN):
-            process = in_child((*argv, f"output_root={root}"))
-            process.join(PATIENCE)
-            assert process.exitcode == 0
-    return root
-
-
 def models(root: str | Path = "outputs") -> dict[str, tuple[dict[str, str], bytes]]:
     """Metadata, whose order in the file is that of a hash table, and the bytes of all weights, by model."""
     found = {}
@@ -151,25 +142,27 @@ def models(root: str | Path = "outputs") -> dict[str, tuple[dict[str, str], byte
     return found
 
 
-def same_as(straight: Path, root: str | Path = "outputs") -> None:
+def assert_same_as(straight: Path, root: str | Path = "outputs") -> None:
     """What lies in `root` is what lies in the undisturbed one."""
-    mine, theirs = values(root), values(straight)
+    mine, theirs = rows_by_run(root), rows_by_run(straight)
     assert mine
     assert mine == {name: theirs[name] for name in mine}
-    kept, expected = models(root), models(straight)
-    assert kept == {name: expected[name] for name in kept}
+    found, expected = models(root), models(straight)
+    assert found == {name: expected[name] for name in found}
     for path in Path(root).glob("models/*/ground_truth-*.safetensors"):
         if ".bad-" not in path.name:
-            other = load_file(one(f"models/{path.parent.name}/ground_truth-*.safetensors", straight))
-            assert all(torch.equal(tensor, other[name]) for name, tensor in load_file(path).items())
+            other = one(f"models/{path.parent.name}/ground_truth-*.safetensors", straight)
+            assert_same(load_file(path), load_file(other))
     assert not list(Path(root).glob("models/*/*.partial"))
 
 
-def test_the_runs_of_a_sweep_share_one_model_and_its_truth(call: Call, made: Callable[[], list[str]]) -> None:
+def test_the_runs_of_a_sweep_share_one_model_and_its_reference_sample(
+    call: Call, made: Callable[[], list[str]]
+) -> None:
     assert call("-m", *RUN, "seed=[0],[1,2]").status == 0
     assert call(*RUN, "task.steps=10").status == 0
     assert made() == ["_make", "_train"]
-    assert len(values()) == 4
+    assert len(rows_by_run()) == 4
     for path in Path("outputs/runs").glob("*/summary.json"):
         summary = json.loads(path.read_text())
         assert summary["model"] == str(one("models/*/model.safetensors"))
@@ -177,7 +170,7 @@ def test_the_runs_of_a_sweep_share_one_model_and_its_truth(call: Call, made: Cal
 
 
 def test_two_processes_ask_at_once_and_one_trains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[], list[str]], straight: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[], list[str]], straight: Straight
 ) -> None:
     monkeypatch.chdir(tmp_path)
     together = fork.Barrier(2)
@@ -186,110 +179,116 @@ def test_two_processes_ask_at_once_and_one_trains(
         process.join(PATIENCE)
         assert process.exitcode == 0
     assert made() == ["_make", "_train"]
-    assert len(values()) == 2
-    (run_id,) = set(values()) & set(values(straight))
-    assert values()[run_id] == values(straight)[run_id]
+    found, alone = rows_by_run(), rows_by_run(straight("run"))
+    assert len(found) == 2
+    (run_id,) = set(found) & set(alone)
+    assert found[run_id] == alone[run_id]
 
 
 def test_model_seeds_are_models_of_their_own(call: Call) -> None:
     assert call("-m", *RUN, "target.model_seed=0,1").status == 0
-    zero, one_ = (load_file(path) for path in Path("outputs").glob("models/*/model.safetensors"))
-    assert not torch.equal(zero["weight"], one_["weight"])
-    assert len(values()) == 2
+    first, second = (load_file(path) for path in Path("outputs").glob("models/*/model.safetensors"))
+    assert not torch.equal(first["weight"], second["weight"])
+    assert len(rows_by_run()) == 2
 
 
-def cut(content: bytes) -> bytes:
-    return content[:-9]
+HARM: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda content: content[:-9],
+    "emptied": lambda content: b"",
+    "one bit of the last weight": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+}
 
 
-def bent(content: bytes) -> bytes:
-    """One bit of the last weight."""
-    return content[:-1] + bytes([content[-1] ^ 1])
-
-
-def emptied(content: bytes) -> bytes:
-    return b""
-
-
-@pytest.mark.parametrize("harm", [cut, bent, emptied])
-def test_a_damaged_model_is_set_aside_and_trained_again(
-    call: Call, straight: Path, harm: Callable[[bytes], bytes]
-) -> None:
-    call(*RUN)
+@pytest.mark.parametrize("harm", HARM)
+def test_a_damaged_model_is_set_aside_and_trained_again(call: Call, straight: Straight, harm: str) -> None:
+    copied(straight("run"))
     path = one("models/*/model.safetensors")
-    damaged = harm(path.read_bytes())
+    damaged = HARM[harm](path.read_bytes())
     path.write_bytes(damaged)
-    forget_runs()
     ended = call(*RUN)
     assert ended.status == 0
     assert "cannot be read (The model file" in ended.err
     assert ended.err.count("is made again") == 1
     assert path.with_name("model.bad-1.safetensors").read_bytes() == damaged
-    same_as(straight)
+    assert_same_as(straight("run"))
 
 
-def test_a_damaged_report_of_a_training_is_made_again(call: Call, straight: Path) -> None:
-    call(*LEARN)
-    for harm in ('{"history": ', "{}", None):
-        report = one("models/*/model.json")
-        report.unlink() if harm is None else report.write_text(harm)
-        forget_runs()
-        ended = call(*LEARN)
-        assert ended.status == 0, ended
-        assert "is made again" in ended.err
-        same_as(straight)
-
-
-@pytest.mark.parametrize("harm", [cut, emptied])
-def test_damaged_ground_truth_is_set_aside_and_made_again(
-    call: Call, straight: Path, harm: Callable[[bytes], bytes], made: Callable[[], list[str]]
+@pytest.mark.parametrize("harm", ['{"history": ', "{}", None])
+def test_a_damaged_report_of_a_training_is_made_again(
+    call: Call, straight: Straight, harm: str | None
 ) -> None:
-    call(*RUN)
+    copied(straight("learn"))
+    report = one("models/*/model.json")
+    report.unlink() if harm is None else report.write_text(harm)
+    ended = call(*LEARN)
+    assert ended.status == 0, ended
+    assert "is made again" in ended.err
+    assert_same_as(straight("learn"))
+
+
+@pytest.mark.parametrize("harm", ["cut", "emptied"])
+def test_a_damaged_reference_sample_is_set_aside_and_made_again(
+    call: Call, straight: Straight, harm: str, made: Callable[[], list[str]]
+) -> None:
+    copied(straight("run"))
     path = one("models/*/ground_truth-*.safetensors")
-    damaged = harm(path.read_bytes())
+    damaged = HARM[harm](path.read_bytes())
     path.write_bytes(damaged)
-    forget_runs()
     ended = call(*RUN)
     assert ended.status == 0
     assert "cannot be read" in ended.err
     assert "is made again" in ended.err
     assert path.with_name(f"{path.stem}.bad-1.safetensors").read_bytes() == damaged
-    assert made() == ["_make", "_make", "_train"]
-    same_as(straight)
+    assert made() == ["_make"]
+    assert_same_as(straight("run"))
 
 
-@pytest.mark.parametrize(("argv", "cls"), [(RUN, Training), (LEARN, Training), (RUN, ReferenceChains)])
+STOPPED = [("run", Training), ("learn", Training), ("run", ReferenceChains)]
+
+
+@pytest.mark.parametrize(("name", "cls"), STOPPED)
 def test_stopped_in_the_middle_and_repeated(
-    call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], cls: type
+    call: Call, straight: Straight, monkeypatch: pytest.MonkeyPatch, name: str, cls: Any
 ) -> None:
+    argv = COMMANDS[name]
     with monkeypatch.context() as patch:
         stop_after(patch, cls, 2)
         ended = call(*argv)
     assert ended.status == 75
     assert "repeat the command to continue" in ended.err
-    assert not values()
-    saved = load_checkpoint(one("models/*/*.pt"))
+    assert not rows_by_run()
+    checkpoint = one("models/*/*.pt")
+    saved = load_checkpoint(checkpoint)
     assert saved["iteration"] == 20 if cls is Training else saved["step"] == 40
     signals.forget()
-    begun: list[int] = []
-    advance = cls.advance  # type: ignore[attr-defined]
+    advanced: list[int] = []
+    advance = cls.advance
 
     def counted(self: Any, *arguments: Any) -> None:
-        begun.append(1)
+        advanced.append(1)
         advance(self, *arguments)
 
+    shutil.copytree("outputs", "garbage")
     with monkeypatch.context() as patch:
         patch.setattr(cls, "advance", counted)
         assert call(*argv).status == 0
-    assert len(begun) == (2 if cls is Training else 1), "it did not go on from the checkpoint"
-    same_as(straight)
+    assert len(advanced) == (2 if cls is Training else 1), "it did not go on from the checkpoint"
+    assert_same_as(straight(name))
     assert not list(Path("outputs").glob("models/*/*.pt"))
+    # A checkpoint that is garbage is set aside.
+    checkpoint = one("models/*/*.pt", "garbage")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-50])
+    ended = call(*argv, "output_root=garbage")
+    assert ended.status == 0
+    assert "truncated or no checkpoint" in ended.err
+    assert checkpoint.with_name(f"{checkpoint.stem}.bad-1.pt").exists()
+    assert_same_as(straight(name), "garbage")
 
 
 def test_a_process_that_is_killed_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SIGKILL as soon as a checkpoint of the training, then one of the ground truth, is there."""
+    """SIGKILL as soon as a checkpoint of the training, then one of the reference sample, is there."""
     monkeypatch.chdir(tmp_path)
-    longer = ("target.training.iterations=400", "target.ground_truth.steps=2000", "checkpoint.seconds=0")
+    longer = ("target.training.iterations=200", "target.ground_truth.steps=1000", "checkpoint.seconds=0")
     for sign in ("models/*/checkpoint.pt", "models/*/ground_truth-*.pt"):
         process = in_child((*RUN, *longer))
         deadline = time.monotonic() + PATIENCE
@@ -304,40 +303,22 @@ def test_a_process_that_is_killed_at_work(tmp_path: Path, monkeypatch: pytest.Mo
         process = in_child((*RUN, *longer, f"output_root={root}"))
         process.join(PATIENCE)
         assert process.exitcode == 0
-    same_as(Path("undisturbed"))
+    assert_same_as(Path("undisturbed"))
 
 
-@pytest.mark.parametrize("cls", [Training, ReferenceChains])
-def test_a_checkpoint_that_is_garbage_is_set_aside(
-    call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch, cls: type
-) -> None:
-    with monkeypatch.context() as patch:
-        stop_after(patch, cls, 2)
-        assert call(*RUN).status == 75
-    signals.forget()
-    checkpoint = one("models/*/*.pt")
-    checkpoint.write_bytes(checkpoint.read_bytes()[:-50])
-    ended = call(*RUN)
-    assert ended.status == 0
-    assert "truncated or no checkpoint" in ended.err
-    assert checkpoint.with_name(f"{checkpoint.stem}.bad-1.pt").exists()
-    same_as(straight)
-
-
-@pytest.mark.parametrize("argv", [RUN, LEARN])
-def test_seeds_of_one_job_give_the_same_numbers_alone(call: Call, argv: tuple[str, ...]) -> None:
-    assert call(*argv, "seed=[2,0]", "output_root=together").status == 0
-    for seed in (0, 2):
-        assert call(*argv, f"seed={seed}", "output_root=alone").status == 0
-    assert values("together") == values("alone")
-    assert len(values("alone")) == 2
-    zero, two = values("alone").values()
-    assert [row[-1] for row in zero] != [row[-1] for row in two]
-    assert models("together") == models("alone")
+@pytest.mark.parametrize("name", ["run", "learn"])
+def test_seeds_of_one_job_give_the_same_numbers_alone(call: Call, straight: Straight, name: str) -> None:
+    """The seed 0 of two, and its model where each seed learns one."""
+    assert call(*COMMANDS[name], "seed=[2,0]").status == 0
+    together, alone = rows_by_run(), rows_by_run(straight(name))
+    assert alone.items() <= together.items()
+    zero, two = (sorted(row[1:] for row in found) for found in together.values())
+    assert zero != two
+    assert models(straight(name)).items() <= models().items()
 
 
 def test_learning_that_meets_nan_keeps_the_last_good_checkpoint(
-    call: Call, straight: Path, monkeypatch: pytest.MonkeyPatch
+    call: Call, straight: Straight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loss, seen = loss_module.contrastive_loss, []
 
@@ -358,7 +339,7 @@ def test_learning_that_meets_nan_keeps_the_last_good_checkpoint(
     assert load_checkpoint(checkpoint)["iteration"] == 20
     assert not list(Path("outputs").glob("models/*/model.*"))
     assert call(*LEARN).status == 0
-    same_as(straight)
+    assert_same_as(straight("learn"))
 
 
 def test_a_learning_rate_that_is_too_large_stops_every_run_that_needs_the_model(call: Call) -> None:
@@ -370,8 +351,93 @@ def test_a_learning_rate_that_is_too_large_stops_every_run_that_needs_the_model(
     assert not list(Path("outputs").glob("models/*/model.*"))
 
 
-def model_id(*overrides: str) -> str:
-    return recipe_of(compose([*RUN, *overrides])).model_id
+# --- deep models and dynamic data -----------------------------------------------------------------------
+
+
+def report_of(root: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(one("models/*/model.json", root).read_text())
+    return found
+
+
+def test_stopped_within_a_validation_and_repeated(
+    call: Call, straight: Straight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advance = Training.advance
+    for moment in (6, 12):
+
+        def stopped(self: Training, *arguments: Any, at: int = moment) -> None:
+            advance(self, *arguments)
+            if self.selection.underway and self.iteration == at:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "advance", stopped)
+            assert call(*DEEP).status == 75
+        saved = load_checkpoint(one("models/*/checkpoint.pt"))
+        assert saved["iteration"] == moment
+        assert 0 < saved["validation"]["walk"]["step"] < 30
+        signals.forget()
+    assert call(*DEEP).status == 0
+    assert not list(Path("outputs").glob("models/*/checkpoint.pt"))
+    for name in ("model", "samples"):
+        files = [one(f"models/*/{name}.safetensors", root) for root in ("outputs", straight("deep"))]
+        assert_same(*map(load_file, files))
+    report, cut = report_of(straight("deep")), report_of("outputs")
+    for name in ("validations", "history"):
+        assert_same(report[name], cut[name])
+    assert [each["iteration"] for each in report["validations"]] == [6, 12]
+    assert report["best"] == max(report["validations"], key=lambda each: each["log_likelihood"])
+    last = report["history"][-1]["values"]["validation_log_likelihood"]
+    assert last == report["validations"][-1]["log_likelihood"]
+
+
+def test_the_last_chains_and_test_images_are_stored_as_pictures(straight: Straight) -> None:
+    samples = load_file(one("models/*/samples.safetensors", straight("deep")))["samples"]
+    assert samples.shape == (10, 64)
+    assert samples.dtype == torch.uint8
+    assert set(samples.unique().tolist()) == {0, 1}
+    run = one("runs/*", straight("deep"))
+    draws, images = load_images(run), load_images(run, IMAGES)
+    assert draws is not None
+    assert images is not None
+    assert draws.reshape(len(draws), -1).tolist() == samples.tolist()
+    test = datasets.load_dataset("digits", None, None).test
+    places = [place * len(test) // MOST for place in range(MOST)]
+    assert images.reshape(MOST, -1).tolist() == test[places].tolist()
+
+
+def test_learning_from_dynamic_digits_stopped_and_continued_ends_with_the_same_model(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (*LEARN, "target.binarisation=dynamic")
+    digits, at, seen = datasets.load_dataset("digits", "dynamic", None), Batches.at, []
+
+    def noted(self: Batches, iteration: int) -> torch.Tensor:
+        seen.append(self.grey is not None and torch.equal(self.grey, digits.grey) and self.white == 16)
+        return at(self, iteration)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Batches, "at", noted)
+        assert call(*command, "output_root=whole").status == 0
+    assert seen == [True] * 40
+    with monkeypatch.context() as patch:
+        stop_after(patch, Training, 2)
+        assert call(*command).status == 75
+    signals.forget()
+    assert one("models/*/checkpoint.pt").is_file()
+    assert call(*command).status == 0
+    assert_same(*(load_file(one("models/*/model.safetensors", root)) for root in ("whole", "outputs")))
+    report = report_of("outputs")
+    assert report["binarisation"] == "dynamic"
+    assert report["recipe"]["data"] == {"name": "digits", "binarisation": "dynamic", "seed": 0}
+    assert report["data_fingerprint"] == digits.fingerprint()
+
+
+# --- names ----------------------------------------------------------------------------------------------
+
+
+def recipe(*overrides: str) -> Recipe:
+    return recipe_of(compose_by_groups([*RUN, *overrides], Names([]).groups))
 
 
 CHANGES = [
@@ -385,59 +451,49 @@ CHANGES = [
     "target.model_seed=1",
     "target.dataset=mnist",
     "target.binarisation=stochastic",
+    "target.binarisation=dynamic",
     "dtype=float32",
+]
+SAME = [
+    *("data.root=elsewhere", "output_root=elsewhere", "checkpoint.seconds=1", "threads=2", "seed=5"),
+    *("target.ground_truth.steps=100", "target.ground_truth.chains=7", "sampler=dula", "metric=jump"),
+    *("task.steps=7", "target.binarisation=threshold"),
 ]
 
 
-def test_every_ingredient_of_a_recipe_changes_the_model() -> None:
-    ids = [model_id(), *(model_id(change) for change in CHANGES)]
+def test_every_ingredient_of_a_recipe_changes_the_model_and_nothing_else_does() -> None:
+    plain = recipe().model_id
+    ids = [plain, *(recipe(change).model_id for change in CHANGES)]
     assert len(set(ids)) == len(ids)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "data.root=elsewhere",
-        "output_root=elsewhere",
-        "target.ground_truth.steps=100",
-        "target.ground_truth.chains=7",
-        "sampler=dula",
-        "metric=jump",
-        "task.steps=7",
-        "seed=5",
-        "checkpoint.seconds=1",
-        "threads=2",
-        "target.binarisation=threshold",
-    ],
-)
-def test_what_is_no_part_of_a_recipe_changes_no_model(change: str) -> None:
-    assert model_id(change) == model_id()
+    for change in SAME:
+        assert recipe(change).model_id == plain, change
 
 
 def test_of_a_data_set_only_what_decides_its_images_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, spec = model_id(), dict(datasets._option("digits", ""))
+    still, drawn = recipe(), recipe("target.binarisation=stochastic")
+    plain, spec = still.model_id, dict(datasets._option("digits", ""))
     noted = [{**variant, "note": "another"} for variant in spec["variants"]]
     for same in ({"variants": noted}, {"seed": 5}, {"shape": [4, 16]}):
         monkeypatch.setattr(datasets, "_option", lambda name, key, same=same: spec | same)
-        assert model_id() == plain
+        assert still.model_id == plain
     monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"threshold": 0.4})
-    assert model_id() != plain
+    assert still.model_id != plain
+    before = drawn.model_id
     monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"seed": 5})
-    assert model_id("target.binarisation=stochastic") != model_id()
+    assert drawn.model_id not in (before, still.model_id)
 
 
 def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
     digits = datasets.load_dataset("digits", None, None)
     other = datasets.load_dataset("digits", "stochastic", None)
-    metadata = {"data_fingerprint": digits.fingerprint()}
-    kept = TrainedModel(untrained(recipe_of(compose(RUN)), digits), Path("x"), metadata)
-    kept.check_data(digits)
+    model = TrainedModel(untrained(recipe(), digits), Path("x"), {"data_fingerprint": digits.fingerprint()})
+    model.check_data(digits)
     with pytest.raises(UserError, match="was trained on other images than the data set digits holds now"):
-        kept.check_data(other)
+        model.check_data(other)
 
 
-def test_a_class_whose_models_cannot_be_kept_is_refused() -> None:
-    recipe = recipe_of(compose(RUN))
-    other = replace(recipe, target={**recipe.target, "_target_": "torch.nn.Identity"})
+def test_a_class_that_is_no_target_cannot_be_learned() -> None:
+    plain = recipe()
+    other = replace(plain, target={**plain.target, "_target_": "torch.nn.Identity"})
     with pytest.raises(UserError, match=r"target\._target_=torch\.nn\.Identity cannot be learned"):
         untrained(other, datasets.load_dataset("digits", None, None))

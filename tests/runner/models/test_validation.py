@@ -1,67 +1,42 @@
-"""Validation while a model learns: its score by enumeration, the best average kept, what is refused."""
+"""Validation while a model learns: its score by enumeration, and the best average stored."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from metrics.likelihood.rbm_log_partition import exact_rbm_log_partition
-from runner.config.compose import compose
-from runner.execution.errors import UserError
-from runner.models.recipe import data_of, recipe_of
-from runner.models.training import (
-    Training,
-    TrainingError,
-    TrainingImages,
-    TrainingSettings,
-    ValidationSettings,
-)
+from runner.models.training import Training, TrainingError, ValidationSettings
 from runner.models.training import validation as validation_module
-from runner.models.training.training_settings import LATER, essential
 from runner.models.training.validation import Score, Validation
-from runner.tasks.run_identity import run_ids
 from samplers.discrete.acs import ACS
 from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
-from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.models.rbm import RBM
 from targets.spaces import Real
-from tests.support.tunable import tunable
+from tests.support import training as plain
+from tests.support.training import assert_same, halves, log_likelihood, parameters, small_rbm
 
-PIXELS = 8
-
-
-def images(rows: int = 60, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    half = torch.arange(PIXELS) < PIXELS // 2
-    flips = torch.rand((rows, PIXELS), generator=generator) < 0.1
-    return ((torch.arange(rows).unsqueeze(-1) % 2).bool() ^ half ^ flips).to(torch.uint8)
+HELD_OUT = halves(30, seed=9)
 
 
-HELD_OUT = images(30, 9)
+def rbm() -> RBM:
+    return small_rbm(scale=1.0).requires_grad_(False)
 
 
-def machine() -> RBM:
-    return RBM(PIXELS, 4, images().double().mean(0), seed=1).requires_grad_(False)
-
-
-def training(scoring: ValidationSettings | None = None, **changed: Any) -> Training:
-    plain: dict[str, Any] = {"method": "pcd", "cd_steps": 2, "iterations": 12, "batch": 10, "chains": 7}
-    more = {"learning_rate": 0.05, "averaging": 0.7, "validate_every": 4}
-    how = TrainingSettings(**{**plain, **more, **changed})
+def training(
+    scoring: ValidationSettings | None = None,
+    held_out: Tensor | None = HELD_OUT,
+    records: int = 100,
+    **more: Any,
+) -> Training:
+    how = plain.settings(**{"averaging": 0.7, "validate_every": 4, **more})
     scoring = scoring or ValidationSettings(20, chains=5)
-    return Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, scoring=scoring)
-
-
-def parameters(model: torch.nn.Module) -> Tensor:
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
+    options = {"held_out": held_out, "scoring": scoring, "records": records}
+    return plain.training(DMALA(0.3), how, model=rbm(), **options)
 
 
 def exact(model: RBM, values: Sequence[Tensor]) -> float:
@@ -69,24 +44,24 @@ def exact(model: RBM, values: Sequence[Tensor]) -> float:
     with torch.no_grad():
         for own, value in zip(model.parameters(), values, strict=True):
             own.copy_(value)
-        return float(model.log_prob(HELD_OUT.double()).mean()) - exact_rbm_log_partition(model)
+        return float(log_likelihood(model, HELD_OUT))
 
 
 def test_the_score_is_the_exact_log_likelihood_of_the_average() -> None:
     """Within 0.05 nats; the parameters themselves, which the average lags behind, are 0.2 away."""
     run = training(ValidationSettings(300, chains=300), iterations=40, validate_every=40, averaging=0.9)
     run.advance(40)
-    assert run.validating
+    assert run.selection.underway
     average, raw = run.optimiser.averaged, list(run.target.parameters())
-    truth, other = exact(machine(), average), exact(machine(), raw)
+    expected, other = exact(rbm(), average), exact(rbm(), raw)
     while not run.finished:
         run.advance(10)
-    (score,) = run.scores
+    (score,) = run.selection.scores
     assert score.iteration == 40
-    assert abs(score.log_likelihood - truth) < 0.05
+    assert abs(score.log_likelihood - expected) < 0.05
     assert 0 < score.standard_error < 0.05
-    assert abs(truth - other) > 0.2
-    assert run.best == score
+    assert abs(expected - other) > 0.2
+    assert run.selection.best == score
     assert torch.equal(parameters(run.target), torch.cat([value.flatten() for value in average]))
 
 
@@ -94,23 +69,23 @@ def test_a_walk_is_the_same_however_it_is_cut_and_whenever_it_is_made() -> None:
     how = ValidationSettings(31, chains=6, sampler=Gibbs("systematic"))
     found = []
     for piece in (1, 7, 100):
-        walk = Validation(machine(), HELD_OUT, how, seed=2)
-        walk.begin(17, list(machine().parameters()))
+        walk = Validation(rbm(), HELD_OUT, how, seed=2)
+        walk.begin(17, list(rbm().parameters()))
         score = None
         while score is None:
             score = walk.advance(piece)
         assert not walk.underway
         found.append(score)
     assert found[0] == found[1] == found[2]
-    other = Validation(machine(), HELD_OUT, how, seed=2)
-    other.begin(18, list(machine().parameters()))
+    other = Validation(rbm(), HELD_OUT, how, seed=2)
+    other.begin(18, list(rbm().parameters()))
     assert other.advance(100) != found[0]
 
 
 def test_no_more_than_the_first_images_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     def scored(images: Tensor) -> float:
-        walk = Validation(machine(), images, ValidationSettings(5, chains=4), seed=2)
-        walk.begin(1, list(machine().parameters()))
+        walk = Validation(rbm(), images, ValidationSettings(5, chains=4), seed=2)
+        walk.begin(1, list(rbm().parameters()))
         score = walk.advance(5)
         assert score is not None
         return score.log_likelihood
@@ -118,7 +93,7 @@ def test_no_more_than_the_first_images_are_scored(monkeypatch: pytest.MonkeyPatc
     all_of_them, seven = scored(HELD_OUT), scored(HELD_OUT[:7])
     monkeypatch.setattr(validation_module, "IMAGES", 7)
     assert scored(HELD_OUT) == seven != all_of_them
-    gap = machine().log_prob(HELD_OUT.double()).mean() - machine().log_prob(HELD_OUT[:7].double()).mean()
+    gap = rbm().log_prob(HELD_OUT.double()).mean() - rbm().log_prob(HELD_OUT[:7].double()).mean()
     assert all_of_them - seven == pytest.approx(float(gap), abs=1e-12)
 
 
@@ -146,8 +121,8 @@ def test_the_best_average_is_the_model_in_the_end(
     run = training(validate_every=5)
     run.advance(15)
     assert run.finished
-    assert [score.iteration for score in run.scores] == [5, 10, 12]
-    assert run.best == run.scores[best]
+    assert [score.iteration for score in run.selection.scores] == [5, 10, 12]
+    assert run.selection.best == run.selection.scores[best]
     assert torch.equal(parameters(run.target), seen[best])
     assert not torch.equal(seen[0], seen[1])
     run.advance(3)
@@ -156,22 +131,15 @@ def test_the_best_average_is_the_model_in_the_end(
 
 def test_the_records_hold_what_was_found_since_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(monkeypatch, {4: -4.0, 8: -3.0, 12: -2.0})
-    how = TrainingSettings("pcd", 1, 12, 10, 7, averaging=0.5, validate_every=4)
-    run = Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, records=3)
-    few = Training(machine(), DMALA(0.3), TrainingImages(images(), HELD_OUT), how, 5, records=1)
+    run, few = (training(averaging=0.5, cd_steps=1, records=records) for records in (3, 1))
     run.advance(100)
     few.advance(100)
-    assert [
-        (
-            r["iteration"],
-            r["values"]["validation_log_likelihood"],
-            r["values"]["validation_log_likelihood_se"],
-        )
-        for r in run.history
-    ] == [(4, -4.0, 0.1), (8, -3.0, 0.1), (12, -2.0, 0.1)]
-    assert [r["values"]["validation_log_likelihood"] for r in few.history] == [-2.0]
-    assert len(few.scores) == 3
-    assert 0 < run.validation_seconds < run.seconds
+    names = ("validation_log_likelihood", "validation_log_likelihood_se")
+    found = [(r["iteration"], *(r["values"][name] for name in names)) for r in run.history.records]
+    assert found == [(4, -4.0, 0.1), (8, -3.0, 0.1), (12, -2.0, 0.1)]
+    assert [r["values"][names[0]] for r in few.history.records] == [-2.0]
+    assert len(few.selection.scores) == 3
+    assert 0 < run.selection.seconds < run.seconds
 
 
 def test_validation_changes_nothing_of_the_learning() -> None:
@@ -180,12 +148,11 @@ def test_validation_changes_nothing_of_the_learning() -> None:
     without.advance(12)
     with_it.advance(1000)
     assert with_it.finished
-    assert with_it.evaluations == without.evaluations
+    assert with_it.chains.evaluations == without.chains.evaluations
     assert torch.equal(with_it.samples(7), without.samples(7))
-    for one, other in zip(with_it.optimiser.average, without.optimiser.average, strict=True):
-        assert torch.equal(one, other)
-    assert not without.scores
-    assert without.best is None
+    assert_same(with_it.optimiser.average, without.optimiser.average)
+    assert not without.selection.scores
+    assert without.selection.best is None
 
 
 def test_a_likelihood_above_zero_stops_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,158 +166,30 @@ def test_a_likelihood_above_zero_stops_the_training(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_a_model_with_nan_is_found_before_its_validation() -> None:
+@pytest.mark.parametrize("where", ["model", "average"])
+def test_values_that_are_not_finite_stop_the_training(where: str) -> None:
+    """A NaN in the model is found before its validation begins, one in the average by the weights."""
     run = training()
-    run.advance(3)
-    run.target.weight.data[0, 0] = torch.nan
-    with pytest.raises(TrainingError, match="iteration 4, where the loss is not finite"):
+    run.advance(3 if where == "model" else 4)
+    said = "iteration 4, where the loss is not finite"
+    if where == "model":
+        run.target.weight.data[0, 0] = torch.nan
+    else:
+        assert run.selection.validation is not None
+        run.selection.validation.begin(4, [torch.full_like(p, torch.nan) for p in run.target.parameters()])
+        said = "iteration 4, where the validation has failed: importance weights"
+    with pytest.raises(TrainingError, match=said):
         run.advance(100)
 
 
-def test_weights_that_are_not_finite_stop_the_training() -> None:
-    run = training()
-    run.advance(4)
-    assert run._scoring is not None
-    run._scoring.begin(4, [torch.full_like(p, torch.nan) for p in run.target.parameters()])
-    with pytest.raises(
-        TrainingError, match="iteration 4, where the validation has failed: importance weights"
-    ):
-        run.advance(100)
-
-
-# --- what is refused ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"temperatures": 0}, "temperatures must be a whole number of at least 2 or a schedule"),
-        ({"schedule": "log"}, "schedule must be one of linear, pieces, sigmoid, 'log' was given"),
-        ({"chains": 1}, "chains must be a whole number of at least 2, 1 was given"),
-        ({"sampler": DULA(0.1)}, "annealing needs an exact kernel"),
-        ({"sampler": tunable(DMALA)}, "DMALA has step_size left to tuning"),
-        ({"sampler": ParallelTempering(Gibbs(), ladder=[1.0, 0.5])}, "has several replicas"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said) as raised:
-        ValidationSettings(**given)
-    assert "\n" not in str(raised.value)
-
-
-def test_what_cannot_be_validated_is_refused() -> None:
-    how = TrainingSettings("pcd", 1, 4, 10, 7, validate_every=2)
-    for held_out in (None, HELD_OUT[:0]):
-        with pytest.raises(
-            ValueError, match="validate_every needs validation images, of which there are none"
-        ):
-            Training(machine(), DMALA(0.3), TrainingImages(images(), held_out), how, 0)
-    model = machine()
-    model.space = Real(PIXELS)  # type: ignore[assignment]
+@pytest.mark.parametrize("held_out", [None, HELD_OUT[:0]])
+def test_what_cannot_be_validated_is_refused(held_out: Tensor | None) -> None:
+    with pytest.raises(ValueError, match="validate_every needs validation images, of which there are none"):
+        training(held_out=held_out)
+    model = rbm()
+    model.space = Real(8)  # type: ignore[assignment]
     with pytest.raises(ValueError, match="annealing needs a binary, ordinal or categorical space"):
         Validation(model, HELD_OUT, ValidationSettings(5), 0)
-
-
-LEARN = (
-    "scale=smoke",
-    "task=learn",
-    "target=rbm",
-    "target.dataset=digits",
-    "target.n_hidden=4",
-    "sampler=gibbs",
-)
-SAMPLER = "task.validation.sampler"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (
-            "task.validate_every=0",
-            "task.validate_every must be null or a whole number of at least 1, 0 was given.",
-        ),
-        ("task.buffer=50", "task.buffer must be at least the number of chains, 100, 50 was given."),
-        ("task.buffer=0", "task.buffer must be null or a whole number of at least 1, 0 was given."),
-        ("task.reinitialisation=2", "task.reinitialisation must be a number from 0 to 1, 2 was given."),
-        ("task.warm_up=-1", "task.warm_up must be a whole number of at least 0, -1 was given."),
-        ("task.gradient_penalty=x", "task.gradient_penalty must be a number of at least 0, 'x' was given."),
-        ("task.energy_penalty=-1", "task.energy_penalty must be a number of at least 0, -1 was given."),
-        ("task.validation=null", "task.validation must be a group of keys, None was given."),
-        (
-            "task.validation.temperatures=1",
-            "task.validation.temperatures must be a whole number of at least 2",
-        ),
-        (
-            "task.validation.chains=1",
-            "task.validation.chains must be a whole number of at least 2, 1 was given.",
-        ),
-        ("task.validation.schedule=log", "task.validation.schedule must be one of linear, pieces, sigmoid"),
-        ("+task.validation.chain=1", "Unknown key 'task.validation.chain'; did you mean 'chains'?"),
-        ("task.validation.sampler=null", "task.validation.sampler must be a group of keys, None was given."),
-        (f"{SAMPLER}.step_size=-1", "task.validation.sampler.step_size must be a positive number or 'auto'"),
-        (f"{SAMPLER}.step_size=auto", "task.validation: annealing needs an exact kernel"),
-        (f"{SAMPLER}._target_=targets.models.rbm.RBM", "task.validation.sampler"),
-    ],
-)
-def test_a_key_is_refused_in_one_sentence(given: str, said: str) -> None:
-    on = () if "validate_every" in given else ("task.validate_every=2",)
-    with pytest.raises(UserError) as raised:
-        recipe_of(compose([*LEARN, *on, given]), 0)
-    assert said in str(raised.value)
-    assert "\n" not in str(raised.value)
-
-
-def test_a_data_set_without_validation_images_is_refused(tmp_path: Path) -> None:
-    import numpy as np
-
-    path = tmp_path / "plain.npz"
-    np.savez(path, train=images(120).numpy(), test=images(20, 3).numpy())
-    config = compose([*LEARN, f"target.dataset={path}", "task.validate_every=2"])
-    recipe = recipe_of(config, 0)
-    with pytest.raises(UserError, match=r"task.validate_every must be null for .*, which has no validation"):
-        data_of(recipe, config)
-
-
-# --- names ----------------------------------------------------------------------------------------------
-
-
-def test_a_later_key_at_its_default_is_no_part_of_a_name() -> None:
-    """Models and runs that were named before the keys came keep their names."""
-    plain = compose(LEARN)
-    recipe = recipe_of(plain, 0)
-    assert not {*LATER, "validation"} & set(recipe.content["training"])
-    ids = {recipe.model_id: "plain"}
-    same = recipe_of(compose([*LEARN, "task.validation.chains=7", "task.buffer=null"]), 0)
-    assert same.model_id in ids
-    assert run_ids(compose([*LEARN, "task.validation.chains=7"]), "cpu", [0]) == run_ids(plain, "cpu", [0])
-    changes = [
-        ("task.buffer=200",),
-        ("task.buffer=200", "task.reinitialisation=0.1"),
-        ("task.warm_up=3",),
-        ("task.gradient_penalty=0.1",),
-        ("task.energy_penalty=0.1",),
-        ("task.validate_every=3",),
-        ("task.validate_every=3", "task.validation.chains=7"),
-        ("task.validate_every=3", "task.validation.sampler.step_size=0.2"),
-    ]
-    for change in changes:
-        other = recipe_of(compose([*LEARN, *change]), 0)
-        assert other.model_id not in ids, change
-        ids[other.model_id] = str(change)
-        json.dumps(other.content)
-        assert run_ids(compose([*LEARN, *change]), "cpu", [0]) != run_ids(plain, "cpu", [0])
-
-
-def test_essential_keeps_what_changes_something() -> None:
-    given = {"method": "pcd", "buffer": None, "warm_up": 0, "validation": {"chains": 3}, "energy_penalty": 0}
-    assert essential(given) == {"method": "pcd"}
-    given |= {"validate_every": 5, "warm_up": 2}
-    assert essential(given) == {
-        "method": "pcd",
-        "warm_up": 2,
-        "validate_every": 5,
-        "validation": {"chains": 3},
-    }
 
 
 def test_acs_may_move_the_chains_of_a_validation() -> None:
@@ -358,4 +197,4 @@ def test_acs_may_move_the_chains_of_a_validation() -> None:
     sampler = ACS(cycle_length=4, step_size=1.0, min_step_size=0.2, balancing=0.6)
     run = training(ValidationSettings(9, chains=4, sampler=sampler))
     run.advance(1000)
-    assert len(run.scores) == 3
+    assert len(run.selection.scores) == 3

@@ -19,7 +19,7 @@ from metrics.suite import MetricSuite
 from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
-from runner.store.draw_files import (
+from runner.store.array_files import (
     DRAWS,
     FRAME,
     IMAGES,

@@ -21,7 +21,7 @@ from metrics.statistics.inference import holm, interval, paired_p_value
 from runner import table as command
 from runner.execution.errors import UserError
 from runner.report.analysis.table_entries import Summary, summarise
-from runner.report.budget import budget_sentence, cost
+from runner.report.budget import budget_sentence, cost_of_runs
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.panel import PanelData
@@ -35,7 +35,7 @@ from runner.report.published import published_numbers
 from runner.report.record import record
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
-from runner.store.run_store import COLUMNS, Store
+from runner.store.run_store import Store
 
 EXPERIMENTS = ("pt_table1", "pt_table4", "pt_table5", "pt_figure2")
 
@@ -141,8 +141,7 @@ def finish(store: Store, run_id: str, seed: int, metrics: dict[str, Any], *, exa
     }
     fixed = {"schema": 1, "experiment": "e", "run_id": run_id, "target": "mog", "sampler": "a", "seed": seed}
     rows = [
-        dict.fromkeys(COLUMNS)
-        | fixed
+        fixed
         | {
             "step": step,
             "seconds": 0.1,
@@ -354,7 +353,7 @@ def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_pa
 
 def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> None:
     twice = Results(results.runs + results.runs)
-    assert cost(twice)["seconds"] == cost(results)["seconds"]
+    assert cost_of_runs(twice)["seconds"] == cost_of_runs(results)["seconds"]
     assert (twice.done, twice.expected) == (results.done, results.expected)
 
 

@@ -18,15 +18,13 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.statistics.inference import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
 from runner.report.analysis.comparison import compared
-from runner.report.analysis.floor import within_floor
-from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.analysis.table_entries import Summary, summarise, within_floor
 from runner.report.budget import budget, budget_sentence
 from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import FLOOR
-from runner.report.page.footnotes import LETTERS, Footnotes, mark
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
-from runner.report.page.legend import REDUCED
+from runner.report.page.legend import LETTERS, REDUCED, Footnotes, mark
 from runner.report.page.markdown import SUPERSCRIPT, markdown
 from runner.report.page.terminal import show_page
 from runner.report.published import PublishedNumbers

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.support.commands import Call, finished
+
 ROOT = Path(__file__).parents[3]
 
 SWEEP = [
@@ -63,27 +65,25 @@ def numbers(output: Path) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def basic(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     output = tmp_path_factory.mktemp("basic")
-    said = sweep(output)
-    assert said.returncode == 0, said.stderr
+    finished(output / "results", *SWEEP)
     rows = numbers(output)
     assert rows["run_id"].nunique() == 4
     return rows
 
 
 def same_as_basic(basic: pd.DataFrame, output: Path, *overrides: str, path: str = "") -> None:
-    """The launcher gives the basic launcher's rows, and has nothing to do the second time."""
+    """The launcher gives the basic launcher's rows."""
     said = sweep(output, *overrides, path=path)
     assert said.returncode == 0, said.stderr
     assert "4 runs done" in said.stdout
     pd.testing.assert_frame_equal(numbers(output), basic, check_exact=True)
 
 
-def test_joblib(basic: pd.DataFrame, tmp_path: Path) -> None:
+def test_joblib(basic: pd.DataFrame, tmp_path: Path, call: Call) -> None:
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="the extra joblib is not installed")
     same_as_basic(basic, tmp_path, "hydra/launcher=joblib")
-    again = sweep(tmp_path, "hydra/launcher=joblib")
-    assert again.returncode == 0
-    assert "0 runs done, 4 skipped" in again.stdout
+    again = call(*SWEEP, f"output_root={tmp_path / 'results'}", "hydra/launcher=joblib")
+    assert (again.status, again.out) == (0, "0 runs done, 4 skipped (done before).\n")
 
 
 def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from runner.execution.errors import UserError
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
-from tests.runner.conftest import Call
+from tests.support.commands import Call
 
 EXPERIMENT = """# @package _global_
 experiment: scaled

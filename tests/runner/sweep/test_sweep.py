@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,27 +12,7 @@ from runner.execution.errors import UserError
 from runner.store.run_store import Store
 from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
-from tests.runner.conftest import Call
-
-EXPERIMENT = """# @package _global_
-experiment: tiny
-sweep:
-  grid: {target: [bernoulli4, mog]}
-  rows:
-    - {row: Gibbs, sampler: gibbs}
-    - {row: "DMALA, fixed", sampler: dmala, sampler.step_size: [1, 2.5]}
-    - {row: PT, sampler: pt_gibbs, sampler.ladder: "[1,0.5,0]"}
-  overrides: {task.start: random, metric: "[tv,jump]", task.steps: 30, task.chains: 3}
-"""
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> str:
-    """The override that makes the experiment `tiny` known."""
-    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(EXPERIMENT)
-    return f"hydra.searchpath=[file://{tmp_path}/conf]"
+from tests.support.commands import Call
 
 
 def overrides(*lines: str) -> list[list[str]]:
@@ -165,13 +146,20 @@ class Breaks(Late):
 """
 
 
-def test_a_failed_run_does_not_stop_a_sweep(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+LATE_TARGET = "target._target_=late_targets.Late"
+
+
+@pytest.fixture
+def late_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "late_targets.py").write_text(LATE)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "late_targets", raising=False)
+
+
+@pytest.mark.usefixtures("late_targets")
+def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
     small = ("sampler=random_walk", "metric=jump", "task.steps=50", "task.chains=4", "seed=0,1")
-    ended = call("-m", "target._target_=late_targets.Late", "+target.bad=7,8", *small)
+    ended = call("-m", LATE_TARGET, "+target.bad=7,8", *small)
     assert ended.status == 1
     assert ended.out == "2 runs done, 2 failed.\n"
     assert "late_targets.Late gave NaN or infinity as a log density by step 50 (seed 0, 1)." in ended.err
@@ -185,16 +173,13 @@ def test_a_failed_run_does_not_stop_a_sweep(
     assert json.loads(failure)["error"] == "NotANumberError"
     assert not list(Path("outputs/runs").glob("*/checkpoint.pt"))
     # Repeating it tries the failed runs again, and no others.
-    assert call("-m", "target._target_=late_targets.Late", "+target.bad=7,8", *small).out == (
+    assert call("-m", LATE_TARGET, "+target.bad=7,8", *small).out == (
         "0 runs done, 2 skipped (done before), 2 failed.\n"
     )
 
 
-def test_a_failure_ends_with_its_last_lines(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "late_targets.py").write_text(LATE)
-    monkeypatch.syspath_prepend(str(tmp_path))
+@pytest.mark.usefixtures("late_targets")
+def test_a_failure_ends_with_its_last_lines(call: Call) -> None:
     target = ("target._target_=late_targets.Breaks", "+target.bad=9", "sampler=gibbs", "metric=jump")
     ended = call("-m", *target, "task.steps=50", "task.chains=4", "seed=0")
     assert ended.status == 1
@@ -202,22 +187,11 @@ def test_a_failure_ends_with_its_last_lines(
     assert len(ended.err.splitlines()) == 5
 
 
-def test_the_seeds_of_a_batch_that_are_well_go_on(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("late_targets")
+def test_the_seeds_of_a_batch_that_are_well_go_on(call: Call) -> None:
     """NaN is met by one chain in many: with few steps only some of the seeds meet it."""
-    (tmp_path / "late_targets.py").write_text(LATE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    ended = call(
-        "-m",
-        "target._target_=late_targets.Late",
-        "+target.bad=7",
-        "sampler=random_walk",
-        "metric=jump",
-        "task.chains=1",
-        "task.steps=5",
-        "seed=range(0,8)",
-    )
+    few = ("sampler=random_walk", "metric=jump", "task.chains=1", "task.steps=5", "seed=range(0,8)")
+    ended = call("-m", LATE_TARGET, "+target.bad=7", *few)
     assert ended.status == 1
     statuses = [Store("outputs").run(path.name).status() for path in Path("outputs/runs").iterdir()]
     assert sorted(set(statuses)) == ["done", "failed"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from matplotlib import pyplot
 from omegaconf import OmegaConf
 
-from runner.config.compose import power
+from runner.config.compose import compose, power
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Summary
 from runner.report.draw_figures import draw_figure
@@ -23,192 +21,160 @@ from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.table import experiment_shape
-from tests.runner.conftest import Call
+from runner.tasks.run_identity import run_ids
+from tests.support.commands import Call, assert_refused, measured, summary
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
+BERNOULLI = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
 
 
-def result(call: Call, folder: Path, *argv: str) -> dict[str, Any]:
-    """The summary of the one run of a command."""
-    ended = call(*argv)
+def result(call: Call, *argv: str) -> dict[str, float]:
+    """What the one run of a command measured, in an output root of its own."""
+    root = f"outputs{len(list(Path().iterdir()))}"
+    ended = call(*argv, f"output_root={root}")
     assert ended.status == 0, ended.err
-    before = {path.parent.name for path in (folder / "outputs/runs").glob("*/seen")}
-    (path,) = [
-        path for path in (folder / "outputs/runs").glob("*/summary.json") if path.parent.name not in before
-    ]
-    (path.parent / "seen").touch()
-    summary: dict[str, Any] = json.loads(path.read_text())
-    return summary
+    return measured(root)
 
 
-def test_a_kernel_on_a_small_target(call: Call, tmp_path: Path) -> None:
-    summary = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
-    values = summary["metrics"]
-    assert summary["sampler"] == "gibbs"
-    assert summary["exact"] is True
-    assert values["states"] == 16
-    assert values["reversible"] == 1
-    assert values["inverse_gap"] == pytest.approx(1 / values["spectral_gap"])
-    assert values["mixing_time"] <= values["mixing_time_bound"]
+def test_kernels_on_a_small_target(call: Call) -> None:
+    gibbs = result(call, *BERNOULLI)
+    about = summary("outputs0")
+    assert (about["sampler"], about["exact"]) == ("gibbs", True)
+    assert (gibbs["states"], gibbs["reversible"]) == (16, 1)
+    assert gibbs["inverse_gap"] == pytest.approx(1 / gibbs["spectral_gap"])
+    assert gibbs["mixing_time"] <= gibbs["mixing_time_bound"]
+    assert 1 < gibbs["autocorrelation_time"] <= gibbs["autocorrelation_time_bound"]
+    assert gibbs["autocorrelation_time_bound"] == pytest.approx(2 * gibbs["inverse_gap"] - 1)
     # Random scan: its eigenvalues are not negative, so modulus and gap are one.
-    assert values["second_modulus"] == pytest.approx(1 - values["spectral_gap"], abs=1e-9)
+    assert gibbs["second_modulus"] == pytest.approx(1 - gibbs["spectral_gap"], abs=1e-9)
+    # A systematic scan is measured in steps of the kernel.
+    scan = result(call, *BERNOULLI, "sampler.scan=systematic")
+    assert scan["reversible"] == 0
+    assert scan["mixing_time"] % 4 == 0
+    assert scan["second_modulus"] < 1
+    ladder = ("sampler=pt_dmala", "sampler.ladder=[1.0,0.3]", "sampler.step_size=0.5")
+    tempered = result(call, *BERNOULLI[:2], *ladder)
+    assert tempered["states"] == 256
+    assert tempered["spectral_gap"] > 0
 
 
-def test_a_scan_is_measured_in_steps_of_the_kernel(call: Call, tmp_path: Path) -> None:
-    command = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs", "sampler.scan=systematic")
-    values = result(call, tmp_path, *command)["metrics"]
-    assert values["reversible"] == 0
-    assert values["mixing_time"] % 4 == 0
-    assert values["second_modulus"] < 1
-
-
-def test_a_ladder_over_a_small_target(call: Call, tmp_path: Path) -> None:
-    command = ("sampler=pt_dmala", "sampler.ladder=[1.0,0.3]", "sampler.step_size=0.5")
-    summary = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", *command)
-    assert summary["metrics"]["states"] == 256
-    assert summary["metrics"]["spectral_gap"] > 0
-
-
-def test_the_anchors_of_reld(call: Call, tmp_path: Path) -> None:
-    ld = result(call, tmp_path, *SINGULAR, "task.method=ld", "task.grid=801")
-    assert ld["sampler"] == "ld"
-    assert ld["metrics"]["inverse_gap"] == pytest.approx(15.8, abs=0.05)
+def test_the_anchors_of_reld(call: Call) -> None:
+    ld = result(call, *SINGULAR, "task.method=ld", "task.grid=801")
+    assert summary("outputs0")["sampler"] == "ld"
+    assert ld["inverse_gap"] == pytest.approx(15.8, abs=0.05)
     scaled = [f"task.{key}='${{power:${{target.epsilon}},-1}}'" for key in ("tau", "rho")]
     for reference in ("phi", "tempered"):
         how = ("task.method=reld", f"task.reference={reference}", "task.grid=121", *scaled)
-        summary = result(call, tmp_path, *SINGULAR, *how)
-        assert 1.0 < summary["metrics"]["inverse_gap"] < 1.2
-        assert summary["metrics"]["rho"] == pytest.approx(1 / 0.3)
-        assert summary["metrics"]["inverse_gap_error"] < 0.01
+        reld = result(call, *SINGULAR, *how)
+        assert 1.0 < reld["inverse_gap"] < 1.2
+        assert reld["rho"] == pytest.approx(1 / 0.3)
+        assert reld["inverse_gap_error"] < 0.01
     how = ("task.method=mreld", "task.length=0.3", "task.levels=1", "task.grid=81")
-    assert result(call, tmp_path, *SINGULAR, *how)["metrics"]["inverse_gap"] == pytest.approx(1.02, abs=0.01)
+    assert result(call, *SINGULAR, *how)["inverse_gap"] == pytest.approx(1.02, abs=0.01)
 
 
-def test_what_theory_says_stands_beside(call: Call, tmp_path: Path) -> None:
+def test_what_theory_says_stands_beside(call: Call) -> None:
     narrow = ("target.epsilon=0.1", "task.length=0.1", "task.distance=2.0", "task.grid=1201")
-    found = {
-        method: result(call, tmp_path, *SINGULAR[:2], *narrow, f"task.method={method}")["metrics"]
+    ld, bound, barrier = (
+        result(call, *SINGULAR[:2], *narrow, f"task.method={method}")["inverse_gap"]
         for method in ("ld", "proposition1", "barrier")
-    }
-    assert found["proposition1"]["inverse_gap"] <= found["ld"]["inverse_gap"]
-    assert found["barrier"]["inverse_gap"] == pytest.approx(found["ld"]["inverse_gap"], rel=0.02)
+    )
+    assert bound <= ld
+    assert barrier == pytest.approx(ld, rel=0.02)
 
 
-def test_the_sampler_is_no_part_of_a_diffusions_run(call: Call, tmp_path: Path) -> None:
-    small = ("task.method=ld", "task.grid=101")
-    assert call(*SINGULAR, *small, "sampler=dmala").status == 0
-    again = call(*SINGULAR, *small, "sampler=gibbs", "metric=[acceptance]")
-    assert again.status == 0
-    assert len(list((tmp_path / "outputs/runs").iterdir())) == 1
+def test_the_sampler_is_no_part_of_a_diffusions_run() -> None:
+    ids = [
+        run_ids(compose([*SINGULAR, f"task.method={method}", *more]), "cpu", [0])
+        for method in ("ld", "kernel")
+        for more in (["sampler=dmala"], ["sampler=gibbs", "metric=[acceptance]"])
+    ]
+    assert ids[0] == ids[1] != ids[2] != ids[3]
 
 
-def test_gaps_within_modes_levels_and_lists(call: Call, tmp_path: Path) -> None:
-    kernel = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs", "sampler.scan=random")
-    listed = result(call, tmp_path, *kernel, "task.restrict=[[0,0,0,0],[0,0,0,1]]")["metrics"]
+def test_gaps_within_modes_levels_and_lists(call: Call) -> None:
+    listed = result(call, *BERNOULLI, "sampler.scan=random", "task.restrict=[[0,0,0,0],[0,0,0,1]]")
     # Two states that differ in one coordinate, chosen with probability 1/4: a flow of m b / (4 (m + b)) over
     # a variance of m b, m and b the masses.
     assert listed["restricted_gap_states"] == pytest.approx(0.25 / listed["restricted_mass_states"])
     levels = ("sampler=st_dmala", "sampler.ladder=[1.0,0.3]", "sampler.step_size=[0.5,0.9]")
-    held = result(call, tmp_path, *kernel[:2], *levels, "task.restrict=level")["metrics"]
-    masses = [held[f"restricted_mass_level_{level}"] for level in (0, 1)]
-    assert sum(masses) == pytest.approx(1.0)
+    held = result(call, *BERNOULLI[:2], *levels, "task.restrict=level")
+    assert sum(held[f"restricted_mass_level_{level}"] for level in (0, 1)) == pytest.approx(1.0)
     assert held["restricted_inverse_gap_level_1"] == pytest.approx(1 / held["restricted_gap_level_1"])
     # The hot level alone is faster than the whole, over the mass it has.
     assert held["restricted_gap_level_1"] > held["spectral_gap"]
     grid = (*SINGULAR, "task.method=ld", "task.grid=201")
-    cells = result(call, tmp_path, *grid, "task.restrict=mode")["metrics"]
+    cells = result(call, *grid, "task.restrict=mode")
     for mode in (0, 1):
         assert cells[f"restricted_gap_mode_{mode}"] == pytest.approx(2 / 0.09, rel=0.01)
         assert cells[f"restricted_mass_mode_{mode}"] == pytest.approx(0.5, abs=0.001)
-    ball = result(call, tmp_path, *grid, "task.restrict=ball", "task.radius=1.5")["metrics"]
+    ball = result(call, *grid, "task.restrict=ball", "task.radius=1.5")
     assert 0.9 < ball["restricted_mass_ball"] < 1
 
 
-def test_measured_times_stand_beside_those_of_the_gap(call: Call, tmp_path: Path) -> None:
-    values = result(call, tmp_path, "task=spectral_gap", "target=bernoulli4", "sampler=gibbs")["metrics"]
-    assert 1 < values["autocorrelation_time"] <= values["autocorrelation_time_bound"]
-    assert values["autocorrelation_time_bound"] == pytest.approx(2 * values["inverse_gap"] - 1)
-    found = result(call, tmp_path, *SINGULAR, "task.method=ld", "task.grid=401")["metrics"]
+def test_mixing_times_stand_beside_those_of_the_gap(call: Call) -> None:
+    found = result(call, *SINGULAR, "task.method=ld", "task.grid=401")
     # From one of two modes, of which the other holds half.
     assert found["mixing_time_from_heaviest"] == pytest.approx(found["inverse_gap"] * math.log(2), rel=0.02)
     assert found["mixing_time_from_heaviest"] <= found["mixing_time_from_heaviest_bound"]
     swaps = ("task.method=reld", "task.tau=3", "task.rho=3")
-    small = result(call, tmp_path, *SINGULAR, *swaps, "task.grid=31")["metrics"]
+    small = result(call, *SINGULAR, *swaps, "task.grid=31")
     assert small["mixing_time_from_heaviest"] <= small["mixing_time_from_heaviest_bound"]
-    large = result(call, tmp_path, *SINGULAR, *swaps, "task.grid=61")["metrics"]
+    large = result(call, *SINGULAR, *swaps, "task.grid=61")
     assert large["mixing_time_from_heaviest"] is None
     assert large["mixing_time_from_heaviest_bound"] > 0
 
 
 REFUSED = [
-    (("task.method=lld",), "task.method must be one of"),
-    (("task.method=reld", "task.tau=0"), "task.tau must be a positive number, 0 was given."),
-    (("task.method=reld", "task.reference=normal"), "task.reference must be one of phi, tempered"),
-    (("task.method=ld", "task.grid=2.5"), "task.grid must be a whole number of at least 9, 2.5 was given."),
-    (("task.method=mreld",), "task.length must be a positive number, None was given."),
-    (("task.method=proposition1", "task.length=0.3", "task.distance=2"), "needs a length of at most 0.125"),
-    (("target.d=3", "task.method=ld"), "a grid needs a target in one or two dimensions, this one has 3."),
-    (("target.d=2", "task.method=reld"), "GiB, more than memory=8; grid="),
-    (("sampler=random_walk",), "only discrete spaces can be enumerated"),
-    (("task.method=ld", "task.restrict=cell"), "task.restrict must be one of ball, level, mode, 'cell' was"),
-    (("task.method=ld", "task.restrict=ball"), "task.radius must be a positive number, None was given."),
-    (("task.method=ld", "task.restrict=level"), "task.restrict must be mode or ball for method=ld"),
-    (("task.method=ld", "task.restrict=[[0.5]]"), "task.restrict must be mode or ball on"),
-    (("task.method=barrier", "task.restrict=mode"), "task.restrict must be null for method=barrier"),
+    ("task.method=lld", "task.method must be one of"),
+    ("task.method=reld task.tau=0", "task.tau must be a positive number, 0 was given."),
+    ("task.method=reld task.reference=normal", "task.reference must be one of phi, tempered"),
+    ("task.method=ld task.grid=2.5", "task.grid must be a whole number of at least 9, 2.5 was given."),
+    ("task.method=mreld", "task.length must be a positive number, None was given."),
+    ("task.method=proposition1 task.length=0.3 task.distance=2", "needs a length of at most 0.125"),
+    ("target.d=3 task.method=ld", "a grid needs a target in one or two dimensions, this one has 3."),
+    ("target.d=2 task.method=reld", "GiB, more than memory=8; grid="),
+    ("sampler=random_walk", "only discrete spaces can be enumerated"),
+    ("task.method=ld task.restrict=cell", "task.restrict must be one of ball, level, mode, 'cell' was"),
+    ("task.method=ld task.restrict=ball", "task.radius must be a positive number, None was given."),
+    ("task.method=ld task.restrict=level", "task.restrict must be mode or ball for method=ld"),
+    ("task.method=ld task.restrict=[[0.5]]", "task.restrict must be mode or ball on"),
+    ("task.method=barrier task.restrict=mode", "task.restrict must be null for method=barrier"),
+]
+SUBSETS = [
+    ("task.restrict=level", "task.restrict=level needs simulated tempering, Gibbs has one level."),
+    ("task.restrict=[[0,1]]", "task.restrict must list states of "),
+    ("target=mog", "states are too many to enumerate with memory=8 GiB: "),
 ]
 
 
-@pytest.mark.parametrize(("given", "sentence"), REFUSED)
-def test_bad_input_is_refused_before_any_work(
-    call: Call, tmp_path: Path, given: tuple[str, ...], sentence: str
-) -> None:
-    ended = call(*SINGULAR, *given)
-    assert ended.status == 2
-    assert sentence in ended.err
-    assert ended.err.count("\n") == 1
-    assert list((tmp_path / "outputs/runs").iterdir()) == []
+def test_what_cannot_be_is_refused_before_any_matrix_is_built() -> None:
+    assert_refused(SINGULAR, REFUSED)
+    assert_refused(BERNOULLI, SUBSETS)
 
 
-BERNOULLI = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ("task.restrict=level", "task.restrict=level needs simulated tempering, Gibbs has one level."),
-        ("task.restrict=[[0,1]]", "task.restrict must list states of "),
-    ],
-)
-def test_subsets_that_are_none_of_a_kernels_are_refused(call: Call, given: str, sentence: str) -> None:
-    ended = call(*BERNOULLI, given)
-    assert ended.status == 2
-    assert sentence in ended.err
-    assert ended.err.count("\n") == 1
-
-
-def test_a_space_too_large_to_list_is_refused_with_one_that_fits(call: Call) -> None:
-    ended = call("task=spectral_gap", "target=mog", "sampler=gibbs")
-    assert ended.status == 2
-    assert "states are too many to enumerate with memory=8 GiB: " in ended.err
+@functools.cache
+def jobs_at(experiment: str, scale: str) -> list[Job]:
+    return experiment_jobs(experiment, [f"scale={scale}"])
 
 
 def test_a_power_in_the_configuration_follows_its_key() -> None:
     assert power(0.5, -2) == 4.0
     assert power("wide", -2) == "wide"
     assert power(-1.0, 0.5) == -1.0
-    (job, *_) = [
-        job
-        for job in experiment_jobs("reld_theorem1", ["scale=smoke"])
+    (config,) = [
+        job.config
+        for job in jobs_at("reld_theorem1", "smoke")
         if job.row == "ReLD, phi, d = 2" and job.config.target.epsilon == 0.4
     ]
-    assert job.config.task.tau == job.config.task.rho == pytest.approx(0.4**-2)
-    assert job.config.task.grid == 13
+    assert config.task.tau == config.task.rho == pytest.approx(0.4**-2)
+    assert config.task.grid == 13
 
 
 @pytest.mark.parametrize("experiment", ["reld_theorem1", "reld_proposition1"])
 def test_sweep_and_table_of_reld_fit(experiment: str, tmp_path: Path) -> None:
     shape = experiment_shape(experiment)
-    results = gather(experiment, shape, experiment_jobs(experiment, ["scale=quick"]), Store(tmp_path))
+    results = gather(experiment, shape, jobs_at(experiment, "smoke"), Store(tmp_path))
     assert {run.row for run in results.runs} == {row.row for row in shape.rows}
     assert {run.seed for run in results.runs} == {0}
     # At least a factor 4 in epsilon in one dimension.
@@ -229,7 +195,7 @@ TITLES = {0: "", 1: "one seed", 2: "mean and 95 % interval over seeds"}
 def test_what_is_not_random_is_not_averaged(experiment: str, seeds: int, tmp_path: Path) -> None:
     """No word of seeds, or of an interval over them, in the table and in the figure, where there are none."""
     shape = experiment_shape(experiment)
-    alone = gather(experiment, shape, smoke_jobs(experiment), Store(tmp_path)).runs
+    alone = gather(experiment, shape, jobs_at(experiment, "smoke"), Store(tmp_path)).runs
     again = tuple(replace(run, seed=1) for run in alone) if seeds == 2 else ()
     results = Results((*alone, *again))
     assert results.seeds == seeds
@@ -238,11 +204,6 @@ def test_what_is_not_random_is_not_averaged(experiment: str, seeds: int, tmp_pat
     page = draw_figure(shape.figures[0], shape, results)
     assert page.legends[0].get_title().get_text() == TITLES[seeds]
     pyplot.close(page)
-
-
-@functools.cache
-def smoke_jobs(experiment: str) -> list[Job]:
-    return experiment_jobs(experiment, ["scale=smoke"])
 
 
 def test_an_exponential_growth_is_fitted_as_one() -> None:

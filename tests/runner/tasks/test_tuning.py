@@ -1,4 +1,4 @@
-"""Tuned hyperparameters are an artefact: found once, shared, the same whoever finds them."""
+"""Tuned hyperparameters are a result of their own: found once and shared, the same in every process."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.progress import duration
-from tests.runner.conftest import Call
+from tests.support.commands import Call, summary
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
 
 
-def artefacts(root: Path) -> dict[str, dict[str, Any]]:
+def tuning_results(root: Path) -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text()) for path in root.glob("artefacts/*.json")}
 
 
 def test_the_runs_of_a_sweep_share_one(call: Call) -> None:
     assert call("-m", *SMALL, "sampler=dmala", "seed=[0],[1],[2,3]").status == 0
-    ((name, artefact),) = artefacts(Path("outputs")).items()
+    ((name, result),) = tuning_results(Path("outputs")).items()
     for path in Path("outputs/runs").glob("*/summary.json"):
         tuning = json.loads(path.read_text())["tuning"]
         assert tuning["artefact"] == name
-        assert tuning["hyperparameters"] == artefact["hyperparameters"]
-        assert tuning["seconds"] == artefact["seconds"] > 0
+        assert tuning["hyperparameters"] == result["hyperparameters"]
+        assert tuning["seconds"] == result["seconds"] > 0
         assert tuning["evaluations"] > 0
         assert {"report", "seconds"} <= set(tuning)
 
@@ -31,7 +31,7 @@ def test_the_runs_of_a_sweep_share_one(call: Call) -> None:
 def test_another_process_finds_the_same(call: Call) -> None:
     for root in ("one", "two"):
         call(*SMALL, "sampler=pt_dmala", "seed=5", f"output_root={root}")
-    one, two = (artefacts(Path(root)) for root in ("one", "two"))
+    one, two = (tuning_results(Path(root)) for root in ("one", "two"))
     assert [found["hyperparameters"] for found in one.values()] == [
         found["hyperparameters"] for found in two.values()
     ]
@@ -40,9 +40,8 @@ def test_another_process_finds_the_same(call: Call) -> None:
 
 def test_nothing_is_tuned_where_all_is_given(call: Call) -> None:
     call(*SMALL, "sampler=dmala", "sampler.step_size=1")
-    assert not artefacts(Path("outputs"))
-    (path,) = Path("outputs/runs").glob("*/summary.json")
-    assert json.loads(path.read_text())["tuning"] is None
+    assert not tuning_results(Path("outputs"))
+    assert summary()["tuning"] is None
 
 
 def test_a_duration_is_said_as_people_say_it() -> None:

@@ -10,7 +10,7 @@ import torch
 from metrics.discrepancy.tv import TV
 from metrics.metric import Context
 from metrics.suite import MetricSuite
-from runner.store.visit_files import LARGEST_SPACE, VISITS, load_visits, visits_file
+from runner.store.array_files import LARGEST_SPACE, VISITS, load_visits, visits_file
 from samplers.discrete.random_walk import RandomWalk
 from samplers.kernel import Info
 from targets.synthetic.bernoulli4 import Bernoulli4

@@ -43,7 +43,7 @@ def test_what_is_not_stated_says_so() -> None:
 
 def outcome(*figures: Figure, note: str = "") -> MeasuredFinding:
     return MeasuredFinding(
-        Finding("key", "A | title", "where", "source", lambda: figures, "by counting", note), figures, 0.1
+        Finding("key", "A | title", "where", "source", "by counting", note, lambda: figures), figures, 0.1
     )
 
 
@@ -100,7 +100,7 @@ def test_the_command_writes_a_table_a_page_and_a_figure(
 
     bars = tuple(Figure(name, near(0.2, 0.1), 0.2) for name in ("Metropolis", "released rule"))
     drawn = [
-        Finding(key, key, "where", "source", lambda: bars, "by counting")
+        Finding(key, key, "where", "source", "by counting", "", lambda: bars)
         for key in ("sixteen-states-dmala", "sixteen-states-dula")
     ]
     chosen = [of("printed-rules"), of("released-rule"), *drawn]
@@ -114,7 +114,7 @@ def test_the_command_writes_a_table_a_page_and_a_figure(
     with Image.open(folder / "swap_rules.png") as image:
         assert image.width > 1000
     failing = Finding(
-        "key", "title", "where", "source", lambda: [Figure("a", at_most(1), 2.0)], "by counting"
+        "key", "title", "where", "source", "by counting", "", lambda: [Figure("a", at_most(1), 2.0)]
     )
     monkeypatch.setattr(findings, "FINDINGS", [*chosen, failing])
     assert main([f"output_root={tmp_path}"]) == 1

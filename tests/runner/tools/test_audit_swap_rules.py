@@ -11,12 +11,18 @@ from metrics.enumeration.transition_matrix import (
     total_variation,
     transition_matrix,
 )
-from runner.tools.audit.defects.bimodal_chain import BETAS, STEP_SIZE, bimodal_chain
-from runner.tools.audit.defects.printed_rules import released_cold_distribution, swaps_with
-from runner.tools.audit.defects.released_acceptance import AcceptanceWithoutBeta, ReleasedAcceptance
+from runner.tools.audit.defects.broken_kernels import (
+    AcceptanceWithoutBeta,
+    ReleasedAcceptance,
+    released_cold_distribution,
+    swaps_with,
+)
 from runner.tools.audit.defects.released_run import released_step_size
-from runner.tools.audit.defects.swap_rule_bias import (
+from runner.tools.audit.defects.twelve_states import (
+    BETAS,
+    STEP_SIZE,
     acceptance_without_beta,
+    bimodal_chain,
     local_moves,
     printed_rules,
     released_rule,
@@ -25,7 +31,7 @@ from runner.tools.audit.defects.swap_rule_bias import (
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_rules import Released
+from samplers.tempering.swaps.swap_rules import ReleasedRule
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -34,7 +40,8 @@ INDEPENDENT = [0.0, 0.2618, 0.5588, 0.4950, 0.0756, 0.3665, 0.1602, 0.2938, 0.23
 
 
 def test_exact_figures_of_an_independent_program() -> None:
-    figures = [*printed_rules(), *released_rule(), *acceptance_without_beta(), *reverse_scaled_twice()]
+    findings = (printed_rules, released_rule, acceptance_without_beta, reverse_scaled_twice)
+    figures = [figure for finding in findings for figure in finding.measure()]
     assert [figure.measured for figure in figures] == pytest.approx(INDEPENDENT, abs=6e-5)
 
 
@@ -60,7 +67,7 @@ def test_the_released_rule_is_enumerated_as_it_steps(acceptance: type[Metropolis
     """
     target = bimodal_chain()
     kernel = acceptance(LangevinProposal(torch.tensor(STEP_SIZE, dtype=torch.float64)))
-    sampler = ParallelTempering(kernel, ladder=BETAS, swap=swaps_with(Released))
+    sampler = ParallelTempering(kernel, ladder=BETAS, swap=swaps_with(ReleasedRule))
     generator = torch.Generator().manual_seed(0)
     state = sampler.init(target, target.initial((2, 1, 50_000), generator), ONE)
     for _ in range(40):

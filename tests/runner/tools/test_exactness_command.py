@@ -12,11 +12,11 @@ import torch
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from runner.execution.command_line import reported
 from runner.tools.exactness.distances import LIMIT, distance
+from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.exactness_command import main
 from runner.tools.exactness.exactness_page import unproved, verdict
 from runner.tools.exactness.kernel_variants import KernelVariant, variants
 from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
-from runner.tools.exactness.small_targets import SPACES, log_quadratic, small_rbm
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
@@ -148,7 +148,7 @@ def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> No
 
 
 def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
-    found = distance([KernelVariant("dula", "step_size=1", DULA(1.0))], "binary", TARGET)
+    found = distance([KernelVariant("dula", DULA(1.0))], "binary", TARGET)
     biases = []
     for beta in (1.0, 0.5, 0.1):
         law = (beta * TARGET.log_prob(TARGET.space.states())).softmax(-1)
@@ -160,7 +160,7 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
 
 
 def test_all_positions_of_a_cycle_are_checked() -> None:
-    found = distance([KernelVariant("gibbs", "", Gibbs("systematic"))], "binary", TARGET)
+    found = distance([KernelVariant("gibbs", Gibbs("systematic"))], "binary", TARGET)
     assert found.checked == 3 * 3
 
 
@@ -170,7 +170,7 @@ def test_all_positions_of_a_cycle_are_checked() -> None:
 def test_a_false_claim_fails(name: str) -> None:
     kernel = KERNEL_MUTANTS[name]()
     assert kernel.exact
-    found = distance([KernelVariant("mutant", "", kernel)], "binary", TARGET)
+    found = distance([KernelVariant("mutant", kernel)], "binary", TARGET)
     assert found.fails
     assert verdict(found) == "CLAIM FAILS"
 
@@ -182,7 +182,7 @@ def test_a_claim_is_not_saved_by_a_density_that_is_nan() -> None:
         def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
             return theta.sum(-1) * torch.nan
 
-    found = distance([KernelVariant("dmala", "", DMALA(1.0))], "binary", Nan())
+    found = distance([KernelVariant("dmala", DMALA(1.0))], "binary", Nan())
     assert found.fails
 
 
@@ -206,7 +206,7 @@ def test_a_claim_that_cannot_be_checked_does_not_pass(
     said = capsys.readouterr().out
     assert f"Claimed but not checked on any space: {kernel}" in said
     assert "log_transition" in said
-    found = distance([KernelVariant("Silent", "", Gibbs())], "binary", TARGET)
+    found = distance([KernelVariant("Silent", Gibbs())], "binary", TARGET)
     assert unproved([found]) == []
 
 
@@ -281,9 +281,9 @@ def test_simulated_tempering_is_checked_on_levels_and_states() -> None:
 
 def test_simulated_tempering_around_an_inexact_kernel_is_biased() -> None:
     kernel = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
-    found = distance([KernelVariant("st_dula", "", kernel)], "binary", TARGET)
+    found = distance([KernelVariant("st_dula", kernel)], "binary", TARGET)
     assert found.bias is not None
     assert found.bias[0] > 0.01
     boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
     boasting.exact = True
-    assert distance([KernelVariant("st_dula", "", boasting)], "binary", TARGET).fails
+    assert distance([KernelVariant("st_dula", boasting)], "binary", TARGET).fails

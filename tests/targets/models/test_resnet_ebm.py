@@ -1,18 +1,22 @@
-"""The deep energy-based model against plain loops, finite differences and torch.distributions."""
+"""The deep energy-based model against its layers one by one."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import conv2d
 
 from targets.models import resnet_ebm
+from targets.models.residual_network import NetworkOptions
 from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams
+from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -41,96 +45,52 @@ def states(target: ResNetEBM, *batch: int, seed: int = 0) -> Tensor:
     return target.initial(batch, torch.Generator().manual_seed(seed)).to(target.data_mean)
 
 
-def swish(number: float) -> float:
-    return number / (1.0 + math.exp(-number))
+def by_layers(target: ResNetEBM, theta: Tensor) -> Tensor:
+    """U of states ``(number, n_visible)`` by settings D.1, layer by layer."""
+    weights = {name.removeprefix("network."): value for name, value in target.named_parameters()}
 
+    def convolved(maps: Tensor, name: str, stride: int = 1) -> Tensor:
+        kernel = weights[f"{name}.weight"]
+        return conv2d(maps, kernel, weights[f"{name}.bias"], stride, kernel.shape[-1] // 2)
 
-Maps = list[list[list[float]]]
+    def swish(maps: Tensor) -> Tensor:
+        return maps / (1.0 + (-maps).exp())
 
-
-def convolved(maps: Maps, weights: dict[str, Tensor], name: str, stride: int) -> Maps:
-    """A convolution by its definition, zeros around the image."""
-    kernel, bias = weights[f"{name}.weight"].tolist(), weights[f"{name}.bias"].tolist()
-    size, height, width = len(kernel[0][0]), len(maps[0]), len(maps[0][0])
-    result: Maps = []
-    for outward, offset in zip(kernel, bias, strict=True):
-        result.append([])
-        for row in range(0, height, stride):
-            result[-1].append([])
-            for column in range(0, width, stride):
-                total = offset
-                for inward, each in zip(outward, maps, strict=True):
-                    for down in range(size):
-                        for across in range(size):
-                            y, x = row + down - size // 2, column + across - size // 2
-                            if 0 <= y < height and 0 <= x < width:
-                                total += inward[down][across] * each[y][x]
-                result[-1][-1].append(total)
-    return result
-
-
-def by_loops(target: ResNetEBM, theta: Tensor) -> float:
-    """U of one state by D.1, number by number."""
-    weights = {name.removeprefix("network."): value for name, value in target.state_dict().items()}
-    height, width = target.shape
-    pixels = theta.tolist()
-    maps = [[pixels[row * width : (row + 1) * width] for row in range(height)]]
-    maps = convolved(maps, weights, "first", 1)
-    for place in range(target.blocks):
-        name, stride = f"blocks.{place}", 2 if place < target.halvings else 1
-        inner = convolved(maps, weights, f"{name}.first", stride)
-        inner = [[[swish(x) for x in row] for row in each] for each in inner]
-        inner = convolved(inner, weights, f"{name}.second", 1)
-        passed = convolved(maps, weights, f"{name}.shortcut", stride) if stride == 2 else maps
-        maps = [
-            [[swish(x + y) for x, y in zip(*rows, strict=True)] for rows in zip(*pair, strict=True)]
-            for pair in zip(inner, passed, strict=True)
-        ]
-    means = [sum(map(sum, each)) / (len(each) * len(each[0])) for each in maps]
-    unit, offset = weights["last.weight"][0].tolist(), float(weights["last.bias"])
-    output = offset + sum(w * mean for w, mean in zip(unit, means, strict=True))
-    for pixel, mean in zip(pixels, weights["data_mean"].tolist(), strict=True):
-        output += math.log(mean if pixel else 1.0 - mean)
-    return output
+    maps = convolved(theta.reshape(-1, 1, *target.shape), "first")
+    for place in range(target.options.blocks):
+        name, stride = f"blocks.{place}", 2 if place < target.options.halvings else 1
+        inner = convolved(swish(convolved(maps, f"{name}.first", stride)), f"{name}.second")
+        maps = swish(inner + (convolved(maps, f"{name}.shortcut", stride) if stride == 2 else maps))
+    output = maps.mean((-2, -1)) @ weights["last.weight"][0] + weights["last.bias"]
+    mean = target.data_mean
+    return output + (theta * mean.log() + (1.0 - theta) * (1.0 - mean).log()).sum(-1)
 
 
 @MODELS
-def test_u_is_what_loops_over_pixels_and_maps_give(size: str) -> None:
-    target = model(size)
+def test_values_and_gradients_are_those_of_the_layers_one_by_one(size: str) -> None:
+    target = model(size).requires_grad_(True)
     theta = states(target, 3)
     theta = torch.cat([theta, 1.0 - theta])  # so that every pixel is 0 somewhere and 1 somewhere
     assert (theta.mean(0) == 0.5).all()
-    expected = [by_loops(target, each) for each in theta]
-    torch.testing.assert_close(target.log_prob(theta).tolist(), expected, rtol=1e-12, atol=1e-10)
-
-
-def test_the_papers_size_has_the_papers_number_of_parameters() -> None:
-    target = ResNetEBM(784, width=64, blocks=8, halvings=2)
-    assert sum(parameter.numel() for parameter in target.parameters()) == 599_873
-    assert target.shape == (28, 28)
-
-
-@MODELS
-def test_the_gradient_is_that_of_finite_differences(size: str) -> None:
-    target = model(size)
-    theta, step = states(target, 2), 1e-5
+    parameters = list(target.parameters())
+    leaf = theta.clone().requires_grad_(True)
+    expected = by_layers(target, leaf)
+    slope, *slopes = torch.autograd.grad(expected.sum(), [leaf, *parameters])
+    value = target.log_prob(theta)
+    learned = torch.autograd.grad(value.sum(), parameters)
+    torch.testing.assert_close(learned, tuple(slopes), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-10)
     log_prob, grad = target.log_prob_and_grad(theta)
-    assert torch.equal(log_prob, target.log_prob(theta))
-    moved = step * torch.eye(target.n_visible, dtype=theta.dtype)
-    ahead, behind = (target.log_prob(theta.unsqueeze(-2) + sign * moved) for sign in (1.0, -1.0))
-    torch.testing.assert_close(grad, (ahead - behind) / (2.0 * step), rtol=1e-6, atol=1e-6)
+    assert torch.equal(log_prob, value.detach())
+    torch.testing.assert_close(grad, slope, rtol=1e-9, atol=1e-9)
 
 
-def test_the_base_term_is_the_log_probability_of_independent_pixels() -> None:
+def test_the_data_mean_is_shrunk_and_probabilities_are_normalised() -> None:
     target = model()
-    for parameter in target.parameters():
-        parameter.zero_()
     mean = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)
     torch.testing.assert_close(target.data_mean, 0.98 * mean + 0.01, rtol=0, atol=1e-15)
-    theta = target.space.states()
-    expected = torch.distributions.Bernoulli(target.data_mean).log_prob(theta).sum(-1)
-    torch.testing.assert_close(target.log_prob(theta), expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(target.probabilities(), expected.exp(), rtol=1e-10, atol=1e-15)
+    expected = by_layers(target, target.space.states()).softmax(0)
+    torch.testing.assert_close(target.probabilities(), expected, rtol=1e-10, atol=1e-15)
 
 
 def test_any_number_of_batch_axes_gives_the_same_numbers() -> None:
@@ -169,7 +129,7 @@ def test_float32_agrees_with_float64() -> None:
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-3)
 
 
-def test_bfloat16_is_for_the_convolutions_alone() -> None:
+def test_bfloat16_is_used_in_the_convolutions_only() -> None:
     exact = model("8 x 8", scale=1.0).float()
     target = model("8 x 8", scale=1.0, precision="bfloat16").float()
     seen: list[torch.dtype] = []
@@ -185,46 +145,18 @@ def test_bfloat16_is_for_the_convolutions_alone() -> None:
     assert not torch.equal(log_prob, expected)
 
 
-@pytest.mark.parametrize("size", ["8 x 8", "3 x 4"])
-def test_the_parameters_have_the_gradient_of_finite_differences(size: str) -> None:
-    target = model(size).requires_grad_(True)
-    theta = states(target, 6)
-    target.log_prob(theta).sum().backward()
-    for name, parameter in target.named_parameters():
-        assert parameter.grad is not None, name
-    direction = torch.Generator().manual_seed(0)
-    parameters = list(target.parameters())
-    moves = [torch.randn(p.shape, generator=direction, dtype=p.dtype) for p in parameters]
-    slope = sum(float((p.grad * move).sum()) for p, move in zip(parameters, moves, strict=True))  # type: ignore[operator]
-    found = []
-    for sign in (1e-6, -1e-6):
-        with torch.no_grad():
-            for parameter, move in zip(parameters, moves, strict=True):
-                parameter.add_(move, alpha=sign)
-            found.append(float(target.log_prob(theta).sum()))
-            for parameter, move in zip(parameters, moves, strict=True):
-                parameter.sub_(move, alpha=sign)
-    assert slope == pytest.approx((found[0] - found[1]) / 2e-6, rel=1e-6)
-
-
-def test_a_value_and_its_gradient_ask_the_parameters_for_nothing() -> None:
-    target = model().requires_grad_(True)
-    log_prob, grad = target.log_prob_and_grad(states(target, 2))
-    assert not log_prob.requires_grad
-    assert not grad.requires_grad
-    assert all(parameter.grad is None for parameter in target.parameters())
-
-
-def test_no_evaluation_waits_for_the_device() -> None:
-    target = model("8 x 8")
+def test_an_evaluation_neither_synchronises_with_the_host_nor_differentiates_the_parameters() -> None:
+    target = model("8 x 8").requires_grad_(True)
     theta = states(target, 1, 5)
     with NoHostSync():
         target.log_prob(theta)
-        target.log_prob_and_grad(theta)
+        found = target.log_prob_and_grad(theta)
         target.initial((1, 5), Streams([0], "start"))
+    assert not any(each.requires_grad for each in found)
+    assert all(parameter.grad is None for parameter in target.parameters())
 
 
-def test_the_seed_makes_the_weights_and_the_global_generator_does_not() -> None:
+def test_weights_depend_on_their_seed_alone_and_have_the_papers_number() -> None:
     torch.manual_seed(0)
     before = torch.get_rng_state()
     one = ResNetEBM(64, width=4, blocks=2, seed=3)
@@ -236,12 +168,15 @@ def test_the_seed_makes_the_weights_and_the_global_generator_does_not() -> None:
         assert not torch.equal(tensor, other.network.state_dict()[name])
         inputs = one.network.state_dict()[name.replace("bias", "weight")][0].numel()
         assert float(tensor.abs().max()) <= inputs**-0.5
-    wide = ResNetEBM(784, seed=0).network.state_dict()["blocks.5.first.weight"]
+    paper = ResNetEBM(784, seed=0)
+    assert sum(parameter.numel() for parameter in paper.parameters()) == 599_873
+    assert paper.shape == (28, 28)
+    wide = paper.network.state_dict()["blocks.5.first.weight"]
     # 36,864 uniform numbers: their root mean square is within 6 standard deviations, false alarm 1e-8.
     assert float(wide.square().mean()) * 3 * 576 == pytest.approx(1.0, abs=6 * math.sqrt(0.8 / 36_864))
 
 
-def test_first_states_have_the_mean_of_the_base_term() -> None:
+def test_initial_states_have_the_mean_of_the_base_term() -> None:
     """Each of 12 means of 100,000 bits within Hoeffding's band; false alarm 1e-6."""
     target, draws = model(), 100_000
     theta = states(target, draws, seed=5)
@@ -250,17 +185,12 @@ def test_first_states_have_the_mean_of_the_base_term() -> None:
     assert (theta.mean(0) - target.data_mean).abs().max() <= band
 
 
-def test_compilation_is_left_alone_on_the_cpu() -> None:
-    target = ResNetEBM(9, width=2, blocks=1, halvings=1, compile=True)
-    target.log_prob(states(target, 2))
-    assert target.network._compiled_call_impl is None
-
-
-def test_the_network_compiles_as_one_graph_and_is_kept_as_before() -> None:
-    """What a CUDA device compiles, traced here by a backend that needs no compiler."""
-    target = model("8 x 8")
+def test_the_network_compiles_as_one_graph_and_its_weights_keep_their_names() -> None:
+    """What a CUDA device compiles, traced here by a backend that needs no compiler; never on the CPU."""
+    target = model("4 x 6", compile=True)
     theta, names = states(target, 3), list(target.state_dict())
     expected = target.log_prob_and_grad(theta)
+    assert target.network._compiled_call_impl is None
     target.network.compile(backend="aot_eager", fullgraph=True)
     for one, other in zip(target.log_prob_and_grad(theta), expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
@@ -277,23 +207,28 @@ def test_the_network_compiles_as_one_graph_and_is_kept_as_before() -> None:
         ({"blocks": -1}, "blocks must be a whole number of at least 0, -1 was given"),
         ({"halvings": True}, "halvings must be a whole number of at least 0, True was given"),
         ({"halvings": 3}, "halvings must be at most blocks=2, 3 was given"),
-        ({"shape": (4, 4)}, r"shape must be the height and width of an image of 12 pixels .* \(4, 4\) was"),
+        ({"shape": (4, 4)}, "of an image of 12 pixels (n_visible), (4, 4) was given"),
         ({"shape": (12,)}, "shape must be the height and width"),
         ({"shape": (-3, -4)}, "shape must be the height and width"),
         ({"shape": "3x4"}, "shape must be the height and width"),
         ({"shape": None}, "shape must be given where n_visible is no square number, n_visible=12 was given"),
         ({"precision": "float16"}, "precision must be float32 or bfloat16, 'float16' was given"),
         ({"compile": "yes"}, "compile must be true or false, 'yes' was given"),
-        ({"mean": torch.zeros(11)}, r"mean must have the shape \(12,\), \(11,\) was given"),
+        ({"mean": torch.zeros(11)}, "mean must have the shape (12,), (11,) was given"),
         ({"mean": torch.full((12,), 1.5)}, "mean must be between 0 and 1"),
         ({"mean": torch.full((12,), math.nan)}, "mean must be between 0 and 1"),
     ],
 )
-def test_what_no_network_can_be_built_from_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        ResNetEBM(**{**SIZES["3 x 4"], **options})
+def test_bad_options_are_refused(options: dict[str, Any], said: str) -> None:
+    assert said in error_message(ValueError, ResNetEBM, **{**SIZES["3 x 4"], **options})
 
 
 def test_images_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match="theta must have 12 pixels, as the network expects, 16 were given"):
-        model().log_prob(torch.zeros(2, 16, dtype=torch.float64))
+    said = error_message(ValueError, model().log_prob, torch.zeros(2, 16, dtype=torch.float64))
+    assert said == "theta must have 12 pixels, as the network expects, 16 were given"
+
+
+def test_the_signature_names_all_options() -> None:
+    """From it, the runner knows the keys of a configuration."""
+    names = list(inspect.signature(ResNetEBM).parameters)
+    assert names == [*("n_visible", "mean", "seed", "shape"), *inspect.signature(NetworkOptions).parameters]

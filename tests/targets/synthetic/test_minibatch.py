@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 from targets.randomness import Streams
 from targets.spaces import Binary
 from targets.synthetic.minibatch import MinibatchLogistic, signed_covariates
+from tests.support.error_message import error_message
 
 TINY = {"d": 3, "data": 6, "minibatch": 3, "scale": 1.5, "data_seed": 1}
 
@@ -65,7 +67,7 @@ def test_noise_is_fresh_at_every_call_and_in_every_chain() -> None:
     assert torch.cat([first, second]).unique().numel() == 160
 
 
-def test_a_seed_sees_the_same_noise_alone_and_beside_others_with_replicas_in_front() -> None:
+def test_the_noise_of_a_seed_does_not_depend_on_the_batch() -> None:
     target = MinibatchLogistic()
     theta = target.initial((3, 2, 5), torch.Generator().manual_seed(0))
     together = target.noisy_log_prob(theta, Streams([4, 9], "chain"))
@@ -84,7 +86,7 @@ def test_the_gradient_is_that_of_the_log_likelihood() -> None:
     assert torch.allclose(grad, slope, rtol=0, atol=1e-13)
 
 
-def test_the_data_depend_on_their_seed_alone() -> None:
+def test_data_depend_on_their_seed_alone() -> None:
     before = torch.get_rng_state()
     first, again, other = (MinibatchLogistic(data_seed=seed).probabilities() for seed in (0, 0, 1))
     assert torch.equal(first, again)
@@ -93,18 +95,20 @@ def test_the_data_depend_on_their_seed_alone() -> None:
     assert MinibatchLogistic().space == Binary(6)
 
 
+RANGE = "minibatch must be a whole number from 1 to data=100,"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "said"),
     [
-        ({"minibatch": 0}, "minibatch must be a whole number from 1 to data=100, 0 was given"),
-        ({"minibatch": 101}, "minibatch must be a whole number from 1 to data=100, 101 was given"),
-        ({"minibatch": 2.5}, "minibatch must be a whole number from 1 to data=100, 2.5 was given"),
-        ({"data": 0}, "data must be a positive whole number, 0 was given"),
-        ({"scale": 0}, "scale must be a positive number, 0 was given"),
-        ({"scale": math.nan}, "scale must be a positive number, nan was given"),
-        ({"scale": "wide"}, "scale must be a positive number, 'wide' was given"),
+        ({"minibatch": 0}, f"{RANGE} 0"),
+        ({"minibatch": 101}, f"{RANGE} 101"),
+        ({"minibatch": 2.5}, f"{RANGE} 2.5"),
+        ({"data": 0}, "data must be a whole number of at least 1, 0"),
+        ({"scale": 0}, "scale must be a positive number, 0"),
+        ({"scale": math.nan}, "scale must be a positive number, nan"),
+        ({"scale": "wide"}, "scale must be a positive number, 'wide'"),
     ],
 )
-def test_settings_that_make_no_model_are_refused(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MinibatchLogistic(**arguments)  # type: ignore[arg-type]
+def test_bad_settings_are_refused(arguments: dict[str, Any], said: str) -> None:
+    assert error_message(ValueError, MinibatchLogistic, **arguments) == f"{said} was given"

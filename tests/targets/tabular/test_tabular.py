@@ -16,16 +16,9 @@ from targets.datasets.dataset import DataError
 from targets.tabular import adult, blog, breast_cancer, compas, news
 from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
 from targets.tabular.tabular_data import TabularData
-from tests.support.small_tables import (
-    COMPAS_HEADER,
-    adult_rows,
-    blog_rows,
-    compas_rows,
-    news_rows,
-    write,
-)
-
-PUBLISHED = "somewhere"
+from tests.support.error_message import error_message
+from tests.support.real_sets import ROOT, described
+from tests.support.small_tables import COMPAS_HEADER, adult_rows, blog_rows, compas_rows, news_rows, write
 
 
 def known(train: int, test: int, note: str | None = None) -> list[dict[str, Any]]:
@@ -33,30 +26,29 @@ def known(train: int, test: int, note: str | None = None) -> list[dict[str, Any]
     return [{"train": 1, "test": 1}, {"train": train, "test": test, "note": note}]
 
 
+def form(train: int, test: int, seed: int = 0, note: str | None = None) -> Any:
+    """The arguments that all loaders share."""
+    return {"published": "somewhere", "split_seed": seed, "variants": known(train, test, note)}
+
+
 def read_compas(root: Path, train: int = 96, test: int = 24, seed: int = 0) -> TabularData:
-    return compas.load_compas(
-        str(root), split_seed=seed, file="c.csv", published=PUBLISHED, variants=known(train, test)
-    )
+    return compas.load_compas(str(root), file="c.csv", **form(train, test, seed))
 
 
-def read_news(root: Path, train: int = 96, test: int = 24) -> TabularData:
-    return news.load_news(
-        str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=known(train, test)
-    )
+def read_news(root: Path, note: str | None = None) -> TabularData:
+    return news.load_news(str(root), file="n.csv", **form(96, 24, note=note))
 
 
 def read_adult(root: Path, train: int = 120, test: int = 30) -> TabularData:
-    files = {"train": "a.data", "test": "a.test"}
-    return adult.load_adult(
-        str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test)
-    )
+    return adult.load_adult(str(root), files={"train": "a.data", "test": "a.test"}, **form(train, test))
 
 
 def read_blog(root: Path, train: int = 120, test: int = 30) -> TabularData:
-    files = {"train": "train.csv", "test": "test.csv"}
-    return blog.load_blog(
-        str(root), split_seed=0, files=files, published=PUBLISHED, variants=known(train, test)
-    )
+    return blog.load_blog(str(root), files={"train": "train.csv", "test": "test.csv"}, **form(train, test))
+
+
+def outcomes(data: TabularData) -> torch.Tensor:
+    return torch.cat([part.outcome for part in data.parts.values()])
 
 
 def write_adult(root: Path, train: list[list[Any]], test: list[list[Any]]) -> None:
@@ -79,7 +71,7 @@ READERS = [read_compas, read_news, read_adult, read_blog]
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_every_set_is_scaled_by_its_training_rows_and_a_hundredth_of_them_is_held_out(
+def test_sets_are_scaled_by_their_training_rows_and_hold_out_a_hundredth_of_them(
     root: Path, read: Callable[[Path], TabularData]
 ) -> None:
     data = read(root)
@@ -89,9 +81,7 @@ def test_every_set_is_scaled_by_its_training_rows_and_a_hundredth_of_them_is_hel
     zeros, ones = torch.zeros(data.features).double(), torch.ones(data.features).double()
     torch.testing.assert_close(data.train.inputs.mean(0), zeros, atol=1e-12, rtol=0)
     torch.testing.assert_close(data.train.inputs.std(0, correction=0), ones, atol=1e-12, rtol=0)
-    everything = torch.cat([part.outcome for part in data.parts.values()])
-    assert everything.min() == 0
-    assert everything.max() == 1
+    assert (outcomes(data).min(), outcomes(data).max()) == (0, 1)
 
 
 def test_compas_keeps_what_propublica_keeps(tmp_path: Path) -> None:
@@ -113,11 +103,9 @@ def test_compas_keeps_what_propublica_keeps(tmp_path: Path) -> None:
     assert data.features == 10, "five numbers, three races, two sexes"
     kept = rows[6:]
     order = np.random.RandomState(5).permutation(34)
-    outcome = [float(kept[at][place["two_year_recid"]]) for at in order]
-    found = [*data.train.outcome.tolist(), *data.validation.outcome.tolist(), *data.test.outcome.tolist()]
-    assert found == outcome
+    assert outcomes(data).tolist() == [float(kept[at][place["two_year_recid"]]) for at in order]
     first = [kept[at][COMPAS_HEADER.index("priors_count")] for at in order]
-    column = torch.cat([part.inputs[:, 0] for part in (data.train, data.validation, data.test)])
+    column = torch.cat([part.inputs[:, 0] for part in data.parts.values()])
     ranks = torch.tensor(first).double()
     ranks = (ranks - ranks[:26].mean()) / ranks[:26].std(correction=0)
     torch.testing.assert_close(column, ranks, atol=1e-12, rtol=0)
@@ -142,11 +130,9 @@ def test_another_seed_splits_otherwise_and_the_same_seed_the_same(root: Path) ->
 def test_news_predicts_the_logarithm_of_the_shares(root: Path) -> None:
     data = read_news(root)
     assert data.features == 58
-    shares = np.array([float(row[-1]) for row in news_rows(120)[1:]])
-    expected = (np.log(shares) - np.log(shares).min()) / np.log(shares.max() / shares.min())
-    found = torch.cat([data.train.outcome, data.validation.outcome, data.test.outcome])
-    expected_here = torch.tensor(expected[numpy_permutation(120, 0)])
-    torch.testing.assert_close(found, expected_here, atol=1e-14, rtol=0)
+    logs = np.log([float(row[-1]) for row in news_rows(120)[1:]])
+    expected = torch.tensor(((logs - logs.min()) / np.ptp(logs))[numpy_permutation(120, 0)])
+    torch.testing.assert_close(outcomes(data), expected, atol=1e-14, rtol=0)
 
 
 def test_adult_leaves_out_unknown_entries_and_education(tmp_path: Path) -> None:
@@ -180,23 +166,19 @@ def test_features_without_variation_in_the_training_rows_are_dropped() -> None:
     assert all(part.inputs.isfinite().all() for part in data.parts.values())
 
 
-def test_fewer_rows_are_the_first_and_are_noted(root: Path) -> None:
+def test_fewer_rows_are_the_first_and_the_note_says_so(root: Path) -> None:
     whole = read_compas(root)
     assert whole.first(None) is whole
     assert whole.first(95) is whole
+    for wrong in (0, -1, 2.5, True, "many"):
+        said = error_message(DataError, whole.first, wrong)
+        assert said.startswith("rows must be null or a whole number of at least 1, ")
     some = whole.first(30)
     assert torch.equal(some.train.inputs, whole.train.inputs[:30])
     assert torch.equal(some.test.outcome, whole.test.outcome)
     assert torch.equal(some.validation.inputs, whole.validation.inputs)
     assert some.note == "budget: 30 of 95 training rows and 24 of 24 test rows"
-    for wrong in (0, -1, 2.5, True, "many"):
-        with pytest.raises(DataError, match="rows must be null or a whole number of at least 1"):
-            whole.first(wrong)  # type: ignore[arg-type]
-
-
-def test_a_note_of_the_set_stays_beside_that_of_the_budget(root: Path) -> None:
-    variants = known(96, 24, "a subset")
-    data = news.load_news(str(root), split_seed=0, file="n.csv", published=PUBLISHED, variants=variants)
+    data = read_news(root, note="a subset")
     assert data.note == "a subset"
     assert data.first(10).note == "a subset; budget: 10 of 95 training rows and 10 of 24 test rows"
 
@@ -229,86 +211,110 @@ def with_value(column: str, value: Any, row: int = 2) -> list[list[Any]]:
     return [COMPAS_HEADER, *rows]
 
 
-BAD_COMPAS = [
-    (without("age"), r"must have the columns priors_count, .* \(12 in all\), it lacks age$"),
-    ([["a", "b"], [1, 2]], "it lacks priors_count and 11 more"),
-    ([COMPAS_HEADER], "holds no rows"),
-    ([], "holds no rows"),
-    (with_value("age", "old"), "must hold numbers in the column age, 'old' stands in row 3"),
-    (with_value("age", ""), "must hold numbers in the column age, nothing stands in row 3"),
-    (with_value("age", "inf"), "must hold numbers in the column age, 'inf' stands in row 3"),
-    (with_value("is_recid", "yes"), "must hold numbers in the column is_recid, 'yes' stands in row 3"),
-    (with_value("two_year_recid", 2), "must hold 0 or 1 in the column two_year_recid, it holds other"),
+def with_cell(lines: list[list[Any]], row: int, value: Any, column: int = -1) -> list[list[Any]]:
+    lines[row][column] = value
+    return lines
+
+
+BAD: list[tuple[Callable[[Path], TabularData], str, list[list[Any]], str]] = [
+    (read_compas, "c.csv", without("age"), "must have the columns priors_count, "),
+    (read_compas, "c.csv", without("age"), " (12 in all), it lacks age"),
+    (read_compas, "c.csv", [["a", "b"], [1, 2]], "it lacks priors_count and 11 more"),
+    (read_compas, "c.csv", [COMPAS_HEADER], "holds no rows"),
+    (read_compas, "c.csv", [], "holds no rows"),
+    (read_compas, "c.csv", with_value("age", "old"), "numbers in the column age, 'old' stands in row 3"),
+    (read_compas, "c.csv", with_value("age", ""), "numbers in the column age, nothing stands in row 3"),
+    (read_compas, "c.csv", with_value("age", "inf"), "numbers in the column age, 'inf' stands in row 3"),
+    (read_compas, "c.csv", with_value("is_recid", "yes"), "in the column is_recid, 'yes' stands in row 3"),
     (
-        [COMPAS_HEADER, *compas_rows(30)],
-        r"has 1 \+ 1 or 96 \+ 24 training and test rows, '.*' leaves 24 \+ 6",
+        read_compas,
+        "c.csv",
+        with_value("two_year_recid", 2),
+        "must hold 0 or 1 in the column two_year_recid, ",
     ),
-    ([COMPAS_HEADER, [1] * 40], "cannot be read as CSV: Length of header"),
+    (
+        read_compas,
+        "c.csv",
+        [COMPAS_HEADER, *compas_rows(30)],
+        "has 1 + 1 or 96 + 24 training and test rows, ",
+    ),
+    (read_compas, "c.csv", [COMPAS_HEADER, *compas_rows(30)], " leaves 24 + 6"),
+    (read_compas, "c.csv", [COMPAS_HEADER, [1] * 40], "cannot be read as CSV: Length of header"),
+    (read_news, "n.csv", with_cell(news_rows(120), 5, 0), "numbers in the column shares, not so in row 5"),
+    (read_news, "n.csv", [["url", "shares"], ["x", 3]], "it lacks n_tokens_title and 57 more"),
+    (read_adult, "a.data", with_cell(adult_rows(120), 9, " 50K"), "in the column income, '50K' was found"),
+    (read_adult, "a.data", [row[:-1] for row in adult_rows(120)], "must have 15 columns, it has 14"),
+    (read_adult, "a.data", [[" ?"] * 15] * 3, "holds no rows without unknown entries"),
+    (read_blog, "test.csv", [row[:-1] for row in blog_rows(30)], "must have 281 columns, it has 280"),
+    (
+        read_blog,
+        "test.csv",
+        with_cell(blog_rows(30), 3, "many", 17),
+        "must hold numbers in the column feature 18, 'many' stands in row 4",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("lines", "sentence"), BAD_COMPAS)
-def test_bad_compas_is_refused_by_what_is_wrong(
-    tmp_path: Path, lines: list[list[Any]], sentence: str
+@pytest.mark.parametrize(("read", "file", "lines", "sentence"), BAD)
+def test_a_bad_file_is_refused_with_the_reason(
+    root: Path, read: Callable[[Path], TabularData], file: str, lines: list[list[Any]], sentence: str
 ) -> None:
-    write(tmp_path / "c.csv", lines)
-    with pytest.raises(DataError, match=sentence) as refusal:
-        read_compas(tmp_path)
-    assert "\n" not in str(refusal.value)
-
-
-def test_other_sets_are_refused_by_what_is_wrong(root: Path) -> None:
-    rows = news_rows(120)
-    rows[5][-1] = 0
-    write(root / "n.csv", rows)
-    with pytest.raises(DataError, match="must hold positive numbers in the column shares, not so in row 5"):
-        read_news(root)
-    write(root / "n.csv", [["url", "shares"], ["x", 3]])
-    with pytest.raises(DataError, match="it lacks n_tokens_title and 57 more"):
-        read_news(root)
-    rows = adult_rows(120)
-    rows[9][-1] = " 50K"
-    write_adult(root, rows, adult_rows(30, 1, "{}K."))
-    with pytest.raises(DataError, match="must hold >50K or <=50K in the column income, '50K' was found"):
-        read_adult(root)
-    write_adult(root, [row[:-1] for row in rows], adult_rows(30, 1, "{}K."))
-    with pytest.raises(DataError, match="must have 15 columns, it has 14"):
-        read_adult(root)
-    write_adult(root, [[" ?"] * 15] * 3, adult_rows(30, 1, "{}K."))
-    with pytest.raises(DataError, match="holds no rows without unknown entries"):
-        read_adult(root)
-    write(root / "test.csv", [row[:-1] for row in blog_rows(30)])
-    with pytest.raises(DataError, match="must have 281 columns, it has 280"):
-        read_blog(root)
-    rows = blog_rows(30)
-    rows[3][17] = "many"
-    write(root / "test.csv", rows)
-    with pytest.raises(DataError, match="must hold numbers in the column feature 18, 'many' stands in row 4"):
-        read_blog(root)
+    write(root / file, lines)
+    assert sentence in error_message(DataError, read, root)
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_what_is_missing_or_damaged_is_refused_in_one_sentence(
+def test_missing_or_damaged_files_are_refused(
     root: Path, tmp_path_factory: pytest.TempPathFactory, read: Callable[[Path], TabularData]
 ) -> None:
     with pytest.raises(DataError, match=r"is missing: put .* \(CSV, plain or \.gz; published at somewhere\)"):
         read(tmp_path_factory.mktemp("empty"))
     for path in root.iterdir():
         path.write_bytes(b"\x1f\x8b" + bytes(range(256)))
-    with pytest.raises(DataError, match="is damaged or cannot be read") as refusal:
-        read(root)
-    assert "\n" not in str(refusal.value)
+    assert "is damaged or cannot be read" in error_message(DataError, read, root)
     for path in root.iterdir():
         path.write_bytes(bytes([0xFF, 0xFE, 0x00, 0x0A]) * 50)
-    with pytest.raises(DataError) as refusal:
-        read(root)
-    assert "\n" not in str(refusal.value)
+    error_message(DataError, read, root)
 
 
-def test_math_of_a_hundredth_of_few_rows() -> None:
+def test_too_few_or_equal_rows_are_refused() -> None:
     rows = Columns(pd.DataFrame({"one": np.arange(2.0)}), None, np.array([0.0, 1.0]))
-    with pytest.raises(DataError, match="no column that differs between the training rows"):
-        prepared("made up", "nowhere", rows, rows, known(2, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", rows, rows, known(2, 2))
+    assert "no column that differs between the training rows" in said
     one = rows.rows(np.arange(1))
-    with pytest.raises(DataError, match="leaves no rows to train and test made up with"):
-        prepared("made up", "nowhere", one, rows, known(1, 2))
+    said = error_message(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
+    assert "leaves no rows to train and test made up with" in said
+
+
+# Rows of the three parts, features, mean outcome of the training rows, beginning of the note.
+REAL = {
+    "compas": (4887, 50, 1235, 13, 0.4608, None),
+    "news": (12542, 127, 3168, 58, 0.4962, "subset: 15,837 of 39,644 articles"),
+    "adult": (29860, 302, 15060, 88, 0.2489, None),
+    "blog": (46814, 473, 7027, 276, 0.0940, None),
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", list(REAL))
+def test_the_real_set_is_as_described(name: str) -> None:
+    if ROOT is None or not Path(ROOT).is_dir():
+        pytest.skip("DATA_ROOT names no folder of data sets")
+    load, options = described("tabular", name)
+    try:
+        data = load(ROOT, split_seed=78712, **options)
+    except DataError as error:
+        if "is missing" in str(error):
+            pytest.skip(f"{name} is not below DATA_ROOT")
+        raise
+    train, validation, test, features, mean, note = REAL[name]
+    assert [len(part) for part in data.parts.values()] == [train, validation, test]
+    assert data.features == features
+    assert data.train.outcome.mean().item() == pytest.approx(mean, abs=1e-4)
+    assert data.note == note or str(data.note).startswith(str(note))
+    for part in data.parts.values():
+        assert part.inputs.isfinite().all()
+        assert ((part.outcome >= 0) & (part.outcome <= 1)).all()
+    torch.testing.assert_close(
+        data.train.inputs.std(0, correction=0), torch.ones(features).double(), atol=1e-9, rtol=0
+    )

@@ -6,12 +6,14 @@ import gzip
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from targets.datasets.dataset import DataError
 from targets.tours.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
+from tests.support.error_message import error_message
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
 HEAD = "NAME: own\nTYPE: TSP\nDIMENSION: 4\n"
@@ -37,34 +39,29 @@ def att(x: float, y: float) -> int:
     return rounded + 1 if rounded < exact else rounded
 
 
-PLANE = {
-    "EUC_2D": lambda x, y: nint(math.sqrt(x * x + y * y)),
-    "CEIL_2D": lambda x, y: math.ceil(math.sqrt(x * x + y * y)),
-    "ATT": att,
-}
-
-
-@pytest.mark.parametrize("kind", PLANE)
-def test_distances_in_the_plane_are_those_of_the_manual(kind: str, tmp_path: Path) -> None:
-    distances = read(write(tmp_path / "own.tsp", coordinates(kind))).distances
-    for i, (x, y) in enumerate(POINTS):
-        for j, (u, v) in enumerate(POINTS):
-            assert distances[i, j].item() == PLANE[kind](x - u, y - v)
-    assert distances.dtype == torch.float64
-
-
-def test_geographical_distances_are_those_of_the_manual(tmp_path: Path) -> None:
+def geographical(one: tuple[float, float], other: tuple[float, float]) -> int:
     def radians(value: float) -> float:
         degrees = int(value)
         return 3.141592 * (degrees + 5.0 * (value - degrees) / 3.0) / 180.0
 
-    distances = read(write(tmp_path / "own.tsp", coordinates("GEO"))).distances
-    for i, one in enumerate(POINTS):
-        for j, other in enumerate(POINTS):
-            (a, b), (c, d) = map(radians, one), map(radians, other)
-            q1, q2, q3 = math.cos(b - d), math.cos(a - c), math.cos(a + c)
-            expected = int(6378.388 * math.acos(0.5 * ((1 + q1) * q2 - (1 - q1) * q3)) + 1.0)
-            assert distances[i, j].item() == (expected if i != j else 0)
+    (a, b), (c, d) = map(radians, one), map(radians, other)
+    q1, q2, q3 = math.cos(b - d), math.cos(a - c), math.cos(a + c)
+    return int(6378.388 * math.acos(0.5 * ((1 + q1) * q2 - (1 - q1) * q3)) + 1.0) if one != other else 0
+
+
+KINDS: dict[str, Any] = {
+    "EUC_2D": lambda one, other: nint(math.dist(one, other)),
+    "CEIL_2D": lambda one, other: math.ceil(math.dist(one, other)),
+    "ATT": lambda one, other: att(one[0] - other[0], one[1] - other[1]),
+    "GEO": geographical,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_are_those_of_the_manual(kind: str, tmp_path: Path) -> None:
+    distances = read(write(tmp_path / "own.tsp", coordinates(kind))).distances
+    assert distances.dtype == torch.float64
+    assert distances.tolist() == [[KINDS[kind](one, other) for other in POINTS] for one in POINTS]
 
 
 MATRIX = torch.tensor([[0, 2, 3, 5], [2, 0, 7, 11], [3, 7, 0, 13], [5, 11, 13, 0]], dtype=torch.float64)
@@ -109,7 +106,7 @@ def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
     assert known.optimum == 2085
 
 
-def test_a_gzipped_file_and_places(tmp_path: Path) -> None:
+def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
     (tmp_path / "tsplib").mkdir()
     below = tmp_path / "tsplib" / "own.tsp"
     below.write_bytes(gzip.compress((HEAD + coordinates("EUC_2D")).encode()))
@@ -118,89 +115,67 @@ def test_a_gzipped_file_and_places(tmp_path: Path) -> None:
     assert read(below).distances[0, 1].item() == 5
 
 
-REFUSED = {
-    "kind": (
-        coordinates("XRAY1"),
-        "EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, XRAY1",
-    ),
-    "no kind": ("NODE_COORD_SECTION\n1 2 3\n", "EXPLICIT, GEO, nothing was given"),
-    "no section": ("EDGE_WEIGHT_TYPE: EUC_2D\nEOF\n", "has no NODE_COORD_SECTION, which EUC_2D needs"),
-    "no matrix": (
-        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n",
-        "has no EDGE_WEIGHT_SECTION, which EXPLICIT needs",
-    ),
-    "layout": (
-        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FUNCTION\nEDGE_WEIGHT_SECTION\n1\n",
-        "EDGE_WEIGHT_FORMAT must be one of FULL_MATRIX, LOWER_COL, LOWER_DIAG_COL, LOWER_DIAG_ROW,",
-    ),
-    "cut": (
-        coordinates("EUC_2D").replace("4 6.0 0.5\n", ""),
-        "NODE_COORD_SECTION must hold 12 finite numbers",
-    ),
-    "cut matrix": (
-        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n1 2 3\n",
-        "EDGE_WEIGHT_SECTION must hold 16 finite numbers, it holds 3",
-    ),
-    "letters": (
-        coordinates("EUC_2D").replace("6.0", "six"),
-        "NODE_COORD_SECTION must hold numbers, could not",
-    ),
-    "one place": (
-        f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{' 1 1 1' * 4}\n",
-        "must hold distances of at least 0, and not of 0 alone",
-    ),
-    "negative": (
-        "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n",
-        "must hold distances of at least 0, and not of 0 alone",
-    ),
-    "infinite": (coordinates("EUC_2D").replace("6.0", "inf"), "must hold 12 finite numbers"),
-}
+EXPLICIT, FULL = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT:", "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
+PLANAR = coordinates("EUC_2D")
+ALL_EQUAL = f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{' 1 1 1' * 4}\n"
+NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_a_file_that_does_not_fit_is_refused_by_name(what: str, tmp_path: Path) -> None:
-    body, sentence = REFUSED[what]
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (coordinates("XRAY1"), "EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, XRAY1"),
+        ("NODE_COORD_SECTION\n1 2 3\n", "EXPLICIT, GEO, nothing was given"),
+        ("EDGE_WEIGHT_TYPE: EUC_2D\nEOF\n", "has no NODE_COORD_SECTION, which EUC_2D needs"),
+        (f"{EXPLICIT} UPPER_ROW\n", "has no EDGE_WEIGHT_SECTION, which EXPLICIT needs"),
+        (
+            f"{EXPLICIT} FUNCTION\nEDGE_WEIGHT_SECTION\n1\n",
+            "EDGE_WEIGHT_FORMAT must be one of FULL_MATRIX, LOWER_COL, LOWER_DIAG_COL, LOWER_DIAG_ROW,",
+        ),
+        (PLANAR.replace("4 6.0 0.5\n", ""), "NODE_COORD_SECTION must hold 12 finite numbers"),
+        (f"{EXPLICIT} {FULL}1 2 3\n", "EDGE_WEIGHT_SECTION must hold 16 finite numbers, it holds 3"),
+        (PLANAR.replace("6.0", "six"), "NODE_COORD_SECTION must hold numbers, could not"),
+        (ALL_EQUAL, "must hold distances of at least 0, and not of 0 alone"),
+        (NEGATIVE, "must hold distances of at least 0, and not of 0 alone"),
+        (PLANAR.replace("6.0", "inf"), "must hold 12 finite numbers"),
+    ],
+)
+def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", body)
-    with pytest.raises(DataError) as refusal:
-        read(path)
-    assert sentence in str(refusal.value)
-    assert str(refusal.value).startswith(f"'{path}'")
-    assert "\n" not in str(refusal.value)
+    said = error_message(DataError, read, path)
+    assert sentence in said
+    assert said.startswith(f"'{path}'")
 
 
 @pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", ""])
 def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "own.tsp", coordinates("EUC_2D"), f"NAME: own\nDIMENSION: {given}\n")
-    with pytest.raises(DataError, match=r"must have a DIMENSION of at least 3 cities, .* was given"):
-        read(path)
+    path = write(tmp_path / "own.tsp", PLANAR, f"NAME: own\nDIMENSION: {given}\n")
+    assert error_message(DataError, read, path) == (
+        f"'{path}' must have a DIMENSION of at least 3 cities, {given} was given"
+    )
 
 
 def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.tsp"
     path.write_bytes(b"\xff\xfe\x00nothing")
-    with pytest.raises(DataError, match="is damaged or no TSPLIB file: it is not text"):
-        read(path)
+    assert "is damaged or no TSPLIB file: it is not text" in error_message(DataError, read, path)
     path.write_bytes(gzip.compress(coordinates("EUC_2D").encode())[:-9])
-    with pytest.raises(DataError, match="is damaged or cannot be read"):
-        read(path)
+    assert "is damaged or cannot be read" in error_message(DataError, read, path)
     for body, sentence in {
         "TOUR_SECTION\n1 2 3 3 -1\n": "must hold a tour of the cities 1 to 4, each once",
         "TOUR_SECTION\n1 2 3 -1\n": "TOUR_SECTION must hold 4 finite numbers, it holds 3",
         "TYPE: TOUR\n": "has no TOUR_SECTION, which a tour needs",
     }.items():
         tour = write(tmp_path / "own.opt.tour", body)
-        with pytest.raises(DataError, match=sentence):
-            read_tour(tour, 4)
+        assert sentence in error_message(DataError, read_tour, tour, 4)
 
 
-def test_a_file_that_is_nowhere_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError, match=r"^file must be null or a TSPLIB file, 'x.tsp' was given, which is not"
-    ):
-        find("x.tsp", str(tmp_path))
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    said = error_message(DataError, find, "x.tsp", str(tmp_path))
+    assert said.startswith("file must be null or a TSPLIB file, 'x.tsp' was given, which is not")
     for root in (None, "", " "):
-        with pytest.raises(DataError, match=r"DATA_ROOT=DIR or data.root=DIR says no other place"):
-            find("x.tsp", root)
+        said = error_message(DataError, find, "x.tsp", root)
+        assert said.endswith("DATA_ROOT=DIR or data.root=DIR says no other place")
 
 
 @pytest.mark.data

@@ -1,4 +1,1 @@
-"""The defects of papers and released code, each as a function that measures it.
-
-For `runner.tools.audit`.
-"""
+"""The defects of papers and released code: each is a function that measures it, with what is known of it."""

@@ -1,4 +1,4 @@
-"""One uniform number for all swaps of a sweep, as PT-DLP v1's Algorithm 1 prints it (I, row 8)."""
+"""One uniform number for all swaps of a sweep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from metrics.enumeration.transition_matrix import (
     total_variation,
     transition_matrix,
 )
-from runner.tools.audit.finding import Basis, Figure, at_least, at_most, near
+from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding, fitted
 from samplers.discrete.dmala import DMALA
 from samplers.tempering.swaps.swap_round import Swaps
 from targets.spaces import Ordinal
@@ -57,6 +57,15 @@ def shared_sweep(energy: Tensor, betas: tuple[float, ...]) -> Tensor:
     return matrix
 
 
+@finding(
+    "shared-uniforms",
+    "One uniform number for all swaps of a sweep breaks invariance",
+    where="PT-DLP v1 Algorithm 1",
+    source="settings I.8",
+    method="enumeration of the product space, exact in the shared number",
+    note="The toy is not stated. Ours is (0.4, 0.1, 0.1, 0.4) with DMALA at step size 9 inside; the ladder "
+    "1, 0.5, 0.1 was chosen for the invariance error, and the total variation is then another one.",
+)
 def shared_uniforms() -> list[Figure]:
     """What one shared number breaks and independent ones do not, on 4 states with 3 rungs."""
     target = four_states()
@@ -66,16 +75,9 @@ def shared_uniforms() -> list[Figure]:
     cold, warm, hot = (transition_matrix(DMALA(STEP_SIZE), target, beta) for beta in LADDER)
     moves = torch.kron(torch.kron(cold, warm), hot)
     own = stationary(moves @ shared).reshape(4, 16).sum(1)
-    broken, kept = invariance_error(shared, pi), invariance_error(apart, pi)
     distance = total_variation(own, target.probabilities())
     return [
-        Figure("shared uniform: max |pi P - pi|", near(0.003, 0.0005), broken, basis=Basis.FITTED),
-        Figure("independent uniforms: max |pi P - pi|", at_most(1e-12), kept),
-        Figure(
-            "shared uniform: TV of the cold replica",
-            at_least(1e-3),
-            distance,
-            basis=Basis.BOUND,
-            stated=0.003,
-        ),
+        fitted("shared uniform: max |pi P - pi|", 0.003, invariance_error(shared, pi), tolerance=0.0005),
+        Figure("independent uniforms: max |pi P - pi|", at_most(1e-12), invariance_error(apart, pi)),
+        bound("shared uniform: TV of the cold replica", at_least(1e-3), distance, stated=0.003),
     ]

@@ -1,4 +1,1 @@
-"""The same computations as one would write them in a script, for the bench to compare with.
-
-For `runner.tools.bench`.
-"""
+"""What the bench compares with: the same computations as one would write them in a script."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from runner.tools.bench.baselines.plain_rbm import plain_step
+from runner.tools.bench.baselines.plain_sampler import plain_round, propose_bit
 
 
 class PlainBlock(nn.Module):
@@ -56,21 +56,9 @@ def plain_iteration(
     adam = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], lr=1e-4)
     replicas = [torch.bernoulli(network.mean.expand(len(data), -1)) for _ in betas]
 
-    def tempered(beta: float) -> Callable[[Tensor], Tensor]:
-        def log_prob(theta: Tensor) -> Tensor:
-            return beta * network(theta)  # type: ignore[no-any-return]
-
-        return log_prob
-
     def iterate() -> None:
         for _ in range(steps):
-            for k, (beta, size) in enumerate(zip(betas, step_sizes, strict=True)):
-                replicas[k] = plain_step(tempered(beta), replicas[k], size).detach()
-            for k in range(len(betas) - 1):
-                cold, hot = replicas[k], replicas[k + 1]
-                ratio = (betas[k] - betas[k + 1]) * (network(hot) - network(cold))
-                swap = (torch.rand(len(cold), device=cold.device).log() < ratio).unsqueeze(-1)
-                replicas[k], replicas[k + 1] = torch.where(swap, hot, cold), torch.where(swap, cold, hot)
+            plain_round(network, replicas, betas, step_sizes, propose_bit)
         loss = network(replicas[0]).mean() - network(data).mean()
         adam.zero_grad()
         loss.backward()

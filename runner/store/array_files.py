@@ -1,0 +1,136 @@
+"""Arrays in a run's folder: visits to each state, where its chains ended, images of its data."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from metrics.suite import MetricSuite
+
+VISITS, DRAWS = "visits.npz", "draws.npz"
+IMAGES = "images.npz"
+"""File with images of the data set of a run that learned a model, to be shown beside its draws."""
+
+LARGEST_SPACE = 2**16
+"""Visits to the states of larger spaces are not written; the 101 x 101 grid takes a few kilobytes a run."""
+
+MOST = 64
+"""Draws of a run that are written at most: 8 lines of 8."""
+
+ACROSS = 8
+FRAME = 2
+"""Width of the white frame around an image of a sheet, in pixels."""
+
+
+def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
+    """Name and content of the files that the run at `place` of its batch has beside its metrics."""
+    files = {VISITS: visits_file(suite, place), DRAWS: draws_file(suite, place)}
+    return {name: content for name, content in files.items() if content is not None}
+
+
+def visits_file(suite: MetricSuite, place: int) -> bytes | None:
+    """The content of the file of visits of the run at `place` of its batch: the counts, ``(size,)``, int64.
+
+    The same counts give the same bytes. None where no metric of the suite counts visits, or there are too
+    many states.
+    """
+    from metrics.statistics.visit_histogram import VisitHistogram
+
+    for statistic in suite.context.statistics.values():
+        if isinstance(statistic, VisitHistogram) and statistic.space.size <= LARGEST_SPACE:
+            return _compressed(visits=statistic.counts[place].cpu().numpy())
+    return None
+
+
+def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
+    """The content of the file of last draws of the run at `place` of its batch, one bit a pixel.
+
+    The same draws give the same bytes. None where no metric of the suite holds last draws, or they are no
+    binary images.
+
+    Args:
+        shape: height and width of an image; by default images are square.
+    """
+    from metrics.statistics.last_draws import LastDraws
+    from targets.spaces import Binary
+
+    for statistic in suite.context.statistics.values():
+        if isinstance(statistic, LastDraws) and statistic.theta is not None:
+            draws = statistic.theta[place, :MOST].cpu().numpy()
+            size = draws[0].size
+            height, width = shape or (math.isqrt(size), math.isqrt(size))
+            if not isinstance(suite.context.target.space, Binary) or height * width != size:
+                return None
+            return images_file(draws.reshape(-1, height, width) > 0.5)
+    return None
+
+
+def images_file(pixels: np.ndarray) -> bytes:
+    """The content of a file of images ``(n, height, width)``, one bit a pixel; equal images, equal bytes."""
+    n, height, width = pixels.shape
+    bits = np.packbits(pixels.reshape(n, -1), axis=1)
+    return _compressed(draws=bits, shape=np.asarray([height, width], dtype=np.int64))
+
+
+def load_visits(folder: Path) -> np.ndarray | None:
+    """The counts, ``(size,)``, that lie in a run's folder; None where there are none that can be read."""
+    content = _arrays(folder / VISITS, "visits")
+    return None if content is None else content["visits"]
+
+
+def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
+    """The draws, or the images of `file`, that lie in a run's folder.
+
+    Returns:
+        ``(draws, height, width)`` of zeros and ones, uint8; None where there are none that can be read.
+    """
+    content = _arrays(folder / file, "draws", "shape")
+    if content is None:
+        return None
+    try:
+        height, width = (int(side) for side in content["shape"])
+        pixels: np.ndarray = np.unpackbits(content["draws"], axis=1, count=height * width)
+        return pixels.reshape(-1, height, width)
+    except ValueError:
+        return None
+
+
+def load_all_images(folder: Path) -> dict[str, np.ndarray]:
+    """The images in a run's folder by the name of their file: draws, and data beside them."""
+    found = {Path(name).stem: load_images(folder, name) for name in (DRAWS, IMAGES)}
+    return {name: images for name, images in found.items() if images is not None and len(images)}
+
+
+def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
+    """Images ``(number, height, width)`` side by side, `across` to a line and as many lines.
+
+    Zero is white; the frame and places without an image are zero.
+    """
+    images = images[: across * across]
+    framed = np.pad(images, ((0, across * across - len(images)), (FRAME, 0), (FRAME, 0)))
+    _, height, width = framed.shape
+    lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
+    page = lines.reshape(across * height, across * width)
+    return np.pad(page, ((0, FRAME), (0, FRAME)))
+
+
+def _compressed(**arrays: np.ndarray) -> bytes:
+    """The content of a file of these arrays; the same arrays give the same bytes."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _arrays(path: Path, *names: str) -> dict[str, np.ndarray] | None:
+    """The arrays called `names` in a file; None where they are not there or cannot be read."""
+    try:
+        with np.load(path) as content:
+            return {name: content[name] for name in names}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

@@ -1,0 +1,96 @@
+"""How the bench measures time, and the rows that it writes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import torch
+
+from samplers.kernel import Info, Kernel
+from targets.randomness import Streams
+from targets.target import Target
+
+
+class BenchRows:
+    """The rows of the bench: what was measured, the value, what it should be, and whether it is.
+
+    Args:
+        say: is told every row as it is measured.
+    """
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self.found: list[tuple[str, str, str, str]] = []
+        self._say = say
+
+    def add(self, name: str, value: str, wanted: str = "-", met: bool = True) -> None:
+        """Adds a row; by default nothing is wanted of the value."""
+        self.found.append((name, value, wanted, "yes" if met else "NO"))
+        self._say(f"  {name}: {value} (wanted: {wanted})")
+
+    def limited(self, name: str, value: str, number: float, most: float, unit: str = "") -> None:
+        """Adds a row whose `number` should be at most `most`."""
+        self.add(name, value, f"<= {most:g}{unit}", number <= most)
+
+    def ratio(
+        self, name: str, one: float, other: float, *, most: float | None = None, least: float | None = None
+    ) -> None:
+        """Adds a row that says how many times as long `one` takes as `other`, both in seconds."""
+        share = one / other
+        value = f"{share:.2f} times ({1e3 * one:.2f} against {1e3 * other:.2f} ms)"
+        if most is not None:
+            self.add(name, value, f"<= {most:g}", share <= most)
+        elif least is not None:
+            self.add(name, value, f">= {least:g}", share >= least)
+        else:
+            self.add(name, value)
+
+
+@contextmanager
+def thread_count(count: int) -> Iterator[None]:
+    """Runs the block on `count` threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def seconds_in_turns(
+    calls: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.03, warm_up: int = 5
+) -> dict[str, float]:
+    """The fastest mean of each call, in `rounds` turns of at least one call and `least` seconds each.
+
+    The calls take turns, so that other work on the computer slows all of them, and the turns are
+    short, so that some of them are undisturbed. Each is first made `warm_up` times.
+    """
+    best = dict.fromkeys(calls, float("inf"))
+    for call in calls.values():
+        for _ in range(warm_up):
+            call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            count, passed, start = 0, 0.0, time.perf_counter()
+            while not count or passed < least:
+                call()
+                count, passed = count + 1, time.perf_counter() - start
+            best[name] = min(best[name], passed / count)
+    return best
+
+
+def stepping(kernel: Kernel, target: Target, chains: int, *, tables: bool = True) -> Callable[[], Info]:
+    """A call that takes one step of all chains and keeps their state."""
+    one, generator = torch.ones(()), Streams([0], "bench")
+    kernel = kernel.to(target.like())
+    if tables:
+        kernel = kernel.prepared(target, one)
+    state = kernel.init(target, target.initial((*kernel.axes, 1, chains), generator), one)
+
+    def call() -> Info:
+        nonlocal state
+        state, info = kernel.step(target, state, one, generator)
+        return info
+
+    return call

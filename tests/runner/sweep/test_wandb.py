@@ -1,0 +1,284 @@
+"""The W&B copy, offline: what a run writes is read back from W&B's own files, and is what the disk gives."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("wandb", reason="the extra wandb is not installed")
+
+from runner import wandb_sync
+from runner.__main__ import main as run
+from runner.loggers.wandb import WandbLogger, reachable
+from runner.store.run_store import Store
+
+CONFIG = {
+    "target": {"name": "mog", "components": 8},
+    "sampler": {"name": "dmala", "step_size": 25},
+    "scale": {"name": "smoke"},
+    "seed": 3,
+}
+
+
+pytestmark = pytest.mark.usefixtures("own_wandb")
+
+
+@pytest.fixture
+def own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W&B keeps everything under the test's folder, says nothing, and has no key."""
+    for name in ("CONFIG", "CACHE", "DATA"):
+        monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / name.lower()))
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """The records of a .wandb file: LevelDB's log format after a header of seven bytes."""
+    content, position, parts = path.read_bytes(), 7, []
+    while position + 7 <= len(content):
+        left = 32768 - position % 32768
+        if left < 7:
+            position += left
+            continue
+        _, length, kind = struct.unpack("<IHB", content[position : position + 7])
+        parts.append(content[position + 7 : position + 7 + length])
+        position += 7 + length
+        if kind in (1, 4):
+            yield b"".join(parts)
+            parts = []
+
+
+def read_back(path: Path) -> dict[str, Any]:
+    """What a .wandb file holds: the run, its history rows by step, its summary, its exit code.
+
+    W&B's service writes the last record a moment after `finish` has returned.
+    """
+    deadline = time.monotonic() + 20
+    while "exit" not in (found := _read(path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from wandb.proto import wandb_internal_pb2
+
+    found: dict[str, Any] = {"history": {}, "summary": {}, "config": {}}
+    for chunk in chunks(path):
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(chunk)
+        kind = record.WhichOneof("record_type")
+        if kind == "run":
+            found["run"] = record.run
+            found["config"] |= {item.key: json.loads(item.value_json) for item in record.run.config.update}
+        elif kind == "history":
+            row = {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                for item in record.history.item
+            }
+            found["history"][row["_step"]] = row
+        elif kind == "summary":
+            found["summary"] |= {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                for item in record.summary.update
+            }
+        elif kind == "exit":
+            found["exit"] = record.exit.exit_code
+    return found
+
+
+def copies(directory: Path, run_id: str = "") -> list[Path]:
+    return sorted(directory.glob(f"wandb/offline-run-*-{run_id}*/run-*.wandb"))
+
+
+def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", project="p", group="pt_table1", tags=["t"], directory=str(tmp_path))
+    for seed, run_id in enumerate(("aaaa", "bbbb")):
+        logger.start(run_id, {**CONFIG, "seed": seed})
+    for step in (0, 10, 200):
+        logger.log("aaaa", step, {"kl": 1.0 / (1 + step)})
+        logger.log("bbbb", step, {"kl": 2.0})
+    for run_id in ("aaaa", "bbbb"):
+        logger.finish(run_id, {"status": "done", "metrics": {"kl": 0.5}})
+
+    assert len(copies(tmp_path)) == 2
+    first = read_back(copies(tmp_path, "aaaa")[0])
+    assert first["run"].run_id == "aaaa"
+    assert first["run"].run_group == "pt_table1"
+    assert first["run"].project == "p"
+    assert first["run"].display_name == "mog/dmala/seed 0"
+    assert set(first["run"].tags) == {"mog", "dmala", "smoke", "t"}
+    assert first["config"]["target"] == CONFIG["target"]
+    assert first["config"]["seed"] == 0
+    assert {step: row["kl"] for step, row in first["history"].items()} == {0: 1.0, 10: 1 / 11, 200: 1 / 201}
+    assert first["summary"]["status"] == "done"
+    assert first["exit"] == 0
+    assert {row["kl"] for row in read_back(copies(tmp_path, "bbbb")[0])["history"].values()} == {2.0}
+
+
+def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    for _ in range(2):  # another run of its batch failed
+        logger.start("aaaa", CONFIG)
+    logger.log("aaaa", 5, {"kl": 1.0})
+    logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
+    logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
+    logger.finish("bbbb", {"status": "failed"}, failed=True)
+    (copy,) = copies(tmp_path)
+    held = read_back(copy)
+    assert held["exit"] == 1
+    found = {key: value for row in held["history"].values() for key, value in row.items()}
+    assert found["draws/_type"] == "image-file"
+    assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
+
+
+def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "table.csv").write_text("row,kl\nDMALA,0.1\n")
+    pixels = pytest.importorskip("PIL.Image").new("RGB", (4, 4))
+    pixels.save(folder / "figure.png")
+    for _ in range(2):
+        WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
+    (copy,) = copies(tmp_path, "table-pt_table1-smoke")
+    row = read_back(copy)["history"][0]
+    kinds = {key.removesuffix("/_type"): value for key, value in row.items() if key.endswith("/_type")}
+    assert kinds == {"figure": "image-file", "table": "table-file"}
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"mode must be one of online, offline, disabled, 'of' was"):
+        WandbLogger(mode="of")
+
+
+def test_disabled_writes_nothing(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="disabled", directory=str(tmp_path))
+    logger.start("aaaa", CONFIG)
+    logger.log("aaaa", 1, {"kl": 1.0})
+    logger.finish("aaaa", {"status": "done"})
+    assert not (tmp_path / "wandb").exists()
+
+
+def test_online_without_a_network_goes_on_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: False)
+    logger = WandbLogger(mode="online", directory=str(tmp_path))
+    warning = capsys.readouterr().err
+    assert warning.startswith("warning: W&B cannot be reached at http")
+    assert len(warning.splitlines()) == 1
+    logger.start("aaaa", CONFIG)
+    logger.finish("aaaa", {"status": "done"})
+    assert len(copies(tmp_path)) == 1
+
+
+def test_online_without_a_key_goes_on_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: True)
+    logger = WandbLogger(mode="online", directory=str(tmp_path))
+    assert logger.mode == "offline"
+    assert "no key" in capsys.readouterr().err
+
+
+def test_a_closed_port_is_not_reachable() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert not reachable(f"http://127.0.0.1:{port}")
+    assert not reachable("not a url")
+
+
+def test_no_floor_imports_wandb_unless_asked() -> None:
+    code = "import sys, runner.__main__, runner.table, runner.wandb_sync; print('wandb' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert run.stdout.strip() == "False"
+
+
+SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
+SMALL = [*SWEEP, "task.record=2"]
+
+
+def content(path: Path) -> dict[str, Any]:
+    """What a copy of a run holds, without what W&B adds on its own."""
+    found = read_back(path)
+    rows = {
+        step: {key: value for key, value in row.items() if not key.startswith("_")}
+        for step, row in found["history"].items()
+    }
+    return {"history": rows, "group": found["run"].run_group, "name": found["run"].display_name}
+
+
+def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    live = ["logger=wandb", "logger.mode=offline", f"output_root={tmp_path}"]
+    assert run(["-m", "+experiment=pt_table5", *SMALL, *live]) == 0
+    first = {path.name: content(path) for path in copies(tmp_path)}
+    assert len(first) == 2
+    for copy in first.values():
+        assert copy["group"] == "pt_table5"
+        assert max(copy["history"]) == 20
+        assert len(copy["history"]) >= 2
+        assert {"kl", "tv", "evaluations"} <= set(copy["history"][20])
+
+    capsys.readouterr()
+    rebuild = ["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]
+    for _ in range(2):
+        assert wandb_sync.main(rebuild) == 0
+        assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
+        assert {path.name: content(path) for path in copies(tmp_path)} == first
+        assert len(copies(tmp_path)) == 2
+
+
+def test_runs_that_are_not_done_are_counted_and_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wandb_sync.main(["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]) == 0
+    assert "Copied 0 runs (offline); 2 runs are not done." in capsys.readouterr().out
+    assert copies(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["pt_tabel5"], "did you mean 'pt_table5'"),
+        (["pt_table5", "mode=on"], "logger.mode must be one of online, offline, disabled, 'on' was given"),
+        (["pt_table5", "scale=big"], "Unknown scale 'big'"),
+    ],
+)
+def test_mistakes_are_refused_in_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wandb_sync.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_logger_that_breaks_does_not_stop_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*arguments: Any, **options: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("wandb.init", broken)
+    live = ["logger=wandb", "logger.mode=offline", "logger.project=broken", f"output_root={tmp_path}"]
+    assert run(["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=10", *live]) == 0
+    assert "No space left on device" in capsys.readouterr().err
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert Store(tmp_path).run(folder.name).status() == "done"

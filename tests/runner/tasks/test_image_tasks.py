@@ -1,0 +1,343 @@
+"""The tasks `autoencode` and `classify`: images made once and shared, networks stored, resumed, refused."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from metrics.applications.image_classes import LeNet5
+from runner.config.datasets import load_dataset
+from runner.execution import signals
+from runner.problem import problems as problems_module
+from runner.problem.problems import Problems
+from runner.store.array_files import load_images
+from runner.sweep.job_runner import compute
+from runner.sweep.jobs import jobs_of, requested
+from runner.tasks.images import sampled_images
+from runner.tasks.images.fitting import Fit, FitSettings, built
+from runner.tasks.sample import Sampling
+from tests.support.commands import (
+    Call,
+    assert_refused,
+    counted,
+    finished,
+    measured,
+    one,
+    refusal,
+    rows,
+    summary,
+)
+
+DIGITS = (
+    *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),
+    *("target.training.iterations=5", "target.ground_truth.steps=10", "target.ground_truth.keeps=2"),
+    *("target.ground_truth.chains=10", "sampler=dmala", "sampler.step_size=0.5"),
+)
+IMAGES = (*DIGITS, "task.samples=130", "task.chains=20", "task.thinning=4")
+AUTOENCODE = (
+    *("task=autoencode", "task.occlusion=2", "task.autoencoder.networks=2", "task.autoencoder.epochs=2"),
+    *IMAGES,
+)
+CLASSIFY = ("task=classify", "task.classifier.epochs=2", *IMAGES)
+
+
+@pytest.fixture(scope="module")
+def autoencoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output root of the task `autoencode` on clean test images."""
+    return finished(tmp_path_factory.mktemp("autoencode") / "outputs", *AUTOENCODE)
+
+
+@pytest.fixture(scope="module")
+def classified(tmp_path_factory: pytest.TempPathFactory, autoencoded: Path) -> Path:
+    """The output root of the task `classify` on the images of the task `autoencode`, and its run alone."""
+    root = tmp_path_factory.mktemp("classify") / "outputs"
+    shutil.copytree(autoencoded, root, ignore=shutil.ignore_patterns("runs"))
+    return finished(root, *CLASSIFY)
+
+
+def pixels_of(root: str | Path) -> Any:
+    pixels = load_images(one("images/*", root))
+    assert pixels is not None
+    return pixels
+
+
+def test_tasks_share_the_images_and_networks_of_one_sampling(
+    call: Call, monkeypatch: pytest.MonkeyPatch, autoencoded: Path, classified: Path
+) -> None:
+    found, clean = summary(autoencoded), measured(autoencoded)
+    assert (found["target"], found["sampler"], found["exact"]) == ("rbm/digits", "dmala", True)
+    assert found["steps"] == 28 == found["evaluations"]
+    assert any("split of our own" in note for note in found["notes"])
+    names = {"mse", "psnr", "ssim", "pixel_log_likelihood", "mse_sd", "acceptance", "truth_rhat"}
+    assert names <= set(clean)
+    assert pixels_of(autoencoded).shape == (130, 8, 8)
+    assert clean["pixel_mean"] == pytest.approx(pixels_of(autoencoded).mean())
+
+    def again(*arguments: Any) -> None:
+        raise AssertionError("it was made again")
+
+    monkeypatch.setattr(sampled_images, "_make", again)
+    monkeypatch.setattr(Fit, "advance", again)
+    by_input = {"clean": clean}
+    for name, change in {
+        "noisy": ("task.input=noisy",),
+        "occluded": ("task.input=occluded",),
+        "still": ("task.input=noisy", "task.noise=0"),
+    }.items():
+        shutil.copytree(autoencoded, name, ignore=shutil.ignore_patterns("runs"))
+        assert call(*AUTOENCODE, *change, f"output_root={name}").status == 0
+        assert len(list(Path(name).rglob("autoencoder-*.safetensors"))) == 2
+        by_input[name] = measured(name)
+    assert by_input["still"] == clean
+    assert len({values["mse"] for values in by_input.values()}) == 3
+    assert len({values["pixel_mean"] for values in by_input.values()}) == 1
+    for kind in ("images", "models"):
+        assert len(list((classified / kind).iterdir())) == 1
+
+
+def test_the_images_are_the_draws_of_the_task_sample(call: Call, autoencoded: Path) -> None:
+    """130 images are 6 draws of all 20 chains and the seventh of 10, where the chains of the same run end."""
+    shutil.copytree(autoencoded / "models", "outputs/models")
+    sample = ("task.chains=20", "task.steps=28", "task.burn_in=0", "metric=log_mmd", "seed=0")
+    assert call("task=sample", *DIGITS, *sample).status == 0
+    last = load_images(one("runs/*/draws.npz").parent)
+    assert last is not None
+    np.testing.assert_array_equal(pixels_of(autoencoded)[-10:], last[:10])
+
+
+def test_seeds_are_computed_one_by_one_as_alone_on_one_problem(
+    call: Call, monkeypatch: pytest.MonkeyPatch, autoencoded: Path
+) -> None:
+    builds = counted(monkeypatch, problems_module, "build")
+    assert call(*AUTOENCODE, "seed=[5,0]").status == 0
+    assert len(builds) == 1
+    together = rows("outputs")
+    assert [row for row in together if row[0] == "0"] == rows(autoencoded)
+    assert len({row[-1] for row in together if row[3] == "mse"}) == 2
+
+
+@pytest.mark.parametrize("task", [AUTOENCODE, CLASSIFY], ids=["autoencode", "classify"])
+def test_stopped_anywhere_and_repeated(
+    call: Call,
+    monkeypatch: pytest.MonkeyPatch,
+    autoencoded: Path,
+    classified: Path,
+    task: tuple[str, ...],
+) -> None:
+    """A signal after the first steps of the sampling, then one in the first fit, then to the end."""
+    fine = (*task, "checkpoint.steps=7", "checkpoint.seconds=0")
+    state_dict, advance = Sampling.state_dict, Fit.advance
+    saved_at: list[int] = []
+    epochs: list[int] = []
+
+    def stopped_sampling(self: Sampling) -> dict[str, Any]:
+        saved_at.append(self.step)
+        if len(saved_at) == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return state_dict(self)
+
+    def stopped_fit(self: Fit[Any]) -> None:
+        advance(self)
+        epochs.append(self.epoch)
+        if len(epochs) == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Sampling, "state_dict", stopped_sampling)
+    monkeypatch.setattr(Fit, "advance", stopped_fit)
+    shutil.copytree(autoencoded / "models", "outputs/models")
+    assert call(*fine).status == 75
+    assert one("images/*/checkpoint.pt")
+    signals.forget()
+    assert call(*fine).status == 75
+    assert saved_at == [7, 14, 21, 28], "the sampling did not go on from where it was"
+    signals.forget()
+    assert len(list(Path("outputs").glob("*/**/*.pt"))) == 1, "the fit left no checkpoint"
+    assert call(*fine).status == 0
+    assert epochs[:2] == [1, 2], "the fit did not go on from where it was"
+    assert rows("outputs") == rows(autoencoded if task is AUTOENCODE else classified)
+    assert not list(Path("outputs").glob("*/**/*.pt"))
+
+
+def test_what_is_damaged_is_made_again(call: Call, autoencoded: Path) -> None:
+    shutil.copytree(autoencoded, "outputs")
+
+    def computed_again() -> str:
+        one("runs/*/summary.json").unlink()
+        ended = call(*AUTOENCODE)
+        assert ended.status == 0
+        assert measured() == measured(autoencoded)
+        return ended.err
+
+    first, second = sorted(Path("outputs/images").rglob("*.safetensors"))
+    first.write_bytes(first.read_bytes()[:-9])
+    second.write_bytes(b"no network")
+    assert computed_again().count("cannot be read") == 2
+    draws = one("images/*/draws.npz")
+    draws.write_bytes(draws.read_bytes()[:50])
+    computed_again()
+    draws.unlink()
+    draws.with_name("checkpoint.pt").write_bytes(b"no checkpoint")
+    assert "checkpoint" in computed_again()
+
+
+def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
+    """Fixed seed: 0.891 of the 256 test images after 12 epochs. Training images stand in for a sampler's."""
+    fit = (*CLASSIFY, "task.classifier.epochs=12", "task.images=training", "task.samples=600")
+    assert call(*fit).status == 0
+    found, values = summary(), measured()
+    assert values["classifier_accuracy"] > 0.85
+    assert values["class_tv"] < 0.1
+    assert (found["sampler"], found["steps"], found["seconds"]) == ("training images", 0, 0.0)
+    train = {tuple(image) for image in load_dataset("digits", None, None).train.tolist()}
+    assert {tuple(image) for image in pixels_of("outputs").reshape(600, -1).tolist()} <= train
+    assert not list(Path("outputs").glob("models/*/model.safetensors")), "a model was trained for nothing"
+    shares, real = ([values[f"{kind}_{label}"] for label in range(10)] for kind in ("class", "real"))
+    assert sum(shares) == pytest.approx(1) == sum(real)
+    assert values["class_tv"] == pytest.approx(sum(abs(a - b) for a, b in zip(shares, real, strict=True)) / 2)
+    written = one("classifiers/*.safetensors").stat().st_mtime_ns
+    assert call(*fit, "seed=1").status == 0
+    assert one("classifiers/*.safetensors").stat().st_mtime_ns == written
+
+
+@pytest.mark.usefixtures("call")
+def test_a_worker_computes_with_the_threads_of_the_run() -> None:
+    """A worker has no preflight, and another number of threads rounds a fit differently."""
+    lines = [*CLASSIFY, "task.images=training", "task.classifier.epochs=1"]
+    (job,) = jobs_of(requested(lines, multirun=False))
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        assert not compute(job, [], Problems()).failed
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_the_classifier_of_the_real_digits_is_as_good_as_the_papers(call: Call) -> None:
+    """The paper's LeNet-5 finds 98.85 % of the test images after 10 epochs."""
+    if "DATA_ROOT" not in os.environ:
+        pytest.skip("DATA_ROOT is not set")
+    assert call(*IMAGES, "task=classify", "target.dataset=mnist", "task.images=training").status == 0
+    assert measured()["classifier_accuracy"] >= 0.985
+
+
+# --- fits -----------------------------------------------------------------------------------------------
+
+
+class _Line(nn.Module):
+    """One weight a pixel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 1)
+
+
+def test_weights_are_drawn_from_their_seed_alone() -> None:
+    before = torch.get_rng_state()
+    first, same, other = (
+        built(lambda: LeNet5(10), seed, torch.float32, torch.device("cpu")).state_dict() for seed in (1, 1, 2)
+    )
+    assert torch.equal(torch.get_rng_state(), before), "the global generator was used"
+    for name, weight in first.items():
+        assert torch.equal(weight, same[name])
+        assert not torch.equal(weight, other[name])
+        assert bool(weight.isfinite().all())
+    kernel = first["features.0.weight"]
+    assert float(kernel.abs().max()) <= 1 / 5
+    assert float(kernel.std()) == pytest.approx(1 / 5 / 3**0.5, rel=0.2)
+
+
+def test_a_fit_sees_every_example_once_an_epoch_and_goes_on_where_it_was() -> None:
+    inputs = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
+    seen: list[list[int]] = []
+
+    def loss(network: _Line, places: torch.Tensor) -> torch.Tensor:
+        seen.append(places.tolist())
+        return (network.layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1)).square().mean()
+
+    def fit() -> Fit[_Line]:
+        network = built(_Line, 0, torch.float32, torch.device("cpu"))
+        return Fit(network, loss, 10, FitSettings(epochs=4, batch=4, learning_rate=0.1), 7)
+
+    def losses(part: Fit[_Line], epochs: int) -> list[float]:
+        found = []
+        for _ in range(epochs):
+            part.advance()
+            found.append(part.loss)
+        return found
+
+    whole = fit()
+    found = losses(whole, 4)
+    assert [len(places) for places in seen] == [4, 4, 2] * 4
+    epochs = [list(itertools.chain(*seen[3 * epoch : 3 * epoch + 3])) for epoch in range(4)]
+    assert all(sorted(epoch) == list(range(10)) for epoch in epochs)
+    assert epochs[0] != epochs[1]
+    assert found[-1] < found[0]
+    half, rest = fit(), fit()
+    losses(half, 2)
+    rest.load_state_dict(half.state_dict())
+    assert losses(rest, 2) == found[2:]
+    assert rest.epoch == 4
+    for name, weight in rest.network.state_dict().items():
+        assert torch.equal(weight, whole.network.state_dict()[name])
+
+
+# --- what is refused ------------------------------------------------------------------------------------
+
+WHOLE = "must be a whole number of at least"
+SETTINGS = [
+    ("task.samples=0", f"task.samples {WHOLE} 2, 0 was given."),
+    ("task.samples=few", f"task.samples {WHOLE} 2, 'few' was given."),
+    ("task.samples=100", "task.samples must be at least task.autoencoder.batch=128, 100 was given."),
+    ("task.thinning=0", f"task.thinning {WHOLE} 1, 0 was given."),
+    ("task.thinning=-5", f"task.thinning {WHOLE} 1, -5 was given."),
+    ("task.thinning=2.5", f"task.thinning {WHOLE} 1, 2.5 was given."),
+    ("task.chains=0", f"task.chains {WHOLE} 1, 0 was given."),
+    ("task.burn_in=-1", f"task.burn_in {WHOLE} 0, -1 was given."),
+    ("task.start=here", "task.start must be one of one_mode, random, uniform, 'here' was given"),
+    ("task.images=sampled", "must be one of sampler, training, 'sampled' was given; did you mean"),
+    ("task.images=training task.samples=2000", "must not exceed the 1285 training images of digits"),
+    ("task.input=noise", "task.input must be one of clean, noisy, occluded, 'noise' was given"),
+    ("task.noise=-0.1", "task.noise must be a number from 0 to 1, -0.1 was given."),
+    ("task.noise=nan", "task.noise must be a number from 0 to 1, nan was given."),
+    ("task.occlusion=0", f"task.occlusion {WHOLE} 1, 0 was given."),
+    ("task.occlusion=9", "task.occlusion must fit into images of 8 x 8 pixels, 9 was given."),
+    ("task.autoencoder.networks=0", f"task.autoencoder.networks {WHOLE} 1, 0 was given."),
+    ("task.autoencoder.epochs=0", f"task.autoencoder.epochs {WHOLE} 1, 0 was given."),
+    ("task.autoencoder.batch=none", f"task.autoencoder.batch {WHOLE} 1, 'none' was given."),
+    ("task.autoencoder.learning_rate=0", "task.autoencoder.learning_rate must be a positive number, 0 was"),
+    ("task.autoencoder=null", "task.autoencoder must be a group of keys, None was given."),
+    ("sampler.step_size=0", "sampler.step_size must be"),
+    ("target.dataset=mnsit", "did you mean 'mnist'?"),
+    ("target.dataset=odd.npz", "needs images whose sides are multiples of 4 pixels, those of odd are 6 x 8."),
+]
+
+
+def test_what_cannot_be_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, height in (("mine.npz", 8), ("odd.npz", 6)):
+        images = np.zeros((200, height, 8), dtype=np.uint8)
+        images[::2, ::3] = 1
+        np.savez(name, train=images, test=images)
+    assert_refused(AUTOENCODE, SETTINGS)
+    own = (*CLASSIFY, "target.dataset=mine.npz")
+    assert "The data set mine.npz has no labels here" in refusal(*own)
+    said = refusal(*CLASSIFY, "task.classifier.epochs=0")
+    assert f"task.classifier.epochs {WHOLE} 1, 0 was given." in said
+    for task, target in itertools.product(("autoencode", "classify"), ("bernoulli4", "mog")):
+        said = refusal(f"task={task}", f"target={target}", "sampler=dmala")
+        assert said.startswith(
+            f"task={task} needs a target that learned images, such as rbm; target={target}"
+        )
+    assert not list(tmp_path.glob("outputs/*/*"))

@@ -1,0 +1,171 @@
+"""Simulated tempering: the joint distribution on levels and states by enumeration, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.enumeration.simulated_transition import (
+    joint_distribution,
+    level_log_partitions,
+    simulated_matrix,
+)
+from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
+from runner.execution.checkpoint import from_plain, to_plain
+from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.random_walk import RandomWalk
+from samplers.kernel import Kernel, State
+from samplers.metropolis_hastings import MetropolisHastings
+from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
+from targets.randomness import Streams
+from targets.spaces import Binary, Ordinal
+from targets.synthetic.gaussian_mixture import GaussianMixture
+from tests.support.checks import dkw_band, largest_gap
+from tests.support.small_targets import random_target
+
+TARGETS = {
+    "binary": random_target(Binary(3), seed=5, roughness=2.0),
+    "ordinal": random_target(Ordinal(2, 4), seed=3),
+}
+LADDER = [1.0, 0.5, 0.0]
+WRONG = [0.0, 2.0, -1.0]
+STEPS = [0.4, 1.0, 5.0]
+ONE = torch.ones((), dtype=torch.float64)
+MIXTURE = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
+
+
+def right(space: str) -> list[float]:
+    return level_log_partitions(TARGETS[space], torch.tensor(LADDER, dtype=torch.float64)).tolist()
+
+
+def tempering(kernel: Kernel, log_partition: list[float], rate: float = 0.5) -> SimulatedTempering:
+    sizes = STEPS if isinstance(kernel, (DMALA, DULA)) else None
+    return SimulatedTempering(kernel, LADDER, log_partition, rate, step_size=sizes)
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+@pytest.mark.parametrize("space", TARGETS)
+@pytest.mark.parametrize("kernel", [DMALA(1.0), Gibbs(), RandomWalk()], ids=["dmala", "gibbs", "walk"])
+def test_the_joint_distribution_is_left_invariant_whatever_the_partition_functions(
+    kernel: Kernel, space: str, wrong: bool
+) -> None:
+    target = TARGETS[space]
+    sampler = tempering(kernel, WRONG if wrong else right(space), 0.1 if wrong else 0.5)
+    distribution = joint_distribution(sampler, target)
+    assert sampler.exact
+    matrix = simulated_matrix(sampler, target)
+    torch.testing.assert_close(matrix.sum(-1), torch.ones(len(matrix), dtype=torch.float64))
+    assert invariance_error(matrix, distribution) <= 1e-12
+    by_level = distribution.reshape(3, -1)
+    cold = by_level[0] / by_level[0].sum()
+    torch.testing.assert_close(cold, target.probabilities(), atol=1e-12, rtol=0)
+    given = torch.tensor(WRONG if wrong else right(space), dtype=torch.float64)
+    shares = (torch.tensor(right(space), dtype=torch.float64) - given).softmax(0)
+    torch.testing.assert_close(by_level.sum(1), shares, atol=1e-12, rtol=0)
+
+
+def test_an_inexact_kernel_makes_the_chain_inexact() -> None:
+    target = TARGETS["binary"]
+    sampler = tempering(DULA(1.0), right("binary"))
+    assert not sampler.exact
+    own = stationary(simulated_matrix(sampler, target))
+    assert total_variation(own, joint_distribution(sampler, target)) > 0.01
+
+
+@pytest.mark.parametrize(("kernel", "wrong"), [(DMALA(1.0), True), (Gibbs(), False)], ids=["dmala", "gibbs"])
+def test_steps_are_drawn_from_the_enumerated_joint_rows(kernel: Kernel, wrong: bool) -> None:
+    """False alarm: 1e-6 a test, by the Dvoretzky-Kiefer-Wolfowitz bound over all 24 rows."""
+    target, draws = TARGETS["binary"], 30_000
+    sampler = tempering(kernel, WRONG if wrong else right("binary"), rate=0.3)
+    matrix = simulated_matrix(sampler, target)
+    states = target.space.states()
+    theta = states.repeat(3, 1).unsqueeze(1).expand(24, draws, 3).contiguous()
+    state = sampler.init(target, theta, ONE)
+    state.aux[LEVEL].copy_(torch.arange(3).repeat_interleave(8).unsqueeze(1).expand(24, draws))
+    state, info = sampler.step(target, state, ONE, torch.Generator().manual_seed(2))
+    assert info.level is not None
+    place = info.level * 8 + target.space.index(state.theta)
+    counts = torch.stack([torch.bincount(row, minlength=24) for row in place])
+    assert largest_gap(counts / draws, matrix) <= dkw_band(draws, 24)
+    assert torch.equal(info.level, state.aux[LEVEL])
+
+
+def test_chains_start_hot_move_in_level_or_space_and_keep_their_level_when_refreshed() -> None:
+    target = TARGETS["ordinal"]
+    sampler = tempering(DMALA(1.0), right("ordinal"))
+    generator = Streams([1, 2], "chain")
+    state = sampler.init(target, target.initial((2, 50), generator), ONE)
+    assert (state.aux[LEVEL] == 2).all()
+    for _ in range(40):
+        before = state
+        state, info = sampler.step(target, state, ONE, generator)
+        between = state.aux[LEVEL] != before.aux[LEVEL]
+        assert (info.jump[between] == 0).all()
+        moved = (state.theta != before.theta).sum(-1)
+        assert torch.equal(info.jump, moved.to(info.jump))
+    assert len(state.aux[LEVEL].unique()) == 3
+    anew = sampler.refreshed(target, state, ONE)
+    assert torch.equal(anew.aux[LEVEL], state.aux[LEVEL])
+
+
+def test_each_level_has_its_own_step_size() -> None:
+    level = torch.tensor([[2, 0, 1, 1]])
+    kernel = tempering(DMALA(7.0), WRONG).at(level)
+    assert isinstance(kernel, MetropolisHastings)
+    assert isinstance(kernel.proposal, LangevinProposal)
+    assert kernel.proposal.step_size.tolist() == [[STEPS[2], STEPS[0], STEPS[1], STEPS[1]]]
+    shared = SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG, step_size=0.3)
+    assert shared.at(level).proposal.step_size.tolist() == [[0.3] * 4]
+    assert SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG).at(level).step_size == 7.0
+
+
+def test_chains_at_the_cold_level_follow_the_mixture() -> None:
+    """Mean and energy of 2,000 chains within 5.3 standard errors each: false alarm 6e-7 for the test.
+
+    Each chain contributes its last state, if it is cold, so that the draws are independent.
+    """
+    sampler = SimulatedTempering(GaussianWalk(1.5), [1.0, 0.6, 0.3], [0.0, 0.6, 1.4], step_size=1.5)
+    generator = torch.Generator().manual_seed(4)
+    state = sampler.init(MIXTURE, MIXTURE.initial((1, 6_000), generator), ONE)
+    for _ in range(300):
+        state, _ = sampler.step(MIXTURE, state, ONE, generator)
+    cold = state.aux[LEVEL] == 0
+    draws, fresh = state.theta[cold], MIXTURE.sample((100_000,), generator)
+    assert len(draws) > 1_000
+
+    def off(ours: Tensor, theirs: Tensor) -> Tensor:
+        error = (ours.var(0) / len(ours) + theirs.var(0) / len(theirs)).sqrt()
+        return ((ours.mean(0) - theirs.mean(0)) / error).abs().max()
+
+    assert off(draws, fresh) < 5.3
+    assert off((draws - MIXTURE.mean()).square(), (fresh - MIXTURE.mean()).square()) < 5.3
+    assert off(state.log_prob[cold], MIXTURE.log_prob(fresh)) < 5.3
+    # All levels together have another distribution, which the test detects.
+    assert off(state.log_prob[0], MIXTURE.log_prob(fresh)) > 20
+
+
+def test_a_run_resumed_from_its_checkpoint_ends_where_an_unbroken_one_does() -> None:
+    target, sampler = TARGETS["binary"], tempering(DMALA(1.0), right("binary"))
+    generator = Streams([4, 9], "chain")
+    state = sampler.init(target, target.initial((2, 50), generator), ONE)
+
+    def walk(state: State, generator: Streams) -> State:
+        for _ in range(20):
+            state, _ = sampler.step(target, state, ONE, generator)
+        return state
+
+    state = walk(state, generator)
+    saved, streams = to_plain(state), generator.state_dict()
+    unbroken = walk(state, generator)
+    other = Streams([0, 1], "chain")
+    fresh = sampler.init(target, target.initial((2, 50), other), ONE)
+    other.load_state_dict(streams)
+    resumed = walk(from_plain(fresh, saved), other)
+    assert torch.equal(resumed.theta, unbroken.theta)
+    assert torch.equal(resumed.aux[LEVEL], unbroken.aux[LEVEL])
+    assert not torch.equal(unbroken.aux[LEVEL], state.aux[LEVEL])

@@ -1,0 +1,242 @@
+"""Step sizes and ladders from pilots, held against exact rejections by enumeration."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+
+from metrics.enumeration.transition_matrix import tempered_probabilities
+from samplers.discrete.dmala import DMALA
+from samplers.discrete.dula import DULA
+from samplers.discrete.gibbs import Gibbs
+from samplers.discrete.rbm_gibbs import RBMGibbs
+from samplers.discrete.tour_swap import TourSwap
+from samplers.kernel import Kernel
+from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
+from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers.tempering.replica_count import (
+    optimal_constrained,
+    optimal_replicas,
+    optimal_v1,
+    optimal_v2,
+    round_trip_time,
+)
+from samplers.tuning.configured import configured
+from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
+from samplers.tuning.step_size import first_crossing
+from samplers.tuning.tunable import Tunable
+from targets.randomness import Streams
+from targets.spaces import Binary, Ordinal
+from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets.target import Target
+from targets.tours.tsp import TSP
+from tests.support.small_targets import Quadratic, random_target, small_rbm
+from tests.support.tunable import tunable
+
+RBM_TARGET = small_rbm()
+RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
+
+
+def exact_rejections(target: Target, betas: list[float]) -> list[float]:
+    """1 - E min(1, exp(r)) between neighbours that are independent and at equilibrium."""
+    energies = target.log_prob(target.space.states())  # type: ignore[attr-defined]
+    rejections = []
+    for cold, hot in pairwise(betas):
+        ratio = (cold - hot) * (energies.unsqueeze(0) - energies.unsqueeze(1))
+        joint = torch.outer(tempered_probabilities(target, cold), tempered_probabilities(target, hot))
+        rejections.append(float((joint * (1 - ratio.clamp(max=0).exp())).sum()))
+    return rejections
+
+
+def test_pilot_rejections_are_the_exact_ones() -> None:
+    tuned = tune_ladder(
+        Gibbs(), RUGGED, Streams([0], "tuning"), LadderWanted(), LadderPilot(steps=1000, chains=64)
+    )
+    exact = exact_rejections(RUGGED, tuned.pilot_ladder)
+    np.testing.assert_allclose(tuned.rejections, exact, atol=0.02)
+    assert tuned.barrier[-1] == pytest.approx(sum(exact), abs=0.05)
+
+
+def test_the_tuned_ladder_has_equal_exact_rejections() -> None:
+    fine = geometric_ladder(40).tolist()
+    ladder = equal_rejection_ladder(fine, exact_rejections(RUGGED, fine), 5)
+    rejections = exact_rejections(RUGGED, ladder)
+    assert ladder[0] == 1.0
+    assert ladder[-1] == 0.0
+    assert max(rejections) - min(rejections) <= 0.03
+
+
+def test_a_ladder_of_equal_rejections_stays_as_it_is() -> None:
+    betas = [1.0, 0.5, 0.2, 0.0]
+    np.testing.assert_allclose(equal_rejection_ladder(betas, [0.3, 0.3, 0.3], 4), betas, atol=1e-9)
+
+
+def test_replicas_that_always_swap_still_give_a_ladder() -> None:
+    ladder = equal_rejection_ladder([1.0, 0.5, 0.0], [0.0, 0.0], 3)
+    assert ladder == sorted(ladder, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("barrier", "v1", "v2", "constrained"), [(1, 2.69, 3, 2.62), (5, 8.78, 11, 8.65), (10, 16.3, 21, 16.2)]
+)
+def test_replica_formulas_give_the_audits_figures(
+    barrier: float, v1: float, v2: float, constrained: float
+) -> None:
+    assert optimal_v1(barrier) == pytest.approx(v1, abs=0.05)
+    assert optimal_v2(barrier) == v2
+    assert optimal_constrained(barrier) == pytest.approx(constrained, abs=0.05)
+    assert optimal_replicas(barrier, "v2", limit=4) == min(v2, 4)
+
+
+@pytest.mark.parametrize("barrier", [0.3, 1.0, 5.0, 10.0])
+def test_the_constrained_formula_maximises_round_trips_per_chain(barrier: float) -> None:
+    def negative_rate(replicas: float) -> float:
+        swap = 1 - barrier / (replicas - 1)
+        return -1 / (replicas * (replicas - 1) / swap)
+
+    best = minimize_scalar(
+        negative_rate, bounds=(1 + barrier, 100), method="bounded", options={"xatol": 1e-9}
+    )
+    assert optimal_constrained(barrier) == pytest.approx(best.x, abs=1e-4)
+
+
+def test_round_trip_time_against_simulation() -> None:
+    """K = 6, s = 0.3: 100 rounds by the formula, 99.6 simulated, 116.7 by v1 (settings I, row 10)."""
+    rungs, swap, walkers, rounds = 6, 0.3, 4000, 4000
+    generator = np.random.default_rng(0)
+    place = np.zeros(walkers, dtype=int)
+    upwards = np.ones(walkers, dtype=bool)
+    trips = np.zeros(walkers)
+    for _ in range(rounds):
+        draw = generator.random(walkers)
+        up, down = draw < swap, draw > 1 - swap
+        place = np.clip(place + up - down, 0, rungs - 1)
+        upwards_now = np.where(place == rungs - 1, False, upwards)
+        back = ~upwards_now & (place == 0)
+        trips += back
+        upwards = upwards_now | back
+    assert round_trip_time([swap] * (rungs - 1)) == pytest.approx(100.0)
+    # About 160,000 trips: the relative noise is below 0.3 per cent; v1's 116.7 is far outside.
+    assert walkers * rounds / trips.sum() == pytest.approx(100.0, rel=0.02)
+
+
+def test_first_crossing_reads_the_first_fall() -> None:
+    sizes = torch.tensor([1.0, 10.0, 100.0, 1000.0])
+    acceptance = torch.tensor([[0.9, 0.9], [0.6, 0.9], [0.2, 0.9], [0.8, 0.9]])
+    found = first_crossing(sizes, acceptance, 0.4)
+    assert found[0].item() == pytest.approx(10**1.5, rel=1e-6)
+    assert found[1].item() == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize("kernel", [DMALA, DULA])
+def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> None:
+    target, sampler = MixtureOfGaussians(components=8), tunable(kernel)
+    assert sampler.open == ("step_size",)
+    found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
+    assert type(sampler.kernel_at(found)) is kernel
+    adjusted = DMALA(found["step_size"])
+    generator = torch.Generator().manual_seed(1)
+    one = torch.ones((), dtype=torch.float64)
+    state = adjusted.init(target, target.sample((400,), generator), one)
+    total = 0.0
+    for _ in range(100):
+        state, info = adjusted.step(target, state, one, generator)
+        total += info.acceptance.mean().item() / 100
+    # 40,000 acceptances of correlated chains have a standard error below 0.004.
+    assert total == pytest.approx(0.574, abs=0.03)
+
+
+def test_tempering_tunes_its_ladder_and_each_rung() -> None:
+    target = MixtureOfGaussians(components=8).float()
+    sampler = tunable(ParallelTempering, configured(DMALA))
+    assert sampler.example.axes == (2,)
+    result = sampler.tune(target, Streams([0], "tuning"))
+    found = result.hyperparameters
+    assert sampler.kernel_at(found).axes == (len(found["ladder"]),)
+    assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
+    assert found["step_size"] == sorted(found["step_size"])
+
+
+def test_a_given_number_of_replicas_is_kept() -> None:
+    target = MixtureOfGaussians(components=8).float()
+    sampler = tunable(ParallelTempering, DMALA(20.0), replicas=5, step_size=20.0)
+    found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
+    assert len(found["ladder"]) == 5
+    assert found["step_size"] == 20.0
+
+
+def test_tempered_dula_is_tuned_like_tempered_dmala() -> None:
+    """DULA rejects nothing: its own acceptance, always 1, would send every rung to the largest step."""
+    target = MixtureOfGaussians(components=8).float()
+    ladder = [1.0, 0.25, 0.05]
+    sizes = {}
+    for kernel in (DULA, DMALA):
+        sampler = tunable(ParallelTempering, configured(kernel), ladder=ladder)
+        sizes[kernel] = sampler.tune(target, Streams([0], "tuning")).hyperparameters["step_size"]
+    np.testing.assert_allclose(sizes[DULA], sizes[DMALA])
+    assert sizes[DULA][0] < 100
+
+
+class Ruined(Quadratic):
+    """NaN at the state of ones, finite elsewhere."""
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        return super().log_prob(theta).masked_fill((theta == 1).all(-1), torch.nan)
+
+
+@pytest.mark.parametrize(
+    "sampler", [tunable(DMALA), tunable(ParallelTempering, tunable(DMALA))], ids=["dmala", "pt_dmala"]
+)
+def test_a_pilot_that_meets_nan_says_so(sampler: Tunable) -> None:
+    plain = random_target(Binary(3), seed=1)
+    target = Ruined(plain.space, plain.weight, plain.bias)
+    with pytest.raises(ValueError, match="NaN or infinite in the tuning pilot"):
+        sampler.tune(target, Streams([0], "tuning"))
+
+
+class OneStep(ParallelTempering):
+    """A tempering of a user's own, without a builder."""
+
+    def __init__(self, kernel: Kernel, step_size: float | None = None) -> None:
+        super().__init__(kernel, [1.0, 0.5], step_size)
+
+
+def test_a_tempering_without_a_builder_takes_numbers_alone() -> None:
+    given = configured(OneStep, configured(DMALA), step_size=0.3)
+    assert isinstance(given, OneStep)
+    assert given.step_sizes is not None
+    assert given.step_sizes.tolist() == [0.3, 0.3]
+    assert isinstance(configured(OneStep, configured(Gibbs)), OneStep)
+    with pytest.raises(ValueError, match="OneStep tunes nothing: step_size of DMALA must be given"):
+        configured(OneStep, configured(DMALA))
+
+
+@pytest.mark.parametrize("kernel", [RBMGibbs(), TourSwap()], ids=["rbm_gibbs", "tour_swap"])
+def test_a_ladder_is_tuned_around_kernels_without_a_step_size(kernel: Kernel) -> None:
+    target = RBM_TARGET if isinstance(kernel, RBMGibbs) else TSP(5, scale=3.0, instance_seed=1)
+    sampler = tunable(ParallelTempering, kernel, replicas=3)
+    assert sampler.open == ("ladder",)
+    tuned = sampler.tuned(target, Streams([0], "tuning"))
+    assert tuned.axes == (3,)
+    assert tuned.exact
+
+
+def test_a_ladder_is_tuned_around_step_sizes_that_are_given_by_rung() -> None:
+    sizes = [0.15, 0.25, 0.35, 0.45]
+    sampler = tunable(ParallelTempering, tunable(DMALA), replicas=4, step_size=sizes)
+    assert sampler.open == ("ladder",)
+    found = sampler.tune(RBM_TARGET, Streams([0], "tuning")).hyperparameters
+    assert found["step_size"] == sizes
+    tuned = sampler.kernel_at(found)
+    assert isinstance(tuned, ParallelTempering)
+    assert tuned.axes == (4,)
+    assert tuned.step_sizes is not None
+    assert tuned.step_sizes.flatten().tolist() == sizes
+    # The same sizes at a ladder of another length, at the same place between cold and hot.
+    between = _by_place(torch.tensor(sizes, dtype=torch.float64), 7)
+    assert between[::2].tolist() == pytest.approx(sizes)
+    assert between[1].item() == pytest.approx((0.15 * 0.25) ** 0.5)

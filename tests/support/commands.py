@@ -1,0 +1,148 @@
+"""Commands run in this process, what they leave behind, and what is refused before any work."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from runner.__main__ import main
+from runner.execution import signals
+from runner.execution.errors import UserError
+from runner.sweep.jobs import jobs_of, requested
+from runner.sweep.preflight import preflight
+
+TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
+"""Values that differ between two runs of the same numbers."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Ended]
+"""The fixture `call`: runs the command line."""
+
+
+def finished(root: Path, *argv: str) -> Path:
+    """`root`, the output root of a command that has ended well; for fixtures that outlive a test."""
+    handlers = {number: signal.getsignal(number) for number in signals.SIGNALS}
+    assert main((*argv, f"output_root={root}")) == 0
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    return root
+
+
+def one(pattern: str, root: str | Path = "outputs") -> Path:
+    """The only file under `root` that fits."""
+    (path,) = Path(root).glob(pattern)
+    return path
+
+
+def summary(root: str | Path = "outputs") -> dict[str, Any]:
+    """The summary of the only run."""
+    found: dict[str, Any] = json.loads(one("runs/*/summary.json", root).read_text())
+    return found
+
+
+def measured(root: str | Path = "outputs") -> dict[str, float]:
+    """What the only run measured, without times."""
+    return {name: value for name, value in summary(root)["metrics"].items() if name not in TIMES}
+
+
+def rows_by_run(root: str | Path = "outputs") -> dict[str, list[tuple[str, ...]]]:
+    """Seed, step, evaluations, metric and value of every row but times, by run id."""
+    keys = ("seed", "step", "evaluations", "metric", "value")
+    return {
+        path.parent.name: [
+            tuple(row[key] for key in keys)
+            for row in csv.DictReader(path.read_text().splitlines())
+            if row["metric"] not in TIMES
+        ]
+        for path in sorted(Path(root).glob("runs/*/metrics.csv"))
+    }
+
+
+def rows(*roots: str | Path) -> list[tuple[str, ...]]:
+    """The rows of `rows_by_run` of all runs under `roots`, by default ``outputs``, sorted."""
+    return sorted(
+        row for root in roots or ["outputs"] for found in rows_by_run(root).values() for row in found
+    )
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
+    """Lets a SIGTERM come in during the given call of `cls.advance`."""
+    advance, seen = cls.advance, []  # type: ignore[attr-defined]
+
+    def interrupted(self: Any, *arguments: Any) -> None:
+        advance(self, *arguments)
+        seen.append(1)
+        if len(seen) == calls:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(cls, "advance", interrupted)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[str]:
+    """A list that gets an entry at each call of a function of a module."""
+    function, calls = getattr(module, name), []
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        calls.append(name)
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(module, name, called)
+    return calls
+
+
+def refusal(*lines: str) -> str:
+    """The one sentence with which a command (`-m` among its words) is refused before any work."""
+    words = [word for line in lines for word in line.split()]
+    with pytest.raises(UserError) as error:
+        preflight(jobs_of(requested([word for word in words if word != "-m"], multirun="-m" in words)))
+    said = str(error.value)
+    assert error.value.status == 2
+    assert "\n" not in said
+    return said
+
+
+def check_refused_values(lines: str, key: str, allowed: str, values: str) -> None:
+    """Checks that under `lines` each of `values`, written as Python prints it, is refused for `key`."""
+    for value in values.split():
+        assert refusal(lines, f"{key}={value}") == f"{key} must be {allowed}, {value} was given."
+
+
+def refused(call: Call, *lines: str) -> str:
+    """The sentence with which a whole command is refused, its form checked, and that no file changed."""
+    before = contents(Path())
+    ended = call(*(word for line in lines for word in line.split()))
+    assert ended.status == 2, ended
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+    assert contents(Path()) == before
+    return ended.err
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """All files in `folder`."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def assert_refused(plain: Iterable[str], cases: Iterable[tuple[str, str]]) -> None:
+    """Each case, overrides and words, beside the overrides `plain` is refused with these words."""
+    for given, words in cases:
+        said = refusal(*plain, *given.split())
+        assert words in said, f"{given}: {said}"
