@@ -167,7 +167,7 @@ def inductive(
     for known in range(1, levels):
         part = chain.weighted(log_partition).hottest(known)
         if state is None:
-            state = part.init(target, theta, one)
+            state = part.start(target, theta, one, generator)
         else:
             # What was level 0 has a colder one below it now.
             state.aux[LEVEL].add_(1)
