@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from runner.execution.errors import UserError, listed, nearest, one_sentence
@@ -118,7 +119,17 @@ def check_arguments(cls: Any, given: Mapping[str, Any], key: str, path: str, lea
             raise UserError(f"{path} needs the key '{key}.{parameter.name}', which has no value.")
 
 
-def with_key(sentence: str, node: Mapping[str, Any], key: str) -> str:
+@contextmanager
+def errors_at(key: str, node: Mapping[Any, Any], *also: type[Exception]) -> Iterator[None]:
+    """Turns a ValueError, or one of `also`, about the settings in `node` at `key` into a `UserError`."""
+    refused: tuple[type[Exception], ...] = (ValueError, *also)
+    try:
+        yield
+    except refused as error:
+        raise UserError(with_key(one_sentence(error), node, key)) from error
+
+
+def with_key(sentence: str, node: Mapping[Any, Any], key: str) -> str:
     """`sentence` with its first word completed to the whole key, where that word is a key of `node`.
 
     Constructors say ``step_size must be ...`` and do not know that they are at ``sampler``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -15,7 +16,15 @@ def node(config: DictConfig, key: str) -> dict[str, Any]:
     Raises:
         UserError: if it is no group of keys.
     """
-    found = OmegaConf.to_container(config[key], resolve=True)
-    if not isinstance(found, dict):
+    return group(OmegaConf.to_container(config[key], resolve=True), key)
+
+
+def group(found: Any, key: str) -> dict[str, Any]:
+    """`found`, which stands at `key`, as a dictionary.
+
+    Raises:
+        UserError: if it is no group of keys.
+    """
+    if not isinstance(found, Mapping):
         raise UserError(f"{key} must be a group of keys, {found!r} was given.")
     return {str(name): value for name, value in found.items()}

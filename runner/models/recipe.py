@@ -8,12 +8,12 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import check_arguments, construct, locate, with_key
+from runner.config.construct import check_arguments, construct, errors_at, locate
 from runner.config.datasets import dataset_identity, load_dataset
-from runner.config.node import node
+from runner.config.node import group, node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.devices import device_type
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments
 from runner.models.identity import NOT_LEARNED
 from runner.models.training import TrainingSettings, ValidationSettings
@@ -111,10 +111,8 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
     values = {name: training[name] for name in TRAINING_KEYS if name in training}
-    try:
+    with errors_at(key, values, TypeError):
         settings = TrainingSettings(**values)
-    except (ValueError, TypeError) as error:
-        raise UserError(with_key(one_sentence(error), values, key)) from error
     scoring = None
     if settings.validate_every is not None:
         values["validation"] = training.get("validation", {})
@@ -139,16 +137,12 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
 
 def _scoring_of(given: Any, key: str) -> ValidationSettings:
     """The checked settings of the validations, which stand at `key`."""
-    if not isinstance(given, Mapping):
-        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
-    check_arguments(ValidationSettings, dict(given), key, "The validation", 0)
-    values = dict(given)
+    values = group(given, key)
+    check_arguments(ValidationSettings, values, key, "The validation", 0)
     if "sampler" in values:
         values["sampler"] = _kernel(values["sampler"], f"{key}.sampler")
-    try:
+    with errors_at(key, values):
         return ValidationSettings(**values)
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), values, key)) from error
 
 
 def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
@@ -205,6 +199,4 @@ def kernel_of(recipe: Recipe) -> Kernel | Tunable:
 
 
 def _kernel(given: Any, key: str) -> Kernel | Tunable:
-    if not isinstance(given, Mapping):
-        raise UserError(f"{key} must be a group of keys, {given!r} was given.")
-    return construct_sampler(given, key)
+    return construct_sampler(group(given, key), key)

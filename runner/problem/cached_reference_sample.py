@@ -17,12 +17,12 @@ from safetensors.torch import save as to_bytes
 
 from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
-from runner.config.construct import with_key
+from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
-from runner.config.node import node
+from runner.config.node import group, node
 from runner.execution.atomic_files import write_bytes, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import one_sentence
 from runner.execution.resumable import completed, save_plan
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
@@ -134,12 +134,10 @@ class _ChainBlocks:
 
 
 def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains:
-    if not isinstance(settings, Mapping):
-        raise UserError(f"target.ground_truth must be a group of keys, {settings!r} was given.")
-    try:
-        return ReferenceChains(target, images, seed=SEED, **settings)
-    except (ValueError, TypeError) as error:
-        raise UserError(with_key(one_sentence(error), settings, "target.ground_truth")) from error
+    key = "target.ground_truth"
+    given = group(settings, key)
+    with errors_at(key, given, TypeError):
+        return ReferenceChains(target, images, seed=SEED, **given)
 
 
 def _make(

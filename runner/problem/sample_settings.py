@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.execution.errors import UserError, listed, nearest
+from runner.config.construct import errors_at
+from runner.execution.errors import UserError
+from samplers.hyperparameters import count, one_of
 from targets.target import Target
 
 STARTS = ("uniform", "random", "one_mode")
@@ -55,31 +55,20 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
     except OmegaConfBaseException as error:
         raise UserError(f"task cannot be resolved: {str(error).splitlines()[0]}.") from error
     assert isinstance(task, dict)
-    settings = SampleSettings(
-        steps=_whole(task, "steps", 1),
-        chains=_whole(task, "chains", 1),
-        burn_in=_whole(task, "burn_in", 0),
-        start=str(task.get("start")),
-        record=_whole(task, "record", 0),
-    )
+    with errors_at("task", task):
+        settings = SampleSettings(
+            steps=count("steps", task.get("steps")),
+            chains=count("chains", task.get("chains")),
+            burn_in=count("burn_in", task.get("burn_in"), 0),
+            start=one_of("start", task.get("start"), STARTS),
+            record=count("record", task.get("record"), 0),
+        )
     if settings.burn_in >= settings.steps:
         raise UserError(
             f"task.burn_in must be less than task.steps={settings.steps}, {settings.burn_in} was given."
-        )
-    if settings.start not in STARTS:
-        hint = nearest(settings.start, STARTS)
-        raise UserError(
-            f"task.start must be one of {listed(STARTS)}, {task.get('start')!r} was given{hint or '.'}"
         )
     if settings.start == "one_mode" and getattr(target, "modes", None) is None:
         raise UserError(
             f"task.start=one_mode needs a target with known modes, {type(target).__name__} has none."
         )
     return settings
-
-
-def _whole(task: Mapping[Any, Any], key: str, minimum: int) -> int:
-    value = task.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
-        raise UserError(f"task.{key} must be a whole number of at least {minimum}, {value!r} was given.")
-    return value

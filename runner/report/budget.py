@@ -8,8 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import RESERVED
 from runner.report.stored_results import Results, Run
-from runner.tasks.phrases import span
-from runner.tasks.task import Task, task_of
+from runner.tasks.task import Task, span, task_of
 
 
 def _distinct(results: Results) -> list[Run]:

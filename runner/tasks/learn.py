@@ -30,8 +30,7 @@ from runner.store.run_store import RunFolder, Store
 from runner.tasks.learning_trial import learning_seconds
 from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
-from runner.tasks.phrases import alternatives, span
-from runner.tasks.task import Parts, PerSeedTask
+from runner.tasks.task import Parts, PerSeedTask, alternatives, span
 from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams

@@ -15,8 +15,7 @@ from runner.models.learned_target import begin_training
 from runner.models.recipe import recipe_of
 from runner.models.training import Training
 from runner.tasks.likelihood.ais_settings import AISSettings, ais_settings
-from runner.tasks.likelihood.model_likelihood import likelihood
-from runner.tasks.likelihood.target_likelihood import TRAINING_IMAGES
+from runner.tasks.likelihood.model_likelihood import TRAINING_IMAGES, likelihood
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 

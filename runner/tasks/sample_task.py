@@ -17,9 +17,8 @@ from runner.problem.tuning_cache import tune, tuned
 from runner.store.array_files import suite_files
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
-from runner.tasks.phrases import alternatives, span
 from runner.tasks.sample import begin, run_result
-from runner.tasks.task import Batch, Runs, Task
+from runner.tasks.task import Batch, Runs, Task, alternatives, span
 from targets.randomness import Streams
 
 TRIAL_STEPS = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -186,3 +186,16 @@ def _task(path: object) -> Task:
         raise UserError(f"task._target_={path} is no runner.tasks.task.Task.")
     task: Task = cls()
     return task
+
+
+def span(values: Iterable[int]) -> str:
+    """The one value, or the smallest and the largest: ``100`` or ``100 to 2,000``."""
+    distinct = sorted(set(values))
+    if len(distinct) == 1:
+        return f"{distinct[0]:,}"
+    return f"{distinct[0]:,} to {distinct[-1]:,}"
+
+
+def alternatives(values: Iterable[object]) -> str:
+    """Distinct values in alphabetical order: ``one_mode or random``."""
+    return " or ".join(sorted({str(value) for value in values}))

@@ -10,38 +10,37 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.continuous.mala import MALA
-from samplers.continuous.ula import ULA
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.block_gibbs import BlockGibbs
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.gwg import GWG
-from samplers.discrete.hamming_ball import HammingBall
-from samplers.discrete.random_walk import RandomWalk
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.discrete.tour_swap import TourSwap
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.entropic.edula import EDULA
-from samplers.entropic.edula_glu import EDULAGLU
-from samplers.kernel import Kernel
-from samplers.reference.held_out_draws import HeldOutDraws
-from samplers.reference.reference_draws import ExactDraws, UniformDraws
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers import (
+    AB,
+    ACS,
+    DMALA,
+    DULA,
+    EDMALA,
+    EDMALAGLU,
+    EDULA,
+    EDULAGLU,
+    GWG,
+    MALA,
+    ULA,
+    BlockGibbs,
+    ExactDraws,
+    GaussianWalk,
+    Gibbs,
+    HammingBall,
+    HeldOutDraws,
+    Kernel,
+    ParallelTempering,
+    RandomWalk,
+    RBMGibbs,
+    ReplicaExchangeLangevin,
+    SimulatedTempering,
+    Swaps,
+    TourSwap,
+    UniformDraws,
+)
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_round import REPLICA, Swaps
-from targets.randomness import Streams
-from targets.spaces import Binary, Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.target import Target
-from targets.tours.tsp import TSP
+from samplers.tempering.swaps.swap_round import REPLICA
+from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import SPACES, random_target, small_rbm
@@ -193,6 +192,21 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
 """Every kernel, alone and tempered: with its target and the evaluations of a step, all replicas counted."""
 
 
+NEVER_REJECT = {
+    *COSTS,
+    *("dula", "edula", "edula_glu", "ula", "reld_ula", "pt_gibbs", "st_gibbs"),
+    *("exact_draws", "uniform_draws", "held_out_draws"),
+}
+
+
+def distance(target: Target, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """How many coordinates differ; the Euclidean distance on the reals."""
+    if isinstance(target.space, Real):
+        return (new - old).norm(dim=-1)
+    differs = old != new
+    return (differs.any(-1) if len(target.space.event_shape) > 1 else differs).sum(-1).double()
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_any_batch_axes_serve_nothing_waits_for_the_host_and_what_is_cached_is_fresh(name: str) -> None:
     kernel, target, cost = EVERY[name]
@@ -202,7 +216,13 @@ def test_any_batch_axes_serve_nothing_waits_for_the_host_and_what_is_cached_is_f
         # Tables compare beta once. A single chain is looked up by a number, which CPU tensors are asked for.
         state, _ = walked(kernel, target, started(kernel, target, batch, seeded()), 1, seeded(1), ONE)
         with NoHostSync() if batch else nullcontext(), counted(target) as asked:
-            state, info = walked(kernel, target, state, 5, seeded(1), ONE)
+            before, _ = walked(kernel, target, state, 4, seeded(1), ONE)
+            state, info = walked(kernel, target, before, 1, seeded(2), ONE)
+        torch.testing.assert_close(info.jump, distance(target, kernel.draws(before), kernel.draws(state)))
+        if name.split("-")[0] in NEVER_REJECT:
+            assert bool((info.acceptance == 1.0).all())
+        else:
+            assert bool(((info.acceptance >= 0.0) & (info.acceptance <= 1.0)).all())
         event = target.space.event_shape
         assert kernel.draws(state).shape == (*batch, *event)
         assert info.acceptance.shape == info.jump.shape == batch

@@ -5,22 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.discrepancy.emc import EMC
-from metrics.discrepancy.tv import TV
-from metrics.metric import Context
-from metrics.suite import MetricSuite
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.random_walk import RandomWalk
-from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tuning.tunable import Tunable
-from targets.randomness import Streams
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.target import Target
+from metrics import EMC, TV, Context, MetricSuite
+from samplers import ACS, DMALA, Kernel, ParallelTempering, Tunable
+from targets import Bernoulli4, MixtureOfGaussians, Streams, Target
 from tests.support.tunable import tunable
 
 ONE = torch.ones(())
@@ -59,23 +46,13 @@ def test_tempering_covers_the_modes_that_dmala_never_finds() -> None:
     assert measured(tunable(DMALA), target, EMC, 1000, 100, start) < 0.5
 
 
-def test_one_global_step_size_lets_plain_dmala_jump_on_so_small_a_grid() -> None:
-    """So the published comparison on this grid says little about tempering."""
-    target = MixtureOfGaussians(components=8)
-    assert measured(DMALA(step_size=5.3e4), target, EMC, 2000, 100, target.modes[0]) >= 0.95
-
-
 @pytest.mark.parametrize(
     "sampler",
     [
-        RandomWalk(),
-        Gibbs(),
-        tunable(DMALA),
         tunable(ACS, steps=1000),
-        tunable(AB),
         tunable(ParallelTempering, tunable(DMALA)),
     ],
-    ids=["random_walk", "gibbs", "dmala", "acs", "ab", "pt_dmala"],
+    ids=["acs", "pt_dmala"],
 )
 def test_exact_kernels_reach_the_sixteen_state_table(sampler: Kernel | Tunable) -> None:
     """1,000 chains x 1,000 steps at default hyperparameters; the Monte Carlo noise is about 0.002."""

@@ -6,10 +6,7 @@ import pytest
 
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import DMALA, Kernel, ParallelTempering, Swaps
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
 from tests.support.small_targets import SPACES, random_target

@@ -9,9 +9,8 @@ from typing import Any
 
 from omegaconf import DictConfig, open_dict
 
-from runner.config.construct import with_key
+from runner.config.construct import errors_at
 from runner.config.node import node
-from runner.execution.errors import UserError, one_sentence
 from runner.models.identity import target_identity
 from runner.problem.build import build, build_target, label, threads
 from runner.problem.cached_reference_sample import with_trained_target
@@ -21,8 +20,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
-from runner.tasks.phrases import span
-from runner.tasks.task import Parts, PerSeedTask
+from runner.tasks.task import Parts, PerSeedTask, span
 from samplers.hyperparameters import one_of, positive
 
 KERNEL = "kernel"
@@ -60,7 +58,7 @@ class SpectralGap(PerSeedTask):
         method = _method(task)
         exact = True
         notes: tuple[str, ...] = ()
-        try:
+        with errors_at("task", task):
             if method == KERNEL:
                 problem, _ = tuned(with_trained_target(problems.of(_sampling(config)), store), store)
                 values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
@@ -68,8 +66,6 @@ class SpectralGap(PerSeedTask):
                 values = of_theory(build_target(config), method, task)
             else:
                 values = of_diffusion(build_target(config).double(), method, task)
-        except ValueError as error:
-            raise UserError(with_key(one_sentence(error), task, "task")) from error
         seconds = time.monotonic() - started
         return RunResult(
             target=label(config, "target"),
@@ -94,7 +90,7 @@ def check_gap(config: DictConfig) -> None:
     task = node(config, "task")
     method = _method(task)
     threads(config)
-    try:
+    with errors_at("task", task):
         positive("memory", task["memory"])
         if method == KERNEL:
             problem = build(_sampling(config))
@@ -104,15 +100,11 @@ def check_gap(config: DictConfig) -> None:
             of_theory(build_target(config), method, task)
         else:
             check_diffusion(build_target(config).double(), method, task)
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), task, "task")) from error
 
 
 def _method(task: Mapping[str, Any]) -> str:
-    try:
+    with errors_at("task", task):
         return one_of("method", task.get("method"), METHODS)
-    except ValueError as error:
-        raise UserError(f"task.{one_sentence(error)}.") from error
 
 
 def _sampling(config: DictConfig) -> DictConfig:

@@ -19,16 +19,15 @@ from metrics.applications.reconstruction import (
     squared_error,
     ssim,
 )
-from runner.config.construct import with_key
+from runner.config.construct import errors_at
 from runner.config.node import node
 from runner.execution import signals
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError
 from runner.problem.problems import Problems
 from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
-from runner.tasks.images.image_settings import data_of_target, image_settings
-from runner.tasks.images.image_task import ImageTask
+from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
 from runner.tasks.images.sampled_images import images_of
 from samplers.hyperparameters import count, one_of, within
 from targets.datasets.dataset import Dataset
@@ -61,14 +60,12 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
         UserError: naming the key, the value given and what is allowed.
     """
     task = node(config, "task")
-    try:
+    with errors_at("task", task):
         settings = TestSettings(
             input=one_of("input", task.get("input"), (CLEAN, NOISY, OCCLUDED)),
             noise=within("noise", task.get("noise"), 0.0, 1.0),
             occlusion=count("occlusion", task.get("occlusion")),
         )
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), task, "task")) from error
     if settings.occlusion > min(data.shape):
         height, width = data.shape
         raise UserError(

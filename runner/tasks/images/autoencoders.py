@@ -10,13 +10,12 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
-from runner.config.construct import with_key
-from runner.config.node import node
+from runner.config.construct import errors_at
+from runner.config.node import group, node
 from runner.execution.devices import device_type, floating_point
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
-from runner.tasks.images.fitted_network import fitted_network
-from runner.tasks.images.fitting import Fit, FitSettings, built
+from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
 from runner.tasks.images.sampled_images import Images
 from samplers.hyperparameters import count
 from targets.datasets.dataset import Dataset
@@ -40,14 +39,10 @@ def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> Aut
         UserError: naming what is refused, also images of a size that the network cannot halve twice, and
             fewer of them than a batch.
     """
-    given = node(config, "task").get("autoencoder")
-    if not isinstance(given, dict):
-        raise UserError(f"{KEY} must be a group of keys, {given!r} was given.")
-    try:
+    given = group(node(config, "task").get("autoencoder"), KEY)
+    with errors_at(KEY, given, TypeError):
         networks = count("networks", given.get("networks"))
         fit = FitSettings(**{key: value for key, value in given.items() if key != "networks"})
-    except (ValueError, TypeError) as error:
-        raise UserError(with_key(one_sentence(error), given, KEY)) from error
     height, width = data.shape
     if height % STRIDE or width % STRIDE:
         raise UserError(

@@ -1,18 +1,27 @@
-"""Fits a small network to data, epoch by epoch, so that it can be stopped and taken up again."""
+"""Small networks fitted to data epoch by epoch: once, by the first process that needs them."""
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
+from omegaconf import DictConfig
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
-from runner.execution.errors import RunError
-from samplers.hyperparameters import count, is_number
+from runner.execution.atomic_files import write_bytes
+from runner.execution.compute_once import compute_once, discard_damaged
+from runner.execution.errors import RunError, one_sentence
+from runner.execution.resumable import completed, save_plan
+from samplers.hyperparameters import count, positive
 from targets.randomness import derive_seed
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -33,9 +42,7 @@ class FitSettings:
     def __post_init__(self) -> None:
         count("epochs", self.epochs)
         count("batch", self.batch)
-        rate = self.learning_rate
-        if not is_number(rate) or not math.isfinite(rate) or rate <= 0:
-            raise ValueError(f"learning_rate must be a positive number, {rate!r} was given")
+        positive("learning_rate", self.learning_rate)
 
 
 def built(build: Callable[[], Network], seed: int, dtype: torch.dtype, device: torch.device) -> Network:
@@ -87,22 +94,18 @@ class Fit(Generic[Network]):
 
     @property
     def title(self) -> str:
-        """Which kind of network."""
         return f"fitting {type(self.network).__name__}"
 
     @property
     def total(self) -> int:
-        """Epochs of the whole fit."""
         return self.settings.epochs
 
     @property
     def position(self) -> int:
-        """Epochs that are done."""
         return self.epoch
 
     @property
     def done(self) -> bool:
-        """Whether the last epoch is done."""
         return self.epoch >= self.settings.epochs
 
     def advance(self) -> None:
@@ -128,7 +131,6 @@ class Fit(Generic[Network]):
             raise RunError(f"The loss of {name} is {self.loss} after epoch {self.epoch}.")
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the fit depends on."""
         return {
             "network": self.network.state_dict(),
             "adam": self._adam.state_dict(),
@@ -138,7 +140,57 @@ class Fit(Generic[Network]):
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Continues where `saved` was."""
         self.network.load_state_dict(saved["network"])
         self._adam.load_state_dict(saved["adam"])
         self.epoch, self.seconds, self.loss = saved["epoch"], saved["seconds"], saved["loss"]
+
+
+def fitted_network(
+    path: Path,
+    begin: Callable[[], Fit[Network]],
+    measure: Callable[[Network], Mapping[str, Any]],
+    config: DictConfig,
+) -> tuple[Network, dict[str, Any]]:
+    """The network whose weights are in `path`, fitted now if they are not there.
+
+    Args:
+        path: ends in ``.safetensors``; lock and checkpoint lie beside it.
+        begin: gives the fit before its first epoch.
+        measure: what is to be known of the fitted network.
+
+    Returns:
+        The network, and what is known of it: `seconds` and `loss` of its fit, and what `measure` gave.
+
+    Raises:
+        RunError: if the loss is no number.
+        Interrupted: if the process is told to stop; the fit goes on from the last epoch next time.
+    """
+
+    def make() -> None:
+        with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as fit:
+            report = {"seconds": fit.seconds, "loss": fit.loss, **measure(fit.network)}
+            weights = {name: part.cpu().contiguous() for name, part in fit.network.state_dict().items()}
+            write_bytes(path, to_bytes(weights, {"report": json.dumps(report)}))
+
+    return compute_once(path.with_suffix(".lock"), partial(_read, path, begin), make)
+
+
+def _read(
+    path: Path, begin: Callable[[], Fit[Network]], *, locked: bool = False
+) -> tuple[Network, dict[str, Any]] | None:
+    """The network in `path` and its report; see `runner.execution.compute_once.Reader`."""
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            report: dict[str, Any] = json.loads((file.metadata() or {})["report"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        network = begin().network
+        own = {name: part.shape for name, part in network.state_dict().items()}
+        if {name: part.shape for name, part in weights.items()} != own:
+            raise ValueError("it holds another network")
+        network.load_state_dict(weights)
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        discard_damaged(path, one_sentence(error), locked=locked)
+        return None
+    return network, report

@@ -1,17 +1,137 @@
-"""What the tasks share that work on a sampler's images."""
+"""What the tasks on images share: which images, so many of a sampler's or of the training images."""
 
 from __future__ import annotations
 
+import copy
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict
 
+from runner.config.construct import errors_at
+from runner.config.datasets import load_dataset
+from runner.config.node import node
+from runner.execution.errors import UserError
+from runner.models.recipe import is_learned, recipe_of
+from runner.models.trained_model import load_named
 from runner.problem.problems import Problems
-from runner.tasks.images.image_settings import image_settings, sampling
-from runner.tasks.phrases import alternatives, span
 from runner.tasks.sample_task import step_seconds
-from runner.tasks.task import PerSeedTask
+from runner.tasks.task import PerSeedTask, alternatives, span
+from samplers.hyperparameters import count, one_of
+from targets.datasets.dataset import Dataset
+
+SAMPLER, TRAINING = "sampler", "training"
+
+METRICS = {
+    "acceptance": {"_target_": "metrics.mixing.step_means.Acceptance"},
+    "jump": {"_target_": "metrics.mixing.step_means.Jump"},
+}
+"""What is measured while images are made."""
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """Which images.
+
+    Attributes:
+        images: ``sampler`` or ``training``.
+        samples: how many.
+        chains: of the sampler; each gives as many images, the last draw is cut where they are too many.
+        thinning: steps between two images of a chain.
+        burn_in: steps before the first `thinning` steps.
+        start: as of the task `sample`.
+    """
+
+    images: str
+    samples: int
+    chains: int
+    thinning: int
+    burn_in: int
+    start: str
+
+    @property
+    def steps(self) -> int:
+        """Steps of every chain."""
+        return self.burn_in + math.ceil(self.samples / self.chains) * self.thinning
+
+
+def image_settings(config: DictConfig) -> ImageSettings:
+    """The checked settings of the images of `config.task`.
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed.
+    """
+    task = node(config, "task")
+    with errors_at("task", task):
+        return ImageSettings(
+            images=one_of("images", task.get("images"), (SAMPLER, TRAINING)),
+            samples=count("samples", task.get("samples"), 2),
+            chains=count("chains", task.get("chains")),
+            thinning=count("thinning", task.get("thinning")),
+            burn_in=count("burn_in", task.get("burn_in"), 0),
+            start=str(task.get("start")),
+        )
+
+
+def sampling(config: DictConfig) -> DictConfig:
+    """The configuration of the task `sample` that makes the images of `config`.
+
+    Raises:
+        UserError: if the settings are refused.
+    """
+    settings = image_settings(config)
+    made = copy.deepcopy(config)
+    with open_dict(made):
+        made.task = {
+            "name": "sample",
+            "_target_": "runner.tasks.sample_task.Sample",
+            "steps": settings.steps,
+            "chains": settings.chains,
+            "burn_in": settings.burn_in,
+            "start": settings.start,
+            "record": 0,
+        }
+        thinned = {
+            "_target_": "metrics.statistics.thinned_draws.ThinnedDraws",
+            "every": settings.thinning,
+            "after": settings.burn_in,
+        }
+        made.metric = {**METRICS, "thinned_draws": thinned, "_optional_": list(METRICS)}
+    return made
+
+
+def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
+    """The data set that the learned target of `config` is of, its name and its binarisation.
+
+    Raises:
+        UserError: if the target did not learn images, or they cannot be had.
+    """
+    task = config.task.name
+    if not is_learned(config):
+        raise UserError(
+            f"task={task} needs a target that learned images, such as rbm; "
+            f"target={config.target.get('name')} did not."
+        )
+    if config.target.get("model") is not None:
+        metadata = load_named(config).metadata
+        name, binarisation = metadata.get("dataset"), metadata.get("binarisation")
+        if name is None:
+            raise UserError(
+                f"The model {config.target.model} does not name its data set: target.dataset=NAME does."
+            )
+    else:
+        recipe = recipe_of(config)
+        name, binarisation = recipe.dataset, recipe.binarisation
+    data = load_dataset(name, binarisation, config.data.root)
+    settings = image_settings(config)
+    if settings.images == TRAINING and settings.samples > len(data.train):
+        raise UserError(
+            f"task.samples must not exceed the {len(data.train)} training images of {data.name}, "
+            f"{settings.samples} was given."
+        )
+    return data, str(name), binarisation
 
 
 class ImageTask(PerSeedTask):

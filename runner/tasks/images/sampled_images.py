@@ -27,7 +27,7 @@ from runner.store.array_files import DRAWS, images_file, load_images
 from runner.store.digest import digest
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
-from runner.tasks.images.image_settings import TRAINING, data_of_target, image_settings, sampling
+from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset

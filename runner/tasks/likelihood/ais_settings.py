@@ -11,8 +11,8 @@ from torch import Tensor
 
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.target_annealing import check_annealing_kernel
-from runner.config.construct import with_key
-from runner.config.node import node
+from runner.config.construct import errors_at
+from runner.config.node import group, node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.errors import UserError, one_sentence
 from samplers.hyperparameters import count
@@ -47,19 +47,12 @@ def ais_settings(config: DictConfig) -> AISSettings:
     Raises:
         UserError: naming the key that is refused.
     """
-    task = node(config, "task")
-    given: Any = task.get("ais")
-    if not isinstance(given, Mapping):
-        raise UserError(f"task.ais must be a group of keys, {given!r} was given.")
-    try:
+    given = group(node(config, "task").get("ais"), "task.ais")
+    with errors_at("task.ais", given):
         betas = schedule(given.get("temperatures", 0), str(given.get("schedule")), FEWEST_STEPS)
         chains = count("chains", given.get("chains"), 2)
-        draw_steps, repeats = (
-            count("draw_steps", given.get("draw_steps")),
-            count("repeats", given.get("repeats")),
-        )
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), dict(given), "task.ais")) from error
+        draw_steps = count("draw_steps", given.get("draw_steps"))
+        repeats = count("repeats", given.get("repeats"))
     return AISSettings(betas, chains, draw_steps, _kernel(given.get("sampler")), repeats)
 
 

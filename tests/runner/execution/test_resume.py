@@ -79,7 +79,7 @@ def in_new_process(folder: Path, argv: tuple[str, ...]) -> subprocess.Popen[byte
     )
 
 
-def wait(condition: Callable[[], bool], seconds: float = 60) -> None:
+def wait(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
@@ -143,7 +143,7 @@ def test_the_command_line_stopped_and_repeated(
     process = in_new_process(tmp_path, SWEEP)
     wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
     process.send_signal(number)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == status
     if number == signal.SIGTERM:
         assert said.decode().splitlines()[-1] == "Stopped by SIGTERM; repeat the command to continue."

@@ -471,15 +471,15 @@ def test_every_ingredient_of_a_recipe_changes_the_model_and_nothing_else_does() 
 
 def test_of_a_data_set_only_what_decides_its_images_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     still, drawn = recipe(), recipe("target.binarisation=stochastic")
-    plain, spec = still.model_id, dict(datasets._option("digits", ""))
+    plain, spec = still.model_id, dict(datasets.option("dataset", "digits", ""))
     noted = [{**variant, "note": "another"} for variant in spec["variants"]]
     for same in ({"variants": noted}, {"seed": 5}, {"shape": [4, 16]}):
-        monkeypatch.setattr(datasets, "_option", lambda name, key, same=same: spec | same)
+        monkeypatch.setattr(datasets, "option", lambda *_, same=same: spec | same)
         assert still.model_id == plain
-    monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"threshold": 0.4})
+    monkeypatch.setattr(datasets, "option", lambda *_: spec | {"threshold": 0.4})
     assert still.model_id != plain
     before = drawn.model_id
-    monkeypatch.setattr(datasets, "_option", lambda name, key: spec | {"seed": 5})
+    monkeypatch.setattr(datasets, "option", lambda *_: spec | {"seed": 5})
     assert drawn.model_id not in (before, still.model_id)
 
 

@@ -20,7 +20,7 @@ from runner.execution.errors import RunError
 from runner.models.model_files import save_model
 from runner.tasks import evaluate
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.target_likelihood import target_likelihood
+from runner.tasks.likelihood.model_likelihood import target_likelihood
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel
 from targets.datasets.dataset import Dataset

@@ -7,16 +7,12 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
-from samplers.discrete.block_gibbs import BlockGibbs
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.hamming_ball import MOST_CANDIDATES, HammingBall
-from samplers.tempering.parallel_tempering import ParallelTempering
-from targets.randomness import Streams
-from targets.spaces import Binary, Discrete, Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.target import Target
+from samplers import BlockGibbs, Gibbs, HammingBall, ParallelTempering
+from samplers.discrete.hamming_ball import MOST_CANDIDATES
+from targets import Bernoulli4, Binary, Discrete, Ordinal, Streams, Target
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.small_targets import SPACES, random_target
+from tests.support.stepping import seeded, walked
 
 BETA = torch.ones((), dtype=torch.float64)
 
@@ -51,11 +47,11 @@ def test_a_scan_redraws_the_coordinate_at_its_position_or_any(space: Discrete, b
 
 def test_systematic_scan_goes_round() -> None:
     target, kernel = random_target(SPACES["binary"]), Gibbs("systematic")
-    state = kernel.init(target, target.initial((50,), torch.Generator().manual_seed(0)), BETA)
+    state = kernel.init(target, target.initial((50,), seeded(0)), BETA)
     for step in range(7):
         assert int(state.aux["position"]) == step % 3
         before = state.theta
-        state, _ = kernel.step(target, state, BETA, torch.Generator().manual_seed(step))
+        state, _ = kernel.step(target, state, BETA, seeded(step))
         changed = (state.theta != before).any(0)
         assert changed[step % 3]
         assert changed.sum() == 1
@@ -81,8 +77,7 @@ def test_a_ladder_of_gibbs_samplers_draws_from_the_target(scan: str) -> None:
     kernel = ParallelTempering(Gibbs(scan), ladder=[1.0, 0.5, 0.0])
     generator = Streams([0, 1], "chain")
     state = kernel.init(target, target.initial((3, 2, 1000), generator), BETA)
-    for _ in range(40):
-        state, _ = kernel.step(target, state, BETA, generator)
+    state, _ = walked(kernel, target, state, 40, generator, BETA)
     places = target.space.index(kernel.draws(state)).flatten()
     frequencies = torch.bincount(places, minlength=9).double() / 2000
     assert largest_gap(frequencies, target.probabilities()) <= dkw_band(2000, 1)
@@ -98,14 +93,14 @@ def test_a_block_of_everything_draws_from_the_target(space: str) -> None:
 def test_the_published_setting_is_exact_on_a_target_with_fewer_coordinates() -> None:
     target = Bernoulli4().double()
     state = HammingBall().init(target, target.space.states(), BETA)
-    _, info = HammingBall().step(target, state, BETA, torch.Generator().manual_seed(0))
+    _, info = HammingBall().step(target, state, BETA, seeded(0))
     assert info.evaluations == 5
     assert invariance(HammingBall(), target, 0.5) <= 1e-12
 
 
 @pytest.mark.parametrize(("block", "radius", "states"), [(10, 1, 11), (4, 2, 11), (3, 3, 8), (1, 1, 2)])
 def test_a_step_evaluates_the_states_of_the_ball(block: int, radius: int, states: int) -> None:
-    target, generator = random_target(Binary(12), seed=3), torch.Generator().manual_seed(0)
+    target, generator = random_target(Binary(12), seed=3), seeded(0)
     kernel = HammingBall(block, radius)
     state = kernel.init(target, target.initial((50,), generator), BETA)
     _, info = kernel.step(target, state, BETA, generator)

@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.discrete.random_walk import RandomWalk, RandomWalkProposal
-from samplers.kernel import State
-from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
+from samplers import RandomWalk, State
+from samplers.discrete.random_walk import RandomWalkProposal
+from targets import Binary, Categorical, Discrete, Ordinal, Real
 from tests.support.small_targets import random_target
+from tests.support.stepping import seeded
 
 BETA = torch.ones((), dtype=torch.float64)
 
@@ -54,9 +55,9 @@ def test_the_default_reach_is_a_tenth_of_the_levels(levels: int, reach: int) -> 
 
 def test_the_gaussian_step_has_its_density() -> None:
     proposal = RandomWalkProposal(0.7)
-    state = State(torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)), BETA)
+    state = State(torch.randn(50, 2, dtype=torch.float64, generator=seeded(0)), BETA)
     state = State(state.theta, state.theta.sum(-1))
-    theta, log_prob = proposal.propose(Real(2), state, BETA, torch.Generator().manual_seed(1))
+    theta, log_prob = proposal.propose(Real(2), state, BETA, seeded(1))
     expected = torch.distributions.Normal(state.theta, 0.7).log_prob(theta).sum(-1)
     assert torch.allclose(log_prob, expected)
 

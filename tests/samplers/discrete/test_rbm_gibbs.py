@@ -12,12 +12,12 @@ from metrics.enumeration.transition_matrix import (
     total_variation,
     transition_matrix,
 )
-from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS, RBMGibbs
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import ParallelTempering, RBMGibbs, Swaps
+from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_round import Swaps
 from targets.randomness import Streams
 from tests.support.small_targets import SPACES, random_target, small_rbm
+from tests.support.stepping import seeded
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -63,7 +63,7 @@ def test_without_its_acceptance_tempered_block_gibbs_would_be_another_sampler() 
     flow = distribution.unsqueeze(1) * matrix
     torch.testing.assert_close(flow, flow.T, atol=1e-15, rtol=0)
     start = RBMGibbs().init(TARGET, states, tempered)
-    _, info = RBMGibbs().step(TARGET, start, tempered, torch.Generator().manual_seed(0))
+    _, info = RBMGibbs().step(TARGET, start, tempered, seeded(0))
     assert info.acceptance.min() < 0.95
 
 
@@ -97,7 +97,7 @@ def test_a_nan_weight_stays_visible_and_is_rejected() -> None:
     target = small_rbm(4, 3)
     state = RBMGibbs().init(target, target.space.states(), ONE)
     target.hidden_bias[0] = torch.nan
-    after, info = RBMGibbs().step(target, state, ONE, torch.Generator().manual_seed(0))
+    after, info = RBMGibbs().step(target, state, ONE, seeded(0))
     assert info.acceptance.isnan().all()
     assert torch.equal(after.theta, state.theta)
 

@@ -12,15 +12,13 @@ from torch import Tensor
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
 from runner.tools.exactness.small_tours import SmallTours
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.tour_swap import MOVES, TourSwap
-from samplers.kernel import State
-from samplers.tempering.parallel_tempering import ParallelTempering
-from targets.randomness import Streams
-from targets.tours.tour_space import Tours
-from targets.tours.tsp import ENCODINGS, TSP
+from samplers import Gibbs, ParallelTempering, State, TourSwap
+from samplers.discrete.tour_swap import MOVES
+from targets import TSP, Streams, Tours
+from targets.tours.tsp import ENCODINGS
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.small_targets import SPACES, random_target
+from tests.support.stepping import seeded
 
 ONE = torch.ones((), dtype=torch.float64)
 BETAS = (1.0, 0.5, 0.1, 0.0)
@@ -80,7 +78,7 @@ def test_a_step_draws_from_the_enumerated_row(moves: str, encoding: str) -> None
     states = target.state(target.tours())
     theta = states.unsqueeze(1).expand(24, draws, *states.shape[1:]).contiguous()
     beta = torch.tensor(0.7, dtype=torch.float64)
-    after, _ = kernel.step(target, kernel.init(target, theta, beta), beta, torch.Generator().manual_seed(0))
+    after, _ = kernel.step(target, kernel.init(target, theta, beta), beta, seeded(0))
     place = Tours(4, 4).index(target.tour(after.theta)) + 24 * torch.arange(24).unsqueeze(-1)
     frequencies = torch.bincount(place.flatten(), minlength=576).reshape(24, 24).double() / draws
     assert largest_gap(frequencies, matrix) <= dkw_band(draws, 24) < 0.022
@@ -143,7 +141,7 @@ def test_nan_in_a_length_is_never_accepted() -> None:
     state = kernel.init(target, target.state(target.tours()), ONE)
     broken = small(4)
     broken.distances.fill_(torch.nan)
-    after, info = kernel.step(broken, replace(state), ONE, torch.Generator().manual_seed(0))
+    after, info = kernel.step(broken, replace(state), ONE, seeded(0))
     assert bool(info.acceptance.isnan().all())
     assert torch.equal(after.theta, state.theta)
 

@@ -9,18 +9,15 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.kernel import Kernel, State, evaluate
+from samplers import DMALA, DULA, Kernel, ParallelTempering, State
+from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
-from samplers.tempering.parallel_tempering import ParallelTempering
-from targets.models.rbm import RBM
-from targets.randomness import Streams
-from targets.spaces import Binary, Discrete, Space
+from targets import RBM, Binary, Discrete, Space, Streams
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target, small_rbm
+from tests.support.stepping import seeded
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -56,7 +53,7 @@ def test_propose_returns_the_log_prob_of_what_it_proposes(space: str) -> None:
     target = random_target(SPACES[space], seed=1)
     state = evaluate(target, target.space.states(), gradient=True)
     proposal = LangevinProposal(ONE)
-    drawn, log_q = proposal.propose(target.space, state, ONE, torch.Generator().manual_seed(0))
+    drawn, log_q = proposal.propose(target.space, state, ONE, seeded(0))
     torch.testing.assert_close(log_q, proposal.log_prob(target.space, state, drawn, ONE))
 
 
@@ -65,7 +62,7 @@ def test_extreme_gradients_stay_finite() -> None:
     states = space.states(torch.float32)
     state = State(states, torch.zeros(8), torch.full_like(states, 1e4))
     proposal = LangevinProposal(torch.tensor(0.2))
-    drawn, log_q = proposal.propose(space, state, torch.ones(()), torch.Generator().manual_seed(0))
+    drawn, log_q = proposal.propose(space, state, torch.ones(()), seeded(0))
     assert log_q.isfinite().all()
     assert (
         proposal.log_prob(space, State(drawn, torch.zeros(8), state.grad), states, ONE.float())
@@ -76,7 +73,7 @@ def test_extreme_gradients_stay_finite() -> None:
 
 def test_levels_without_weight_are_never_drawn() -> None:
     weights = torch.tensor([0.0, 1.0, 0.0, 1e-30, 0.0]).expand(100_000, 1, 5)
-    level, total = draw_level(weights, torch.Generator().manual_seed(0))
+    level, total = draw_level(weights, seeded(0))
     assert set(level.unique().tolist()) <= {1, 3}
     assert (total == 1.0).all()
 
@@ -91,13 +88,13 @@ def test_tables_hold_the_same_distribution_as_the_formula(norm: float) -> None:
     assert isinstance(table, TabulatedLangevin)
     states = target.space.states().expand(3, 1, 25, 2)
     state = State(states, *target.log_prob_and_grad(states))
-    generator = torch.Generator().manual_seed(0)
+    generator = seeded(0)
     drawn, log_q = table.propose(target.space, state, betas, generator)
     torch.testing.assert_close(log_q, dense.log_prob(target.space, state, drawn, betas))
     torch.testing.assert_close(
         table.log_prob(target.space, state, drawn, betas), dense.log_prob(target.space, state, drawn, betas)
     )
-    same = dense.propose(target.space, state, betas, torch.Generator().manual_seed(0))[0]
+    same = dense.propose(target.space, state, betas, seeded(0))[0]
     assert torch.equal(drawn, same)
 
 
@@ -130,7 +127,7 @@ def test_preparing_never_replaces_a_subclass_of_ones_own() -> None:
     "kernel", [DMALA(1.0), ParallelTempering(DMALA(1.0), [1.0, 0.5])], ids=["dmala", "pt"]
 )
 def test_a_prepared_kernel_refuses_another_inverse_temperature(kernel: Kernel) -> None:
-    target, generator = random_target(SPACES["ordinal"]), torch.Generator().manual_seed(0)
+    target, generator = random_target(SPACES["ordinal"]), seeded(0)
     prepared, beta = kernel.prepared(target, ONE), ONE.clone()
     assert prepared is not kernel
     state = prepared.init(target, target.initial((*kernel.axes, 5), generator), beta)
@@ -150,7 +147,7 @@ def test_log_acceptance_in_float32_is_that_of_float64(alpha: float, scale: float
     exact = small_rbm(784, 100, scale)
     rounded = small_rbm(784, 100, scale).float()
     exact.load_state_dict({name: value.double() for name, value in rounded.state_dict().items()})
-    theta = exact.initial((2, 50), torch.Generator().manual_seed(0))
+    theta = exact.initial((2, 50), seeded(0))
     found = []
     for target in (exact, rounded):
         one = ONE.to(target.like())
@@ -187,7 +184,7 @@ def test_flip_logits_beyond_the_range_of_exp_give_probabilities_to_the_last_digi
 def test_binary_proposals_of_a_seed_are_the_same_bits_beside_other_seeds(
     d: int, chains: int, dtype: torch.dtype
 ) -> None:
-    generator = torch.Generator().manual_seed(d)
+    generator = seeded(d)
     seeds = [3, 1, 4]
     target = RBM(d, 2)
     theta = torch.randint(0, 2, (3, chains, d), generator=generator).to(dtype)

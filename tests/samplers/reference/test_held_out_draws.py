@@ -6,11 +6,10 @@ import pytest
 import torch
 
 from samplers.reference.held_out_draws import HeldOutDraws
-from targets.models.rbm import RBM
-from targets.randomness import Streams
-from targets.spaces import Binary
+from targets import RBM, Binary, Streams
 from tests.support.no_host_sync import NoHostSync
 from tests.support.small_targets import random_target, small_rbm
+from tests.support.stepping import seeded
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -25,7 +24,7 @@ def _empty() -> RBM:
 def rows_of_steps(rbm: RBM, chains: int, steps: int, seeds: int = 2) -> torch.Tensor:
     """Which held-out draw each chain got, ``(steps, seeds, chains)``."""
     kernel = HeldOutDraws()
-    generator = Streams(range(seeds), "chain") if seeds < 9 else torch.Generator().manual_seed(0)
+    generator = Streams(range(seeds), "chain") if seeds < 9 else seeded(0)
     state, rows = kernel.init(rbm, rbm.initial((seeds, chains), generator), ONE), []
     for _ in range(steps):
         state, _ = kernel.step(rbm, state, ONE, generator)

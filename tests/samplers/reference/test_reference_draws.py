@@ -6,10 +6,8 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers.kernel import Kernel
-from samplers.reference.reference_draws import ExactDraws, UniformDraws
-from targets.randomness import Streams
-from targets.spaces import Binary, Discrete
+from samplers import ExactDraws, Kernel, UniformDraws
+from targets import Binary, Discrete, Streams
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.small_targets import SPACES, random_target
 from tests.support.targets import Bare

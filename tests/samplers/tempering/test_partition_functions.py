@@ -10,21 +10,15 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.simulated_transition import level_log_partitions
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.discrete.dmala import DMALA
+from samplers import DMALA, GaussianWalk, SimulatedTempering, Tunable, configured
 from samplers.tempering.simulated.partition_functions import PartitionPilot, mean_of_weights
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
-from samplers.tuning.configured import configured
 from samplers.tuning.tempered_level_tuning import PARTITIONS
-from samplers.tuning.tunable import Tunable
-from targets.randomness import Streams
-from targets.spaces import Binary, Ordinal
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import stmh_two_modes
+from targets import Binary, GaussianMixture, Ordinal, Streams, stmh_two_modes
 from tests.support.quadrature import level_partitions
 from tests.support.small_targets import random_target
+from tests.support.stepping import seeded
 
 METHODS = list(PARTITIONS)
 
@@ -81,22 +75,12 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
     assert len(found.burn_in) == (3 if method == "inductive" else 0)
 
 
-def test_the_inductive_estimate_of_a_gaussian_ladder_is_the_printed_recursion() -> None:
-    """One Gaussian: Z(beta) ~ beta^(-d/2) but for the normalisation; 5 standard errors: 6e-7."""
-    target = GaussianMixture([[0.0]], covariance=2.0)
-    betas = torch.tensor([1.0, 0.5], dtype=torch.float64)
-    chain = SimulatedTempering(GaussianWalk(3.0), betas.tolist(), [0.0] * 2)
-    found = PARTITIONS["inductive"](chain, target, PartitionPilot(400, 200), Streams([1], "tuning"))
-    exact = math.log(0.5) / 2 - 0.25 * math.log(2 * math.pi * 2.0)
-    assert abs(found.log_partition[0] - exact) <= 5.0 * found.standard_error[0] < 0.05
-
-
 def test_the_error_of_a_mean_of_weights_sees_the_correlation_within_chains() -> None:
     """Log-normal weights: mean 1, to 5 errors (6e-7), and squared coefficient of variation e^0.25 - 1.
 
     Of the estimated errors a tenth is 8 of theirs.
     """
-    generator = torch.Generator().manual_seed(3)
+    generator = seeded(3)
     steps, chains, sigma = 50, 4_000, 0.5
     noise = torch.randn((steps, chains), generator=generator, dtype=torch.float64)
     logs = sigma * noise - sigma**2 / 2
@@ -129,7 +113,7 @@ def test_equal_weights_are_worth_every_draw_and_none_are_worth_nothing() -> None
 
 
 def test_errors_of_differences_agree_with_the_jackknife() -> None:
-    generator = torch.Generator().manual_seed(5)
+    generator = seeded(5)
     first, second = 0.3 * torch.randn((2, 40, 300), generator=generator, dtype=torch.float64)
     second = second + 0.8 * first
 

@@ -10,17 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.continuous.mala import MALA
-from samplers.continuous.ula import ULA
-from samplers.kernel import State, evaluate
+from samplers import MALA, ULA, ReplicaExchangeLangevin, State
+from samplers.kernel import evaluate
 from samplers.tempering.poisson_swaps import PoissonSwaps
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import stmh_two_modes
-from targets.target import Target
+from targets import GaussianMixture, Target, stmh_two_modes
 from tests.support.checks import dkw_band
+from tests.support.stepping import seeded, walked
 from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)
@@ -50,14 +47,13 @@ def statistics(theta: Tensor) -> Tensor:
 
 def run(sampler: ReplicaExchangeLangevin, target: Target, theta: Tensor, steps: int, generator: Any) -> State:
     state = sampler.init(target, theta, ONE)
-    for _ in range(steps):
-        state, _ = sampler.step(target, state, ONE, generator)
+    state, _ = walked(sampler, target, state, steps, generator, ONE)
     return state
 
 
 def test_every_replica_follows_its_own_distribution() -> None:
     """6,000 independent chains after 100 steps; 18 statistics within 4 standard errors: 1.2e-3 by chance."""
-    generator = torch.Generator().manual_seed(0)
+    generator = seeded(0)
     theta = 2.0 * torch.randn(3, 1, 6_000, 2, dtype=torch.float64, generator=generator)
     state = run(mreld(), MIXTURE, theta, 100, generator)
     line = torch.linspace(-12.0, 12.0, 601, dtype=torch.float64)
@@ -70,7 +66,7 @@ def test_every_replica_follows_its_own_distribution() -> None:
 
 
 def test_the_adjusted_move_is_in_detailed_balance_at_every_level() -> None:
-    sampler, generator = mreld(), torch.Generator().manual_seed(2)
+    sampler, generator = mreld(), seeded(2)
     points = torch.randn(2, 3, 1, 200, 2, dtype=torch.float64, generator=generator)
     states = [evaluate(MIXTURE, theta, gradient=True) for theta in points]
     flows = []
@@ -87,7 +83,7 @@ def test_the_adjusted_move_is_in_detailed_balance_at_every_level() -> None:
 
 def test_the_swap_probability_is_the_papers() -> None:
     levels = TemperedLevels(torch.tensor(LADDER).double(), torch.tensor(SCALE).double())
-    theta = torch.randn(3, 1, 50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    theta = torch.randn(3, 1, 50, 2, dtype=torch.float64, generator=seeded(3))
     state = evaluate(MIXTURE, theta, gradient=True)
     ratio = levels.swap_log_ratio(state, ONE)
     for k in range(2):
@@ -103,7 +99,7 @@ def test_a_round_has_the_enumerated_distribution_and_leaves_the_product_invarian
     """Four points stand for the space: 64 occupations, 8,000 draws of each; 1e-6 (DKW)."""
     levels = TemperedLevels(torch.tensor(LADDER).double(), torch.tensor(SCALE).double())
     swaps = PoissonSwaps(torch.tensor(rho).double(), torch.tensor(0.2).double())
-    points = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    points = torch.randn(4, 2, dtype=torch.float64, generator=seeded(4))
     density = torch.stack([level_log_prob(MIXTURE, k, points) for k in range(3)])
     places = list(product(range(4), repeat=3))
     matrix = torch.eye(64, dtype=torch.float64)
@@ -121,7 +117,7 @@ def test_a_round_has_the_enumerated_distribution_and_leaves_the_product_invarian
     distribution = torch.stack([density.softmax(-1)[range(3), list(place)].prod() for place in places])
     assert float((distribution @ matrix - distribution).abs().max()) < 1e-15
 
-    draws, generator = 8_000, torch.Generator().manual_seed(5)
+    draws, generator = 8_000, seeded(5)
     start = torch.tensor(places).mT.reshape(3, 64, 1).expand(3, 64, draws)
     theta = points[start]
     # Which point stands where is carried along as the replica's label.
@@ -140,28 +136,13 @@ def test_a_round_has_the_enumerated_distribution_and_leaves_the_product_invarian
     torch.testing.assert_close(info.probability[0], first)
 
 
-def test_it_finds_the_far_mode_where_mala_does_not() -> None:
-    """D = 10, all 400 chains start in one mode; the cold replica ends even, within 5 sd: 6e-7."""
-    target = stmh_two_modes(10.0, start=[5 / math.sqrt(2)] * 2).double()
-    generator = torch.Generator().manual_seed(6)
-    sampler = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.3, 0.08], step_size=0.5, rho=1.0)
-    theta = target.initial((3, 1, 400), generator)
-    found = sampler.draws(run(sampler, target, theta, 600, generator))
-    kernel = MALA(0.5)
-    alone = kernel.init(target, theta[0], ONE)
-    for _ in range(1_800):
-        alone, _ = kernel.step(target, alone, ONE, generator)
-    assert abs(float((found.sum(-1) < 0).double().mean()) - 0.5) < 5 * 0.5 / math.sqrt(400)
-    assert float((alone.theta.sum(-1) < 0).double().mean()) < 0.02
-
-
 def test_the_unadjusted_one_has_its_bias_at_its_own_speed_and_says_so() -> None:
     """Without swaps level k is an autoregression of variance v / (1 - h tau_k / 2v); 5.5 sd: 2e-7."""
     target = GaussianMixture([[0.0, 0.0]], covariance=1.0).double()
     sampler = mreld(ULA(1.0), rho=1e-12, ladder=[1.0, 0.5, 0.25], tau=None, scale=1.0)
     assert not sampler.exact
     assert mreld().exact
-    generator = torch.Generator().manual_seed(7)
+    generator = seeded(7)
     state = run(sampler, target, torch.zeros(3, 1, 20_000, 2, dtype=torch.float64), 80, generator)
     variance = state.theta.square().mean((1, 2, 3))
     level = 1 / torch.tensor([1.0, 0.5, 1.25], dtype=torch.float64)
@@ -173,10 +154,10 @@ def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
     target = stmh_two_modes(4.0).double()
     sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
     assert sampler.open == ("step_size",)
-    found = sampler.tune(target, torch.Generator().manual_seed(9)).hyperparameters
+    found = sampler.tune(target, seeded(9)).hyperparameters
     assert sampler.kernel_at(found).exact is False
     tuned = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.2], found["step_size"], tau=10.0)
-    generator = torch.Generator().manual_seed(10)
+    generator = seeded(10)
     state, seen = tuned.init(target, target.sample((2, 1, 500), generator), ONE), []
     for _ in range(60):
         state, acceptance = tuned._moved(target, state, ONE, generator)

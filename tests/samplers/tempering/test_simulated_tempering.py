@@ -13,20 +13,23 @@ from metrics.enumeration.simulated_transition import (
 )
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
 from runner.execution.checkpoint import from_plain, to_plain
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.random_walk import RandomWalk
-from samplers.kernel import Kernel, State
-from samplers.metropolis_hastings import MetropolisHastings
+from samplers import (
+    DMALA,
+    DULA,
+    GaussianWalk,
+    Gibbs,
+    Kernel,
+    MetropolisHastings,
+    RandomWalk,
+    SimulatedTempering,
+    State,
+)
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
-from targets.randomness import Streams
-from targets.spaces import Binary, Ordinal
-from targets.synthetic.gaussian_mixture import GaussianMixture
+from samplers.tempering.simulated.simulated_tempering import LEVEL
+from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.small_targets import random_target
+from tests.support.stepping import seeded, walked
 
 TARGETS = {
     "binary": random_target(Binary(3), seed=5, roughness=2.0),
@@ -87,7 +90,7 @@ def test_steps_are_drawn_from_the_enumerated_joint_rows(kernel: Kernel, wrong: b
     theta = states.repeat(3, 1).unsqueeze(1).expand(24, draws, 3).contiguous()
     state = sampler.init(target, theta, ONE)
     state.aux[LEVEL].copy_(torch.arange(3).repeat_interleave(8).unsqueeze(1).expand(24, draws))
-    state, info = sampler.step(target, state, ONE, torch.Generator().manual_seed(2))
+    state, info = sampler.step(target, state, ONE, seeded(2))
     assert info.level is not None
     place = info.level * 8 + target.space.index(state.theta)
     counts = torch.stack([torch.bincount(row, minlength=24) for row in place])
@@ -130,10 +133,9 @@ def test_chains_at_the_cold_level_follow_the_mixture() -> None:
     Each chain contributes its last state, if it is cold, so that the draws are independent.
     """
     sampler = SimulatedTempering(GaussianWalk(1.5), [1.0, 0.6, 0.3], [0.0, 0.6, 1.4], step_size=1.5)
-    generator = torch.Generator().manual_seed(4)
+    generator = seeded(4)
     state = sampler.init(MIXTURE, MIXTURE.initial((1, 6_000), generator), ONE)
-    for _ in range(300):
-        state, _ = sampler.step(MIXTURE, state, ONE, generator)
+    state, _ = walked(sampler, MIXTURE, state, 300, generator, ONE)
     cold = state.aux[LEVEL] == 0
     draws, fresh = state.theta[cold], MIXTURE.sample((100_000,), generator)
     assert len(draws) > 1_000

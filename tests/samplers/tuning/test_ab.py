@@ -8,13 +8,11 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers.discrete.ab import AB
-from samplers.discrete.dmala import DMALA
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import AB, DMALA, ParallelTempering
 from samplers.tuning.balancing import BALANCING_CANDIDATES, mean_squared_jump
-from targets.spaces import Binary, Discrete
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets import Binary, Discrete, MixtureOfGaussians
 from tests.support.small_targets import SPACES, random_target
+from tests.support.stepping import seeded
 from tests.support.tunable import tunable
 
 BETA = torch.ones((), dtype=torch.float64)
@@ -32,7 +30,7 @@ def test_the_pilot_tunes_both_to_the_wanted_acceptance() -> None:
     """On the 8-mode grid; a run from exact draws accepts as often as the pilot aimed at, within 0.05."""
     target = MixtureOfGaussians(8).to(torch.float64)
     sampler = tunable(AB)
-    result = sampler.tune(target, torch.Generator().manual_seed(0))
+    result = sampler.tune(target, seeded(0))
     found, report = result.hyperparameters, result.report
     assert json.loads(json.dumps([found, report])) == [found, report]
     assert found["step_size"] > 0
@@ -40,7 +38,7 @@ def test_the_pilot_tunes_both_to_the_wanted_acceptance() -> None:
     best = max(range(len(BALANCING_CANDIDATES)), key=report["mean_squared_jump"].__getitem__)
     assert found["balancing"] == BALANCING_CANDIDATES[best]
     kernel = sampler.kernel_at(found)
-    generator = torch.Generator().manual_seed(1)
+    generator = seeded(1)
     start = target.sample((1, 1, 1000), generator)
     jump, acceptance, evaluations = mean_squared_jump(kernel, target, start, generator, 60)
     assert evaluations == 60
@@ -49,7 +47,7 @@ def test_the_pilot_tunes_both_to_the_wanted_acceptance() -> None:
 
 
 def test_what_is_given_is_not_tuned() -> None:
-    target, generator = random_target(Binary(3)), torch.Generator().manual_seed(0)
+    target, generator = random_target(Binary(3)), seeded(0)
     step_given = tunable(AB, step_size=2.0).tune(target, generator).hyperparameters
     assert step_given["step_size"] == 2.0
     assert step_given["balancing"] in BALANCING_CANDIDATES
@@ -68,14 +66,14 @@ def test_mean_squared_jump_against_the_transition_matrix() -> None:
     states, distribution = target.space.states(), target.probabilities()
     squares = (states.unsqueeze(1) - states).square().sum(-1)
     expected = float((distribution.unsqueeze(-1) * transition_matrix(kernel, target) * squares).sum())
-    generator = torch.Generator().manual_seed(0)
+    generator = seeded(0)
     start = target.sample((2, 1, 2000), generator)
     jumps, _, _ = mean_squared_jump(kernel, target, start, generator, 200)
     assert jumps.tolist() == pytest.approx([expected, expected], rel=0.02)
 
 
 def test_on_a_ladder_the_step_size_is_tuned() -> None:
-    target, generator = random_target(Binary(3)), torch.Generator().manual_seed(0)
+    target, generator = random_target(Binary(3)), seeded(0)
     inner = tunable(AB, balancing=0.7)
     tempering = tunable(ParallelTempering, inner, ladder=[1.0, 0.5], step_size="auto").tuned(
         target, generator

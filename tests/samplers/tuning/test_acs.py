@@ -10,20 +10,15 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import State
+from samplers import ACS, DMALA, State
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.balancing import mean_squared_jump
+from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOfStudentT, Ordinal, Target
 from targets.randomness import Generator
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
-from targets.target import Target
 from tests.support.small_targets import SPACES, random_target
-from tests.support.stepping import counted
+from tests.support.stepping import counted, seeded
 from tests.support.tunable import tunable
 
 BETA = torch.ones((), dtype=torch.float64)
@@ -55,7 +50,7 @@ def test_every_position_is_dmala_with_its_step_size_and_balancing() -> None:
 
 
 def test_the_position_goes_round() -> None:
-    target, generator = random_target(SPACES["ordinal"]), torch.Generator().manual_seed(0)
+    target, generator = random_target(SPACES["ordinal"]), seeded(0)
     state = acs().init(target, target.initial((3, 5), generator), BETA)
     for step in range(9):
         assert int(state.aux["position"]) == step % 4
@@ -85,13 +80,13 @@ def test_length_of_a_cycle(steps: int | None, cycles: int, cycle_length: int | N
 def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGaussians) -> None:
     target = target.to(torch.float64)
     sampler = tunable(ACS, steps=200)
-    result = sampler.tune(target, torch.Generator().manual_seed(0))
+    result = sampler.tune(target, seeded(0))
     found = result.hyperparameters
     assert json.loads(json.dumps([found, result.report])) == [found, result.report]
     assert all(math.isfinite(found[key]) and found[key] > 0 for key in ("step_size", "min_step_size"))
     assert found["step_size"] >= found["min_step_size"]
     assert len(found["balancing"]) == 20
-    generator = torch.Generator().manual_seed(1)
+    generator = seeded(1)
     start = target.sample((1, 1, 1000), generator)
     _, floor, _ = mean_squared_jump(DMALA(found["min_step_size"]), target, start, generator, 60)
     assert float(floor) == pytest.approx(0.5, abs=0.1)
@@ -106,7 +101,7 @@ def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGau
 @pytest.mark.parametrize("space", [Binary(3), Categorical(2, 3)], ids=str)
 def test_tuning_on_binary_and_one_hot_states(space: Discrete) -> None:
     target = random_target(space, seed=1, roughness=2.0)
-    found = tunable(ACS, cycle_length=8).tune(target, torch.Generator().manual_seed(0)).hyperparameters
+    found = tunable(ACS, cycle_length=8).tune(target, seeded(0)).hyperparameters
     sizes = cosine_steps(found["step_size"], found["min_step_size"], 8)
     above = sum(size > found["min_step_size"] for size in sizes)
     assert found["balancing"][above:] == [0.5] * (8 - above)
@@ -118,13 +113,13 @@ def test_tuning_on_binary_and_one_hot_states(space: Discrete) -> None:
 def test_what_tuning_costs_is_counted() -> None:
     target = random_target(Binary(3), seed=1)
     with counted(target) as asked:
-        found = tunable(ACS, cycle_length=8).tune(target, torch.Generator().manual_seed(0))
+        found = tunable(ACS, cycle_length=8).tune(target, seeded(0))
     # The one evaluation of the start comes on top.
     assert sum(asked) == (found.evaluations + 1) * 256
 
 
 def test_what_is_given_is_not_tuned() -> None:
-    target, generator = random_target(Binary(3), seed=1), torch.Generator().manual_seed(0)
+    target, generator = random_target(Binary(3), seed=1), seeded(0)
     assert tunable(ACS, cycle_length=4, step_size=0.6).open == ("min_step_size", "balancing")
     result = tunable(ACS, cycle_length=4, step_size=0.06).tune(target, generator)
     frozen = result.hyperparameters
@@ -176,7 +171,7 @@ def test_the_floor_is_searched_for_where_nothing_moves_at_first() -> None:
     target = random_target(Binary(3), seed=1)
     target.weight.mul_(0.0)
     target.bias.fill_(-3.0)
-    result = tunable(ACS, cycle_length=4).tune(target, torch.Generator().manual_seed(0))
+    result = tunable(ACS, cycle_length=4).tune(target, seeded(0))
     assert result.hyperparameters["min_step_size"] > 1.0
 
 
@@ -215,7 +210,7 @@ def test_long_cycles_are_tuned_at_twenty_positions(monkeypatch: pytest.MonkeyPat
 
 def test_each_candidate_starts_from_the_same_state() -> None:
     """A step of (nearly) nothing stays, a large one moves; the states come back in the candidates' order."""
-    target, generator = random_target(Ordinal(2, 5)), torch.Generator().manual_seed(0)
+    target, generator = random_target(Ordinal(2, 5)), seeded(0)
     state = DMALA(1.0).init(target, target.initial((1, 500), generator), BETA)
     seen, states = acs_cycle.try_steps(target, state, [1e-3, 9.0], [0.5, 0.5], generator)
     assert seen[0] == pytest.approx(1.0)

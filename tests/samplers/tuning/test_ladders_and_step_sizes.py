@@ -10,14 +10,19 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from metrics.enumeration.transition_matrix import tempered_probabilities
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.discrete.tour_swap import TourSwap
-from samplers.kernel import Kernel
-from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import (
+    DMALA,
+    DULA,
+    Gibbs,
+    Kernel,
+    ParallelTempering,
+    RBMGibbs,
+    TourSwap,
+    Tunable,
+    configured,
+    geometric_ladder,
+)
+from samplers.tempering.ladder import equal_rejection_ladder
 from samplers.tempering.replica_count import (
     optimal_constrained,
     optimal_replicas,
@@ -25,16 +30,11 @@ from samplers.tempering.replica_count import (
     optimal_v2,
     round_trip_time,
 )
-from samplers.tuning.configured import configured
 from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from samplers.tuning.step_size import first_crossing
-from samplers.tuning.tunable import Tunable
-from targets.randomness import Streams
-from targets.spaces import Binary, Ordinal
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.target import Target
-from targets.tours.tsp import TSP
+from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
 from tests.support.small_targets import Quadratic, random_target, small_rbm
+from tests.support.stepping import seeded
 from tests.support.tunable import tunable
 
 RBM_TARGET = small_rbm()
@@ -139,7 +139,7 @@ def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> No
     found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
     assert type(sampler.kernel_at(found)) is kernel
     adjusted = DMALA(found["step_size"])
-    generator = torch.Generator().manual_seed(1)
+    generator = seeded(1)
     one = torch.ones((), dtype=torch.float64)
     state = adjusted.init(target, target.sample((400,), generator), one)
     total = 0.0

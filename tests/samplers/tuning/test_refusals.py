@@ -7,28 +7,29 @@ from typing import Any
 
 import pytest
 
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.continuous.mala import MALA
-from samplers.continuous.ula import ULA
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.random_walk import RandomWalk
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.entropic.edula import EDULA
-from samplers.entropic.edula_glu import EDULAGLU
-from samplers.kernel import Kernel
-from samplers.reference.reference_draws import ExactDraws
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tuning.configured import configured
-from targets.spaces import Binary
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from tests.support.refusal import refusal
+from samplers import (
+    AB,
+    ACS,
+    DMALA,
+    DULA,
+    EDMALA,
+    EDMALAGLU,
+    EDULA,
+    EDULAGLU,
+    MALA,
+    ULA,
+    ExactDraws,
+    GaussianWalk,
+    Gibbs,
+    Kernel,
+    ParallelTempering,
+    RandomWalk,
+    ReplicaExchangeLangevin,
+    SimulatedTempering,
+    configured,
+)
+from targets import Binary, GaussianMixture
+from tests.support.error_message import error_message
 from tests.support.small_targets import random_target
 from tests.support.tunable import tunable
 
@@ -69,7 +70,7 @@ ALONE: list[tuple[type[Kernel], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("cls", "settings", "words"), ALONE)
 def test_settings_of_a_kernel(cls: type[Kernel], settings: dict[str, Any], words: str) -> None:
-    assert re.search(words, refusal(ValueError, configured, cls, **settings))
+    assert re.search(words, error_message(ValueError, configured, cls, **settings))
 
 
 PAIR = {"ladder": [1.0, 0.5]}
@@ -142,7 +143,7 @@ def test_settings_of_a_tempering(
 ) -> None:
     full = {"ladder": [1.0, 0.4, 0.0], "step_size": 0.1, "tau": 2.0, "scale": 2.0}
     assert re.search(
-        words, refusal(ValueError, configured, cls, kernel, **(full if cls is RELD else {}) | settings)
+        words, error_message(ValueError, configured, cls, kernel, **(full if cls is RELD else {}) | settings)
     )
 
 

@@ -22,7 +22,7 @@ from samplers.tempering.simulated.partition_functions import (
     PartitionPilot,
     Ratio,
     inductive,
-    log_mean_weight,
+    mean_of_weights,
 )
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import mixture_of, radius, stmh_ladder
@@ -47,11 +47,11 @@ def intervals(
 
     def of_each_pilot(log_weights: Tensor, counted: Tensor) -> Ratio:
         parts = zip(log_weights.split(size.chains, 1), counted.split(size.chains, 1), strict=True)
-        rounds.append([log_mean_weight(*part) for part in parts])
-        return log_mean_weight(log_weights, counted)
+        rounds.append([mean_of_weights(*part) for part in parts])
+        return mean_of_weights(log_weights, counted)
 
     with monkeypatch.context() as patched:
-        patched.setattr(partition_functions, "log_mean_weight", of_each_pilot)
+        patched.setattr(partition_functions, "mean_of_weights", of_each_pilot)
         together = PartitionPilot(pilots * size.chains, size.steps, size.burn_in)
         inductive(chain.to(target.like()), target, together, Streams([seed], "coverage"))
     found = []
