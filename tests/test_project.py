@@ -109,7 +109,7 @@ def test_a_bad_variable_is_refused_in_one_sentence(variables: dict[str, str], se
     assert len(said.stderr.splitlines()) == 1
 
 
-def test_a_machine_without_a_new_python_is_told_so(tmp_path: Path) -> None:
+def test_a_python_that_is_too_old_is_refused(tmp_path: Path) -> None:
     old = tmp_path / "python3.9"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)

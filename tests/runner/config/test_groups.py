@@ -119,7 +119,7 @@ def test_every_metric_composes_and_builds(metric: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", NEEDS_THE_RBM)
-def test_a_metric_of_the_ground_truth_refuses_a_target_without(metric: str, tmp_path: Path) -> None:
+def test_a_metric_of_the_reference_sample_refuses_a_target_without_one(metric: str, tmp_path: Path) -> None:
     built = job("target=bernoulli4", "sampler=dmala", f"metric={metric}", f"output_root={tmp_path}")
     with pytest.raises(UserError, match=f"{metric} needs"):
         preflight([built])

@@ -95,7 +95,7 @@ def test_neither_order_nor_other_seeds_matter() -> None:
     assert all(ids(f"seed={seed}")[seed] == run_id for seed, run_id in several.items())
 
 
-def test_an_artefact_belongs_to_sampler_and_target_alone() -> None:
+def test_a_tuning_result_belongs_to_sampler_and_target_alone() -> None:
     def name(*overrides: str) -> str:
         return tuning_id(compose(overrides), "cpu")
 

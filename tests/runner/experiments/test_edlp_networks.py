@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
+from runner.config.overrides import Names
 from runner.report.published import published_numbers
-from runner.sweep.jobs import Job, experiment_jobs
-from runner.table import experiment_shape
+from tests.support.tables import ids, jobs_at, printed, shape_of
 
 SETS = ["compas", "news", "adult", "blog"]
 HIDDEN = {"compas": 500, "news": 100, "adult": 100, "blog": 100, "breast_cancer": 10}
@@ -19,13 +17,8 @@ TABLE_4 = {
 }
 
 
-@functools.cache
-def jobs(experiment: str, scale: str) -> list[Job]:
-    return experiment_jobs(experiment, [f"scale={scale}"])
-
-
 def test_at_paper_every_sampler_has_the_settings_of_the_paper_on_every_set() -> None:
-    found = jobs("edlp_table2", "paper")
+    found = jobs_at("edlp_table2", "scale=paper")
     assert len(found) == 8 * len(SETS)
     for job in found:
         config, name = job.config, job.config.target.tabular
@@ -42,43 +35,32 @@ def test_at_paper_every_sampler_has_the_settings_of_the_paper_on_every_set() -> 
                 assert config.sampler.auxiliary_step_size == alpha_a
 
 
-@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
-def test_table_3_has_the_runs_of_table_2(scale: str) -> None:
-    ids = [
-        sorted(run_id for job in jobs(experiment, scale) for run_id in job.run_ids.values())
-        for experiment in ("edlp_table2", "edlp_table3")
-    ]
-    assert ids[0] == ids[1]
-    assert len(set(ids[0])) == len(ids[0])
+def test_table_3_has_the_runs_of_table_2() -> None:
+    two, three = (Names([]).composed(f"+experiment=edlp_table{number}") for number in (2, 3))
+    assert two["sweep"] == three["sweep"]
+    runs = ids(jobs_at("edlp_table2", "scale=smoke"))
+    assert runs == ids(jobs_at("edlp_table3", "scale=smoke"))
+    assert len(runs) == 16
 
 
 @pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3", "edlp_figure5", "edlp_figure15"])
 def test_smoke_needs_no_data(experiment: str) -> None:
-    assert {job.config.target.tabular for job in jobs(experiment, "smoke")} == {"breast_cancer"}
+    assert {job.config.target.tabular for job in jobs_at(experiment, "scale=smoke")} == {"breast_cancer"}
 
 
 @pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3"])
 def test_every_published_number_has_a_place_in_the_table(experiment: str) -> None:
-    shape = experiment_shape(experiment)
-    numbers = published_numbers(shape)
-    placed = {
-        (metric.published["paper"], column.published, row.published["paper"])
-        for metric in shape.metrics
-        for column in shape.columns
-        for row in shape.rows
-        if metric.published and row.published and numbers.find("paper", metric, column, row)
-    }
-    assert len(numbers) == len(placed) == 24
+    placed = {id(number) for number in printed(experiment).values()}
+    assert len(placed) == len(published_numbers(shape_of(experiment))) == 24
 
 
 def test_figure_5_has_a_column_for_every_eta() -> None:
-    etas = {job.config.sampler.eta for job in jobs("edlp_figure5", "paper")}
-    assert etas == {column.where["sampler.eta"] for column in experiment_shape("edlp_figure5").columns}
+    etas = {job.config.sampler.eta for job in jobs_at("edlp_figure5", "scale=paper")}
+    assert etas == {column.where["sampler.eta"] for column in shape_of("edlp_figure5").columns}
     assert (min(etas), max(etas)) == (0.02, 5.0)
 
 
 def test_a_sweep_of_one_set_keeps_its_settings() -> None:
-    found = experiment_jobs("edlp_table2", ["scale=quick", "target.tabular=news"])
-    assert {job.config.target.tabular for job in found} == {"news"}
-    assert {job.config.target.n_hidden for job in found} == {100}
+    found = jobs_at("edlp_table2", "scale=quick", "target.tabular=news")
+    assert {(job.config.target.tabular, job.config.target.n_hidden) for job in found} == {("news", 100)}
     assert [job.config.sampler.eta for job in found if job.row == "EDMALA"] == [0.8]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ import pytest
 from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
 
-import conf
 from metrics.statistics.inference import holm, interval, paired_p_value
 from runner import table as command
 from runner.execution.errors import UserError
@@ -36,8 +34,6 @@ from runner.report.record import record
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
-
-EXPERIMENTS = ("pt_table1", "pt_table4", "pt_table5", "pt_figure2")
 
 BLOCK = """
 title: A small table
@@ -355,47 +351,6 @@ def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> N
     twice = Results(results.runs + results.runs)
     assert cost_of_runs(twice)["seconds"] == cost_of_runs(results)["seconds"]
     assert (twice.done, twice.expected) == (results.done, results.expected)
-
-
-def expanded(experiment: str) -> list[Job]:
-    """The jobs of an experiment as its YAML says: grid x rows, lists being products. No Hydra, for speed."""
-    sweep = OmegaConf.to_container(OmegaConf.load(f"{conf.__path__[0]}/experiment/{experiment}.yaml").sweep)
-    jobs = []
-    for row in sweep["rows"]:
-        keys = {**sweep["overrides"], **sweep["grid"], **row}
-        label = keys.pop("row")
-        values = [value if isinstance(value, list) else [value] for value in keys.values()]
-        for point in itertools.product(*values):
-            chosen = dict(zip(keys, point, strict=True))
-            config = job(label, 8).config
-            config.target.name, config.sampler.name = chosen.pop("target"), chosen.pop("sampler")
-            for key, value in chosen.items():
-                OmegaConf.update(config, key, value)
-            jobs.append(Job(label, config, {0: str(len(jobs))}))
-    return jobs
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_the_sweep_of_each_experiment_fits_its_table(experiment: str, tmp_path: Path) -> None:
-    """Every job has a row and one column; every row and column has jobs; published names are all found."""
-    shape = command.experiment_shape(experiment)
-    results = gather(experiment, shape, expanded(experiment), Store(tmp_path))
-    assert {run.row for run in results.runs} == {row.row for row in shape.rows}
-    assert {run.column for run in results.runs} == {column.label for column in shape.columns}
-    assert len({(run.row, run.column) for run in results.runs}) == len(results.runs)
-    published = published_numbers(shape)
-    for metric in shape.metrics:
-        for version in metric.published:
-            for column in shape.columns:
-                found = [row for row in shape.rows if published.find(version, metric, column, row)]
-                assert len(found) == 4, (metric.metric, version, column.label)
-
-
-def test_the_published_file_holds_every_number_of_the_three_tables() -> None:
-    tables = {name: published_numbers(command.experiment_shape(name)) for name in EXPERIMENTS[:3]}
-    assert {name: len(numbers) for name, numbers in tables.items()} == {
-        "pt_table1": 64, "pt_table4": 64, "pt_table5": 64,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

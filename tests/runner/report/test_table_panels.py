@@ -13,9 +13,7 @@ from runner.report import panel_kinds, panels
 from runner.report.figure_shape import FigureShape
 from runner.report.figures.panel import PanelKind
 from runner.report.panel_kinds import check_panels
-from runner.table import experiment_shape
 
-EXPERIMENTS = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
 DOCS = Path(__file__).parents[3] / "docs"
 
 
@@ -30,11 +28,6 @@ def figure(panel: str) -> list[FigureShape]:
     shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(FigureShape), block))
     assert isinstance(shape, FigureShape)
     return [shape]
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_experiment_gives_its_panels_the_keys_that_they_read(experiment: str) -> None:
-    check_panels(experiment_shape(experiment).figures)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_an_experiment_and_its_single_job_are_the_same_run(tiny: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pt_table1", "pt_table4", "pt_table5", "pt_figure2"])
-def test_every_experiment_of_the_house_has_jobs(name: str) -> None:
+def test_every_experiment_has_jobs(name: str) -> None:
     jobs = experiment_jobs(name, ["scale=smoke"])
     runs = [run_id for job in jobs for run_id in job.run_ids.values()]
     assert len(runs) == 2 * len(jobs)

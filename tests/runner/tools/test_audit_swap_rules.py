@@ -77,7 +77,7 @@ def test_the_released_rule_is_enumerated_as_it_steps(acceptance: type[Metropolis
     assert total_variation(drawn.double(), law) <= 0.0196
 
 
-def test_without_beta_every_rung_targets_the_cold_law() -> None:
+def test_without_beta_every_rung_targets_the_cold_distribution() -> None:
     target = bimodal_chain()
     kernel = AcceptanceWithoutBeta(LangevinProposal(torch.tensor(STEP_SIZE, dtype=torch.float64)))
     hot = stationary(transition_matrix(kernel, target, 0.3))

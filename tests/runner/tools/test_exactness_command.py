@@ -147,7 +147,7 @@ def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> No
             assert "restricted Boltzmann machine" in distance(group, "binary", TARGET).left_out
 
 
-def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_law() -> None:
+def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> None:
     found = distance([KernelVariant("dula", DULA(1.0))], "binary", TARGET)
     biases = []
     for beta in (1.0, 0.5, 0.1):

@@ -45,7 +45,7 @@ def tour_matrix(kernel: TourSwap, target: TSP, beta: float) -> tuple[Tensor, Ten
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("cities", [3, 4])
 @pytest.mark.parametrize("moves", MOVES)
-def test_the_tempered_law_of_tours_is_left_invariant(moves: str, cities: int, encoding: str) -> None:
+def test_the_tempered_distribution_of_tours_is_left_invariant(moves: str, cities: int, encoding: str) -> None:
     kernel, target = TourSwap(moves), small(cities, encoding)
     assert kernel.exact
     for beta in BETAS:
@@ -121,7 +121,7 @@ def test_replicas_that_swap_leave_the_product_invariant(cities: int, ladder: lis
     assert invariance_error(matrix, product_distribution(target, ladder)) <= 1e-12
 
 
-def test_tours_as_states_are_the_same_law() -> None:
+def test_tours_as_states_have_the_same_distribution() -> None:
     """The small target that `make exactness` lists."""
     target = SmallTours(4)
     same = TSP(4, encoding="one_hot", scale=3.0, instance_seed=1)

@@ -85,7 +85,7 @@ def test_a_draw_is_free_and_its_log_density_true() -> None:
     assert (info.evaluations, kernel.exact) == (0, False)
 
 
-def test_it_starts_before_the_ground_truth_is_there_and_steps_only_after() -> None:
+def test_it_starts_before_the_reference_sample_is_there_and_steps_only_after() -> None:
     rbm, kernel, generator = _empty(), HeldOutDraws(), torch.Generator()
     kernel.check(rbm)
     state = kernel.init(rbm, rbm.initial((3,), generator), ONE)
