@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
+from metrics.metric import expected
+from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
 from runner.report.table_shape import TableShape
 from runner.tasks.task import task_of
@@ -85,6 +87,15 @@ class Results:
         """Final values of `metric` by seed, of the runs that are done and have a finite one."""
         values = {run.seed: run.value(metric) for run in self.at(row, column)}
         return {seed: value for seed, value in values.items() if value is not None}
+
+    def known(self, row: str, column: str, metric: str) -> dict[int, float]:
+        """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
+        return self.values(row, column, expected(metric))
+
+    def interval(self, row: str, column: str, metric: str) -> Interval | None:
+        """Mean and interval of `metric` over seeds, in its own unit; its expectation where that is known."""
+        values = self.known(row, column, metric) or self.values(row, column, metric)
+        return interval(list(values.values()))
 
     @property
     def seeds(self) -> int:

@@ -50,6 +50,14 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
             for label, version in (shape.published.versions.items() if shape.published else ())
         )
         sentences.append(f"Published: as printed ({named}), with the spread printed there.")
+    closed = [entry for entry in entries if entry.closed_form]
+    if closed:
+        rows = " and ".join(dict.fromkeys(entry.row for entry in closed))
+        names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in closed))
+        sentences.append(
+            f"{names} of {rows}: the expected value of as many independent draws, in closed form, and no mean "
+            "over seeds."
+        )
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact.")
     if any(entry.not_significant for entry in entries):

@@ -217,6 +217,25 @@ def test_a_metric_that_is_to_be_large_has_its_best_at_the_top(summary: Summary) 
     assert summary.at("emc", "fixed", "eight").beats_best
 
 
+def test_what_is_known_of_exact_draws_is_printed_and_not_estimated(
+    shape: TableShape, jobs: list[Job], store: Store
+) -> None:
+    for one in jobs:
+        for seed, run_id in one.run_ids.items():
+            if one.row == "exact draws":
+                values = {"mmd_exact": VALUES[one.row][seed], "mmd_exact_expected": 0.0562e-3, "emc": 1.0}
+                finish(store, run_id, seed, values)
+    results = gather("small", shape, jobs, store)
+    summary = summarise(shape, results, published_numbers(shape))
+    entry = summary.at("mmd_exact", "exact draws", "eight")
+    assert entry.closed_form
+    assert entry.interval == interval([0.0562e-3] * 3)
+    assert not summary.at("emc", "exact draws", "eight").closed_form
+    text = markdown(lay_out(shape, summary, results, budget_sentence(results), "make it"))
+    assert "| exact draws | 0.0562 |" in text
+    assert "MMD² of exact draws: the expected value of as many independent draws, in closed form" in text
+
+
 def test_the_frame_is_in_raw_units_beside_the_published_numbers(summary: Summary, shape: TableShape) -> None:
     frame = summary.frame(shape).set_index(["metric", "row", "cell"])
     b = frame.loc["mmd_exact", "B", "eight"]
