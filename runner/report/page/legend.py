@@ -55,8 +55,8 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         rows = " and ".join(dict.fromkeys(entry.row for entry in closed))
         names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in closed))
         sentences.append(
-            f"{names} of {rows}: the expected value of as many independent draws, in closed form, and no mean "
-            "over seeds."
+            f"{names} of {rows}: the expected value of as many independent draws, in closed form, "
+            "not a mean over seeds."
         )
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact.")
