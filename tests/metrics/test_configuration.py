@@ -16,7 +16,7 @@ from metrics.metric import Metric
 from metrics.suite import MetricSuite
 from targets.models.rbm import RBM
 from tests.support.measuring import context
-from tests.support.targets import Bare, corners
+from tests.support.targets.modes import Bare, corners
 
 GROUP = Path(__file__).parents[2] / "conf" / "metric"
 ALL = sorted(path.stem for path in GROUP.glob("*.yaml") if path.stem != "standard")

@@ -15,9 +15,9 @@ from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
 from tests.support.measuring import context
-from tests.support.small_tables import made_up
-from tests.support.small_targets import random_target
-from tests.support.targets import Bare, Table, corners
+from tests.support.targets.modes import Bare, Table, corners
+from tests.support.targets.small_tables import made_up
+from tests.support.targets.small_targets import random_target
 
 PUBLIC = [getattr(metrics, name) for name in metrics.__all__]
 METRICS = {one.name: one for one in PUBLIC if hasattr(one, "name")}

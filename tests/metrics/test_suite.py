@@ -59,8 +59,8 @@ from tests.support.measuring import (
     silent,
     walk,
 )
-from tests.support.small_tables import made_up
-from tests.support.targets import Bare, Unlisted, corners
+from tests.support.targets.modes import Bare, Unlisted, corners
+from tests.support.targets.small_tables import made_up
 
 
 class Farthest(Metric):

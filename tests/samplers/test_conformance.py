@@ -43,8 +43,8 @@ from samplers.tempering.swaps.swap_round import REPLICA
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
-from tests.support.small_targets import SPACES, random_target, small_rbm
 from tests.support.stepping import ONE, counted, seeded, started, walked
+from tests.support.targets.small_targets import SPACES, random_target, small_rbm
 
 STEP_SIZES = (0.05, 1.0, 10.0)
 BETAS = (1.0, 0.5, 0.1, 0.0)

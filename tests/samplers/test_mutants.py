@@ -9,7 +9,7 @@ from metrics.enumeration.transition_matrix import invariance_error, transition_m
 from samplers import DMALA, Kernel, ParallelTempering, Swaps
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
-from tests.support.small_targets import SPACES, random_target
+from tests.support.targets.small_targets import SPACES, random_target
 
 TARGET = random_target(SPACES["binary"], seed=3)
 DRAWS = 50_000

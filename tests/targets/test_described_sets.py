@@ -9,7 +9,7 @@ import pytest
 from targets.datasets.binarise import BINARISATIONS
 from targets.datasets.dataset import DataError
 from tests.support.error_message import error_message
-from tests.support.real_sets import CONF, described
+from tests.support.targets.real_sets import CONF, described
 
 SETS = {
     "dataset": [

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
 
     from rich.console import Console
 
-    from runner.config.compose import compose
+    from runner.config.compose import compose_by_groups
     from runner.execution.atomic_files import write_text
     from runner.sweep.jobs import requested
     from runner.tools.exactness.distances import distance
@@ -32,7 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     from runner.tools.exactness.kernel_variants import KernelVariant, variants
 
     request = requested(arguments, multirun=False)
-    config = compose([*request.hydra, *request.plans[0].overrides])
+    lines = [*request.hydra, *request.plans[0].overrides]
+    config = compose_by_groups(lines, request.names.groups)
     listed = targets(arguments, config)
     groups: dict[str, list[KernelVariant]] = {}
     for variant in variants(arguments):

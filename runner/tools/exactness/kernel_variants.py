@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from runner.config.compose import compose
+from runner.config.compose import compose_by_groups
 from runner.config.construct import locate
 from runner.config.node import node
 from runner.config.overrides import parse
@@ -74,7 +74,8 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVa
     if not any(_about(line, "task.steps") for line in given):
         given.append(SHORT_RUN)
     request = requested(given, multirun=False)
-    described = node(compose([*request.hydra, *request.plans[0].overrides]), "sampler")
+    lines = [*request.hydra, *request.plans[0].overrides]
+    described = node(compose_by_groups(lines, request.names.groups), "sampler")
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
     cls = locate(described.get("_target_"), "sampler._target_")
     for name, values in _settings(cls, described):

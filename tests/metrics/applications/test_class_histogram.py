@@ -19,7 +19,7 @@ from targets.datasets.digits import digit_labels
 from targets.datasets.files.idx import read_labels
 from targets.models.rbm import RBM
 from tests.support.measuring import context, silent
-from tests.support.small_images import assert_no_wrong_byte_does_worse_than_a_refusal
+from tests.support.targets.small_images import assert_no_wrong_byte_does_worse_than_a_refusal
 
 
 def test_shares_and_their_distance_are_what_counting_gives() -> None:

@@ -16,7 +16,7 @@ from metrics.applications.predictive import PredictiveLogLikelihood, PredictiveR
 from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.tabular_data import Part
 from tests.support.measuring import context, measure, random_draws, silent
-from tests.support.small_tables import made_up, predicted
+from tests.support.targets.small_tables import made_up, predicted
 
 SEEDS, CHAINS, STEPS, EVERY, HIDDEN = 2, 3, 23, 4, 3
 EVALUATED = range(1, STEPS + 1, EVERY)

@@ -34,7 +34,7 @@ from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_eps
 from metrics.diffusion.reversible_generator import ReversibleGenerator
 from targets.spaces import Binary, Real
 from targets.target import Target
-from tests.support.small_targets import random_target
+from tests.support.targets.small_targets import random_target
 
 
 class Modes(Target):

@@ -12,7 +12,7 @@ from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupanc
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Unlisted, corners
+from tests.support.targets.modes import Unlisted, corners
 
 BOTH = [EMC, EMCPerSample]
 

@@ -16,7 +16,7 @@ from targets.spaces import Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.targets import Table, corners
+from tests.support.targets.modes import Table, corners
 
 FLAT, SHARP = ([0, 1, 0, 0], [1, 0, 0, 1]), ([0, 0, 1, 0], [0, 1, 1, 1])
 

@@ -17,9 +17,9 @@ from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.small_targets import random_target
 from tests.support.stepping import seeded
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
+from tests.support.targets.small_targets import random_target
 
 TARGETS = {
     "ordinal": corners(),

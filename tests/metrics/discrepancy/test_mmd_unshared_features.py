@@ -11,7 +11,7 @@ from torch import Tensor
 from metrics.discrepancy.mmd_unshared_features import MMDUnsharedFeatures, mean_features
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from tests.support.measuring import context, measure, random_draws
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
 
 SEEDS = 25
 

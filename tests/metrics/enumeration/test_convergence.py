@@ -23,7 +23,7 @@ from samplers.discrete.random_walk import RandomWalk
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
 from targets.spaces import Ordinal
-from tests.support.small_targets import TwoHills, random_target
+from tests.support.targets.small_targets import TwoHills, random_target
 
 THREE = torch.tensor([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]], dtype=torch.float64)
 PI = torch.tensor([0.25, 0.5, 0.25], dtype=torch.float64)

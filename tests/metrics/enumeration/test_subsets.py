@@ -24,7 +24,7 @@ from targets.spaces import Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
-from tests.support.small_targets import TwoHills, random_target
+from tests.support.targets.small_targets import TwoHills, random_target
 
 PAIR = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16)
 PLANE = GaussianMixture([[0.0, 0.0], [2.0, 1.0]])

@@ -13,7 +13,7 @@ from targets.models.rbm import RBM
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.target import Target
 from tests.support.measuring import context, measure, random_draws
-from tests.support.targets import Bare
+from tests.support.targets.modes import Bare
 
 
 def twin(target: Target, theta: Tensor) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from metrics.landscape.local_entropy import LocalEntropy, local_entropies
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.measuring import context, measure, random_draws
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
 
 SPACES = [Binary(4), Ordinal(2, 5), Ordinal(3, 3), Categorical(2, 3)]
 

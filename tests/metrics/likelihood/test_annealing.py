@@ -42,7 +42,7 @@ from targets.target import Target
 from tests.support.annealing import BlackBox, Continuous, Product, exact_draws, log_z, random_rbm
 from tests.support.checks import dkw_band
 from tests.support.no_host_sync import NoHostSync
-from tests.support.small_targets import Quadratic, random_target
+from tests.support.targets.small_targets import Quadratic, random_target
 from tests.support.tunable import tunable
 
 KERNELS: dict[str, Callable[[], Kernel]] = {

@@ -25,8 +25,8 @@ from metrics.likelihood.target_log_partition import (
 from targets.models.rbm import RBM
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from tests.support.annealing import BlackBox, Continuous, Product, random_rbm
-from tests.support.small_targets import random_target
-from tests.support.targets import Bare
+from tests.support.targets.modes import Bare
+from tests.support.targets.small_targets import random_target
 
 
 def rows(space: Discrete, number: int) -> Tensor:

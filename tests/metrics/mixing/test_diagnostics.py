@@ -17,7 +17,7 @@ from metrics.mixing.diagnostics import (
     potential_scale_reduction,
 )
 from tests.support.measuring import context, measure, random_draws
-from tests.support.targets import Unlisted, corners
+from tests.support.targets.modes import Unlisted, corners
 
 
 def autoregression(chains: int, draws: int, rho: float = 0.0, seed: int = 0) -> np.ndarray:

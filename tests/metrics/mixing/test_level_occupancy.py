@@ -22,7 +22,7 @@ from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.randomness import Streams
 from targets.spaces import Binary
 from tests.support.no_host_sync import NoHostSync
-from tests.support.small_targets import random_target
+from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)

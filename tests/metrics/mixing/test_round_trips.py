@@ -9,7 +9,7 @@ from torch import Tensor
 from metrics.mixing.round_trips import RoundTripCounts, RoundTrips
 from samplers.kernel import Info, SwapInfo
 from tests.support.measuring import context, measure, noisy_infos, random_draws
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
 
 
 def trips_by_hand(labels: list[list[int]]) -> int:

@@ -20,8 +20,8 @@ from samplers.proposals.entropic_langevin import THETA_A
 from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
-from tests.support.small_targets import SPACES, random_target
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
+from tests.support.targets.small_targets import SPACES, random_target
 
 ONE = torch.ones((), dtype=torch.float64)
 

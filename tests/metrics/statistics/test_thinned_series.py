@@ -9,7 +9,7 @@ from torch import Tensor
 from metrics.metric import Context
 from metrics.statistics.thinned_series import LogProbSeries, ModeSeries, ThinnedSeries
 from tests.support.measuring import context, random_draws, silent
-from tests.support.targets import corners
+from tests.support.targets.modes import corners
 
 
 class StepSeries(ThinnedSeries):

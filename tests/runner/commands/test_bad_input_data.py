@@ -9,7 +9,7 @@ import pytest
 
 from runner.config import tabular
 from tests.support.commands import Call, check_refused_values, refusal, refused
-from tests.support.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write
+from tests.support.targets.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write
 
 NETWORK = "scale=smoke target=binary_bnn sampler=dmala sampler.step_size=0.1 metric=[predictive_rmse]"
 TSP = "target=tsp sampler=tour_swap metric=tour_cost task.steps=20 task.chains=3"

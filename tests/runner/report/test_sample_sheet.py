@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.figure import Figure
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from metrics.metric import Context
 from metrics.statistics.last_draws import LastDraws
 from metrics.suite import MetricSuite
 from runner.report.draw_figures import draw_figure, write_figures
-from runner.report.stored_results import Results, Run, gather
-from runner.report.table_shape import TableShape, table_shape
+from runner.report.stored_results import Results, gather
+from runner.report.table_shape import TableShape
 from runner.store.array_files import (
     DRAWS,
     FRAME,
@@ -34,6 +34,7 @@ from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
 from targets.models.rbm import RBM
 from targets.spaces import Binary
+from tests.support.tables import finished, shape_from
 
 BLOCK = """
 title: Sheets
@@ -115,33 +116,24 @@ def test_an_image_keeps_its_place_and_its_orientation() -> None:
     np.testing.assert_array_equal(page[FRAME : FRAME + 4, 2 * FRAME + 3 : 2 * FRAME + 6], one[1])
 
 
-class _Folder(SimpleNamespace):
-    """A run folder that is done."""
-
-
 def results(tmp_path: Path, sizes: tuple[int, ...]) -> Results:
     """Runs of both rows; of B only the second seed kept its draws."""
     runs = []
-    for size in sizes:
-        config: DictConfig = OmegaConf.create({"target": {"size": size}})
-        for row in "AB":
-            for seed in (0, 1):
-                path = tmp_path / f"{row}-{size}-{seed}"
-                path.mkdir()
-                if row == "A" or seed == 1:
-                    kept = draws_file(suite_with(images(1, 64, size)), 0)
-                    assert kept is not None
-                    (path / DRAWS).write_bytes(kept)
-                summary: Mapping[str, Any] = {"metrics": {}, "seconds": 1.0}
-                label = {9: "nine", 16: "sixteen"}[size]
-                folder = cast(Any, _Folder(path=path))
-                runs.append(Run(row, label, seed, path.name, "done", config, summary, folder))
+    for size, row, seed in itertools.product(sizes, "AB", (0, 1)):
+        folder = tmp_path / f"{row}-{size}-{seed}"
+        folder.mkdir()
+        if row == "A" or seed == 1:
+            kept = draws_file(suite_with(images(1, 64, size)), 0)
+            assert kept is not None
+            (folder / DRAWS).write_bytes(kept)
+        label = {9: "nine", 16: "sixteen"}[size]
+        runs.append(finished(row, label, seed, {"target": {"size": size}}, {}, folder))
     return Results(tuple(runs))
 
 
 @pytest.fixture
 def shape() -> TableShape:
-    return table_shape("sheets", OmegaConf.create(BLOCK))
+    return shape_from(BLOCK)
 
 
 def test_a_figure_of_sheets(shape: TableShape, tmp_path: Path) -> None:
@@ -159,8 +151,8 @@ def test_images_of_the_data_stand_beside_the_draws(tmp_path: Path) -> None:
     data = images(1, 12, 9)[0].reshape(12, 3, 3).numpy()
     for seed in (0, 1):
         (tmp_path / f"A-9-{seed}" / IMAGES).write_bytes(images_file(data > 0.5))
-    block = OmegaConf.create(BLOCK.replace("kind: samples, title: A", "kind: images, title: data"))
-    shape = table_shape("sheets", block).restricted(found.columns)
+    block = BLOCK.replace("kind: samples, title: A", "kind: images, title: data")
+    shape = shape_from(block).restricted(found.columns)
     page = draw_figure(shape.figures[0], shape, found)
     (picture,) = page.axes[0].images
     np.testing.assert_array_equal(picture.get_array(), sheet(data))

@@ -6,19 +6,18 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from metrics.statistics.inference import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
 from runner.report.analysis.comparison import compared
-from runner.report.analysis.table_entries import Summary, summarise, within_floor
+from runner.report.analysis.table_entries import summarise, within_floor
 from runner.report.budget import budget, budget_sentence
 from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import FLOOR
@@ -29,7 +28,8 @@ from runner.report.page.markdown import SUPERSCRIPT, markdown
 from runner.report.page.terminal import show_page
 from runner.report.published import PublishedNumbers
 from runner.report.stored_results import Results, Run
-from runner.report.table_shape import TableShape, table_shape
+from runner.report.table_shape import TableShape
+from tests.support.tables import finished, shape_from
 
 BLOCK = """
 title: Floors
@@ -71,26 +71,16 @@ VALUES: dict[str, list[float]] = {
     "truth": [-6.2, -6.4, -6.3, -6.3],
 }
 NOTE = "classes a to m only, re-split"
+FLOOR_LINE = (FLOOR.line, FLOOR.colour)
 
 
-class _Folder(SimpleNamespace):
-    """A run folder with a course in which seed 1 is twice as slow."""
-
-    def metrics(self) -> pd.DataFrame:
-        rows = [(step, step, 0.1 * step * (1 + self.seed), "log_mmd", -step / 10) for step in (1, 10, 50)]
-        return pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
-
-
-def run(row: str, column: str, seed: int, value: float, **summary: Any) -> Run:
-    config: DictConfig = OmegaConf.create({"target": {"dataset": column}, "scale": {"name": "quick"}})
-    known: Mapping[str, Any] = {
-        "metrics": {"log_mmd": value, "log_mmd_floor": -6.0 - 0.1 * seed, "swaps": 0.5},
-        "seconds": 1.0,
-        "exact": True,
-        **summary,
-    }
-    folder = cast(Any, _Folder(seed=seed, path=Path("none")))
-    return Run(row, column, seed, f"{row}-{column}-{seed}", "done", config, known, folder)
+def run(row: str, column: str, seed: int, value: float, **more: Any) -> Run:
+    """A run with a course, in which seed 1 is twice as slow."""
+    points = [(step, step, 0.1 * step * (1 + seed), "log_mmd", -step / 10) for step in (1, 10, 50)]
+    course = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
+    config = {"target": {"dataset": column}, "scale": {"name": "quick"}}
+    metrics = {"log_mmd": value, "log_mmd_floor": -6.0 - 0.1 * seed, "swaps": 0.5}
+    return finished(row, column, seed, config, metrics, course=course, **more)
 
 
 @pytest.fixture
@@ -103,35 +93,30 @@ def results() -> Results:
 
 @pytest.fixture
 def shape(results: Results) -> TableShape:
-    return table_shape("floors", OmegaConf.create(BLOCK)).restricted(results.columns)
+    return shape_from(BLOCK).restricted(results.columns)
 
 
 @pytest.fixture
-def summary(shape: TableShape, results: Results) -> Summary:
-    return summarise(shape, results, PublishedNumbers({}))
+def page(shape: TableShape, results: Results) -> Page:
+    return page_of(shape, results)
 
 
-@pytest.fixture
-def page(shape: TableShape, summary: Summary, results: Results) -> Page:
-    return lay_out(shape, summary, results, "", "again")
+def page_of(shape: TableShape, results: Results) -> Page:
+    return lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
 
 
 def test_the_rule_of_the_floor() -> None:
     """Worse only by a one-sided test: twice that p is the two-sided one."""
     floor = dict(enumerate([0.0, 0.1, -0.1, 0.05]))
-    above = {
-        seed: value + shift for (seed, value), shift in zip(floor.items(), (0.3, 0.5, 0.4, 0.6), strict=True)
-    }
-    noisy = {
-        seed: value + shift for (seed, value), shift in zip(floor.items(), (2, -1.8, 0.1, 0.2), strict=True)
-    }
+
+    def shifted(*by: float) -> dict[int, float]:
+        return {seed: floor[seed] + shift for seed, shift in enumerate(by)}
+
+    above, edge = shifted(0.3, 0.5, 0.4, 0.6), shifted(0.1, 0.7, 0.2, 0.35)
     assert not within_floor(above, floor, 1.0)
-    assert within_floor(noisy, floor, 1.0)
+    assert within_floor(shifted(2, -1.8, 0.1, 0.2), floor, 1.0)
     assert within_floor(floor, above, 1.0)
     assert within_floor(above, floor, -1.0)
-    edge = {
-        seed: value + shift for (seed, value), shift in zip(floor.items(), (0.1, 0.7, 0.2, 0.35), strict=True)
-    }
     two_sided = paired_p_value(edge, floor)
     assert two_sided is not None
     assert 0.05 < two_sided < 0.1
@@ -145,7 +130,8 @@ def test_where_there_is_no_test_the_means_decide() -> None:
     assert not within_floor({1: -1.0}, {0: -0.5}, 1.0)
 
 
-def test_what_is_at_the_floor_is_marked_and_said(summary: Summary, page: Page) -> None:
+def test_what_is_at_the_floor_is_marked_and_said(shape: TableShape, results: Results, page: Page) -> None:
+    summary = summarise(shape, results, PublishedNumbers({}))
     marked = {row for row in VALUES if summary.at("log_mmd", row, "digits").within_floor}
     assert marked == {"near", "below"}
     assert not summary.at("log_mmd", "far", "letters").within_floor
@@ -155,19 +141,11 @@ def test_what_is_at_the_floor_is_marked_and_said(summary: Summary, page: Page) -
     assert "°: not significantly worse than the floor, the row truth" in text
     assert r"\circ" in latex(page)
     assert "°: not significantly worse than the floor" in printed(page)
-
-
-def test_a_table_without_a_floor_says_nothing_of_it(results: Results) -> None:
-    block = OmegaConf.create(BLOCK.replace(", floor: truth", ""))
-    shape = table_shape("floors", block).restricted(results.columns)
-    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
-    assert "°" not in markdown(page)
+    assert "°" not in markdown(page_of(shape_from(BLOCK.replace(", floor: truth", "")), results))
 
 
 def test_a_reduced_protocol_is_said_in_the_title_and_at_every_number(results: Results) -> None:
-    block = OmegaConf.create(BLOCK + "reduced: {quick: a small network., smoke: a tiny one}\n")
-    shape = table_shape("floors", block).restricted(results.columns)
-    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
+    page = page_of(shape_from(BLOCK + "reduced: {quick: a small network., smoke: a tiny one}\n"), results)
     assert page.title == "Floors (reduced protocol)"
     cells = [cell for block in page.blocks for line in block.lines for cell in line.cells if cell is not None]
     assert cells
@@ -176,14 +154,9 @@ def test_a_reduced_protocol_is_said_in_the_title_and_at_every_number(results: Re
         assert "a small network." in text
         assert "a tiny one" not in text
     assert r"$^{\S}$" in latex(page)
-
-
-def test_a_scale_that_is_not_reduced_says_nothing_of_it(results: Results) -> None:
-    block = OmegaConf.create(BLOCK + "reduced: {smoke: a tiny one}\n")
-    shape = table_shape("floors", block).restricted(results.columns)
-    page = lay_out(shape, summarise(shape, results, PublishedNumbers({})), results, "", "again")
-    assert page.title == "Floors"
-    assert REDUCED not in markdown(page)
+    other = page_of(shape_from(BLOCK + "reduced: {smoke: a tiny one}\n"), results)
+    assert other.title == "Floors"
+    assert REDUCED not in markdown(other)
 
 
 def printed(page: Page) -> str:
@@ -207,8 +180,7 @@ def test_two_rows_are_compared_in_every_column(shape: TableShape, results: Resul
 
 
 def test_rows_that_do_not_differ_are_said_so_with_what_could_be_detected(results: Results) -> None:
-    block = BLOCK.replace("rows: [far, near]", "rows: [near, truth]")
-    shape = table_shape("floors", OmegaConf.create(block)).restricted(results.columns)
+    shape = shape_from(BLOCK.replace("rows: [far, near]", "rows: [near, truth]")).restricted(results.columns)
     first, second = compared(shape, results)
     values = [dict(enumerate(VALUES[row])) for row in ("near", "truth")]
     detectable = f"smallest difference detectable at 80 % power: {detectable_difference(*values):.2g})."
@@ -255,12 +227,8 @@ def test_a_column_without_jobs_is_gone(shape: TableShape, page: Page, results: R
 def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Results) -> None:
     drawn: Figure = draw_figure(shape.figures[0], shape, results)
     steps, time = drawn.axes
-    floors = [
-        line
-        for line in steps.lines
-        if line.get_linestyle() == FLOOR.line and line.get_color() == FLOOR.colour
-    ]
-    assert [list(line.get_ydata()) for line in floors] == [pytest.approx([-6.15, -6.15])]
+    (floor,) = (line for line in steps.lines if (line.get_linestyle(), line.get_color()) == FLOOR_LINE)
+    assert list(floor.get_ydata()) == pytest.approx([-6.15, -6.15])
     assert (steps.get_xscale(), time.get_xscale()) == ("log", "linear")
     assert (steps.get_ylabel(), time.get_ylabel()) == ("gap", "")
     seconds = time.lines[0].get_xdata()
@@ -281,7 +249,7 @@ def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Resu
 def test_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> None:
     assert edit[0] in BLOCK
     with pytest.raises(UserError, match=sentence):
-        table_shape("floors", OmegaConf.create(BLOCK.replace(*edit)))
+        shape_from(BLOCK.replace(*edit))
 
 
 LEARN = {

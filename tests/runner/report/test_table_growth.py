@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -14,16 +12,12 @@ from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
 from runner.report.analysis.growth import growing, points
-from runner.report.figure_shape import PanelShape
-from runner.report.figures.panel import PanelData
-from runner.report.figures.style import row_styles
 from runner.report.panels.lines import draw_against_columns
-from runner.report.stored_results import Results, Run, gather
+from runner.report.stored_results import Results, Run
 from runner.report.table_shape import TableShape, table_shape
-from runner.store.run_store import Store
-from runner.sweep.jobs import Job, experiment_jobs
-from runner.table import experiment_shape
+from tests.support.tables import finished, panel_data, placed, shape_of
 
+GROWTH = {"metric": "cost", "x": "target.distance", "symbol": "D"}
 BLOCK = OmegaConf.create(
     {
         "title": "t",
@@ -32,43 +26,18 @@ BLOCK = OmegaConf.create(
         "columns": [{"label": f"D = {d}", "where": {"target.distance": d}} for d in (2, 4, 8)],
         "metrics": [{"metric": "cost", "name": "Cost", "direction": "min"}],
         "growths": [
-            {
-                "metric": "cost",
-                "x": "target.distance",
-                "symbol": "D",
-                "power": 2,
-                "theory": {"A": "polynomial"},
-            },
+            {**GROWTH, "power": 2, "theory": {"A": "polynomial"}},
             {"metric": "cost", "x": "step", "symbol": "N", "along": "D = 4", "rows": ["A"]},
         ],
     }
 )
 
 
-@dataclass
-class Kept:
-    """A folder of a run, of which only the course is read."""
-
-    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    def metrics(self) -> pd.DataFrame:
-        return self.frame
-
-
 def run(row: str, d: int, seed: int, cost: float | None) -> Run:
     steps = [10, 20, 40]
-    course = pd.DataFrame(
-        {
-            "step": steps,
-            "evaluations": steps,
-            "seconds": 0.0,
-            "metric": "cost",
-            "value": [3.0 * n * (1 + seed) for n in steps],
-        }
-    )
-    config = OmegaConf.create({"target": {"distance": d}})
-    summary: dict[str, Any] = {"metrics": {"cost": cost}, "seconds": 1.0, "steps": 1, "exact": True}
-    return Run(row, f"D = {d}", seed, f"{row}{d}{seed}", "done", config, summary, Kept(course))  # type: ignore[arg-type]
+    values = {"metric": "cost", "value": [3.0 * n * (1 + seed) for n in steps]}
+    course = pd.DataFrame({"step": steps, "evaluations": steps, "seconds": 0.0, **values})
+    return finished(row, f"D = {d}", seed, {"target": {"distance": d}}, {"cost": cost}, course=course)
 
 
 @pytest.fixture
@@ -99,9 +68,7 @@ def test_the_sentences_say_exponent_straightness_and_theory(shape: TableShape, r
 def test_an_exponential_growth_has_a_rate(results: Results) -> None:
     """ln cost is 2, 4 and 8 at D = 2, 4, 8 in the seed that is in."""
     block = BLOCK.copy()
-    block.growths = [
-        {"metric": "cost", "x": "target.distance", "symbol": "D", "exponential": True, "rows": ["B"]}
-    ]
+    block.growths = [{**GROWTH, "exponential": True, "rows": ["B"]}]
     alone = Results(tuple(run for run in results.runs if run.seed == 1))
     (said,) = growing(table_shape("made", block), alone)
     assert said.startswith("Cost, B: grows as exp(p D) with p = 1.00 (95 % interval 1.00 to 1.00)")
@@ -132,44 +99,28 @@ def test_a_growth_along_a_column_goes_with_it(shape: TableShape) -> None:
 
 
 def test_theory_is_drawn_through_the_points(shape: TableShape, results: Results) -> None:
-    panel = PanelShape(
-        "against_columns",
-        "",
-        ["D = 2", "D = 4", "D = 8"],
-        "cost",
-        row="A",
-        x="target.distance",
-        x_power=2.0,
-        theory=2.0,
-    )
     page, ax = pyplot.subplots()
-    draw_against_columns(ax, PanelData(shape, panel, shape.rows, results, row_styles(shape)))
+    panel = {"metric": "cost", "row": "A", "x": "target.distance", "x_power": 2.0, "theory": 2.0}
+    draw_against_columns(ax, panel_data(shape, results, "D = 2", "D = 4", "D = 8", **panel))
     (dotted,) = [line for line in ax.lines if line.get_linestyle() == ":"]
     assert list(dotted.get_xdata()) == [4, 16, 64]
     assert list(dotted.get_ydata()) == pytest.approx([5.5 * 4, 5.5 * 16, 5.5 * 64])
     pyplot.close(page)
 
 
-@functools.cache
-def jobs_at(experiment: str, scale: str) -> list[Job]:
-    return experiment_jobs(experiment, [f"scale={scale}"])
-
-
 @pytest.mark.parametrize(
     ("experiment", "scale"), [("stmh_figure1", "smoke"), ("stmh_figure1", "paper"), ("stmh_table1", "smoke")]
 )
-def test_sweep_and_table_of_stmh_fit(experiment: str, scale: str, tmp_path: Any) -> None:
-    """Every row stands in every column of the scale, starts away from the truth, and is measured at once."""
-    shape = experiment_shape(experiment)
-    results = gather(experiment, shape, jobs_at(experiment, scale), Store(tmp_path))
-    for row in shape.rows:
-        for column in results.columns:
-            assert results.at(row.row, column), (row.row, column)
+def test_sweep_and_table_of_stmh_fit(experiment: str, scale: str) -> None:
+    """Every row stands in every column of the scale, starts in one mode, and is measured at once."""
+    shape, results = shape_of(experiment), placed(experiment, f"scale={scale}")
+    for row, column in product(shape.rows, results.columns):
+        assert results.at(row.row, column), (row.row, column)
     for found in results.runs:
         if experiment == "stmh_figure1":
             assert list(found.config.target.start) == [10.0, 10.0]
         else:
             assert found.config.task.start == "one_mode"
         assert found.config.task.burn_in == 0
-        if scale == "paper" and experiment == "stmh_figure1":
+        if scale == "paper":
             assert found.config.task.chains == 20_000

@@ -40,7 +40,7 @@ from tests.support.commands import (
     stop_after,
     summary,
 )
-from tests.support.small_targets import random_target
+from tests.support.targets.small_targets import random_target
 from tests.support.training import half_images
 
 PIXELS, STEPS, CHAINS, REPEATS = 12, 60, 20, 3

@@ -59,22 +59,22 @@ def test_the_chain_is_the_mixture_that_it_says() -> None:
 
 @pytest.mark.parametrize("acceptance", [MetropolisHastings, ReleasedAcceptance])
 def test_the_released_rule_is_enumerated_as_it_steps(acceptance: type[MetropolisHastings]) -> None:
-    """50,000 chains after 40 rounds: a total variation of 0.0196 has a false-alarm rate below 1e-6.
+    """20,000 chains after 40 rounds: a total variation of 0.0310 has a false-alarm rate below 1e-6.
 
-    On 12 states the mean of the empirical total variation is at most sqrt(12 / N) / 2 = 0.0078, and it
-    exceeds its mean by 0.0118 with probability exp(-2 N 0.0118^2) = 9e-7 (McDiarmid). Without the stale
-    energies the law would be 0.13 away.
+    On 12 states the mean of the empirical total variation is at most sqrt(12 / N) / 2 = 0.0122, and it
+    exceeds its mean by 0.0188 with probability exp(-2 N 0.0188^2) = 7e-7 (McDiarmid). Without the stale
+    energies the distribution would be 0.13 away.
     """
     target = bimodal_chain()
     kernel = acceptance(LangevinProposal(torch.tensor(STEP_SIZE, dtype=torch.float64)))
     sampler = ParallelTempering(kernel, ladder=BETAS, swap=swaps_with(ReleasedRule))
     generator = torch.Generator().manual_seed(0)
-    state = sampler.init(target, target.initial((2, 1, 50_000), generator), ONE)
+    state = sampler.init(target, target.initial((2, 1, 20_000), generator), ONE)
     for _ in range(40):
         state, _ = sampler.step(target, state, ONE, generator)
-    drawn = torch.bincount(target.space.index(sampler.draws(state)).flatten(), minlength=12) / 50_000
-    law = released_cold_distribution(target, local_moves(acceptance), BETAS)
-    assert total_variation(drawn.double(), law) <= 0.0196
+    drawn = torch.bincount(target.space.index(sampler.draws(state)).flatten(), minlength=12) / 20_000
+    expected = released_cold_distribution(target, local_moves(acceptance), BETAS)
+    assert total_variation(drawn.double(), expected) <= 0.0310
 
 
 def test_without_beta_every_rung_targets_the_cold_distribution() -> None:

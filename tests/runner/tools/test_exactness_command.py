@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from runner.execution.command_line import reported
-from runner.tools.exactness.distances import LIMIT, distance
+from runner.tools.exactness.distances import LIMIT, Distance, distance
 from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.exactness_command import main
 from runner.tools.exactness.exactness_page import unproved, verdict
@@ -20,6 +21,7 @@ from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
+from samplers.kernel import Kernel
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from targets.spaces import Binary
@@ -105,54 +107,65 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"output_root={tmp_path}"
 
 
+def groups(*arguments: str) -> dict[str, list[KernelVariant]]:
+    """The variants that `arguments` choose, by name."""
+    found: dict[str, list[KernelVariant]] = {}
+    for variant in variants(list(arguments)):
+        found.setdefault(variant.name, []).append(variant)
+    return found
+
+
+def distance_of(kernel: Kernel, target: Target = TARGET) -> Distance:
+    return distance([KernelVariant("one", kernel)], "binary", target)
+
+
 def test_every_sampler_of_the_suite_is_found() -> None:
     names = {variant.name for variant in variants([])}
     files = {path.stem for path in (ROOT / "conf" / "sampler").glob("*.yaml")}
     assert {name.split(",")[0].split(" (")[0] for name in names} == files
-    for kernel in ("pt_dmala", "pt_dula", "pt_gibbs", "pt_rbm_gibbs"):
-        for replicas in (2, 3):
-            assert {f"{kernel}, {replicas} replicas, {pairing}" for pairing in PAIRINGS} <= names
+    for kernel, replicas in product(("pt_dmala", "pt_dula", "pt_gibbs", "pt_rbm_gibbs"), (2, 3)):
+        assert {f"{kernel}, {replicas} replicas, {pairing}" for pairing in PAIRINGS} <= names
     assert "gibbs (scan=systematic)" in names
 
 
 @pytest.mark.parametrize("name", ["dmala", "acs", "random_walk"])
-@pytest.mark.parametrize("space", SPACES)
-def test_exact_samplers_are_found_exact(name: str, space: str) -> None:
-    found = distance(variants([f"sampler={name}"]), space, log_quadratic(SPACES[space]))
-    assert found.claimed
-    assert found.checked >= 6
-    assert found.error <= LIMIT
-    assert verdict(found) == "exact"
-
-
-def test_tempering_is_checked_on_its_product_space() -> None:
-    groups: dict[str, list[KernelVariant]] = {}
-    for variant in variants(["sampler=pt_gibbs"]):
-        groups.setdefault(variant.name, []).append(variant)
-    assert len(groups) == 6
-    for group in groups.values():
-        found = distance(group, "binary", TARGET)
-        assert found.checked == 2
+def test_exact_samplers_are_found_exact(name: str) -> None:
+    for space, states in SPACES.items():
+        found = distance(variants([f"sampler={name}"]), space, log_quadratic(states))
+        assert found.claimed
+        assert found.checked >= 6
+        assert found.error <= LIMIT
         assert verdict(found) == "exact"
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels", "matrices"),
+    [("pt_gibbs", [f"pt_gibbs, {k} replicas, {p}" for k in (2, 3) for p in PAIRINGS], 2),
+     ("st_dmala", ["st_dmala, 2 levels", "st_dmala, 3 levels"], 4)],
+)  # fmt: skip
+def test_tempering_is_checked_on_its_product_space(name: str, kernels: list[str], matrices: int) -> None:
+    """Even and odd rounds; for levels, partition functions even and wrong, step sizes equal and unequal."""
+    found = groups(f"sampler={name}")
+    assert sorted(found) == sorted(kernels)
+    for group in found.values():
+        one = distance(group, "binary", TARGET)
+        assert (one.checked, verdict(one)) == (matrices, "exact")
 
 
 @pytest.mark.parametrize("name", ["rbm_gibbs", "pt_rbm_gibbs", "dmala"])
 def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> None:
-    groups: dict[str, list[KernelVariant]] = {}
-    for variant in variants([f"sampler={name}"]):
-        groups.setdefault(variant.name, []).append(variant)
-    for group in groups.values():
+    for group in groups(f"sampler={name}").values():
         assert verdict(distance(group, "RBM", small_rbm())) == "exact"
         if "rbm" in name:
             assert "restricted Boltzmann machine" in distance(group, "binary", TARGET).left_out
 
 
 def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> None:
-    found = distance([KernelVariant("dula", DULA(1.0))], "binary", TARGET)
+    found = distance_of(DULA(1.0))
     biases = []
     for beta in (1.0, 0.5, 0.1):
-        law = (beta * TARGET.log_prob(TARGET.space.states())).softmax(-1)
-        biases.append(total_variation(stationary(transition_matrix(DULA(1.0), TARGET, beta)), law))
+        pi = (beta * TARGET.log_prob(TARGET.space.states())).softmax(-1)
+        biases.append(total_variation(stationary(transition_matrix(DULA(1.0), TARGET, beta)), pi))
     assert found.bias == pytest.approx((min(biases), max(biases)))
     assert not found.claimed
     assert not found.fails
@@ -160,19 +173,20 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> Non
 
 
 def test_all_positions_of_a_cycle_are_checked() -> None:
-    found = distance([KernelVariant("gibbs", Gibbs("systematic"))], "binary", TARGET)
-    assert found.checked == 3 * 3
+    assert distance_of(Gibbs("systematic")).checked == 3 * 3
 
 
-@pytest.mark.parametrize(
-    "name", ["acceptance without beta", "reverse proposal scaled twice", "missing reverse term"]
-)
-def test_a_false_claim_fails(name: str) -> None:
-    kernel = KERNEL_MUTANTS[name]()
-    assert kernel.exact
-    found = distance([KernelVariant("mutant", kernel)], "binary", TARGET)
-    assert found.fails
-    assert verdict(found) == "CLAIM FAILS"
+def test_a_false_claim_fails() -> None:
+    for name in ("acceptance without beta", "reverse proposal scaled twice", "missing reverse term"):
+        kernel = KERNEL_MUTANTS[name]()
+        assert kernel.exact
+        assert verdict(distance_of(kernel)) == "CLAIM FAILS", name
+    boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
+    bias = distance_of(boasting).bias
+    assert bias is not None
+    assert bias[0] > 0.01
+    boasting.exact = True
+    assert distance_of(boasting).fails
 
 
 def test_a_claim_is_not_saved_by_a_density_that_is_nan() -> None:
@@ -182,8 +196,7 @@ def test_a_claim_is_not_saved_by_a_density_that_is_nan() -> None:
         def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
             return theta.sum(-1) * torch.nan
 
-    found = distance([KernelVariant("dmala", DMALA(1.0))], "binary", Nan())
-    assert found.fails
+    assert distance_of(DMALA(1.0), Nan()).fails
 
 
 def test_the_command_checks_a_sampler_of_ones_own(own: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,31 +209,24 @@ def test_the_command_checks_a_sampler_of_ones_own(own: str, capsys: pytest.Captu
     assert [row["found"] for row in rows] == ["exact", *["not checked"] * 3, "exact", "not checked"]
     assert main([own, "sampler._target_=elsewhere.Flip", "sampler.temper=false"]) == 1
     assert "The claim fails: Flip" in capsys.readouterr().out
+    assert (
+        main([own, "sampler._target_=elsewhere.Boasting", "sampler.step_size=1.0", "target=bernoulli4"]) == 1
+    )
 
 
-@pytest.mark.parametrize("kernel", ["Silent", "Carrier"])
+@pytest.mark.parametrize("kernel", ["Silent", "Carrier", "Drifting"])
 def test_a_claim_that_cannot_be_checked_does_not_pass(
     kernel: str, own: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([own, f"sampler._target_=elsewhere.{kernel}"]) == 1
+    """A kernel on the reals of one's own, too: of our own it is known how they are tested instead."""
+    step_size = ["sampler.step_size=1.0"] if kernel == "Drifting" else []
+    assert main([own, f"sampler._target_=elsewhere.{kernel}", *step_size, "target=bernoulli4"]) == 1
     said = capsys.readouterr().out
+    assert "Not checked on bernoulli4" in said
+    assert "ordinal" not in said
     assert f"Claimed but not checked on any space: {kernel}" in said
     assert "log_transition" in said
-    found = distance([KernelVariant("Silent", Gibbs())], "binary", TARGET)
-    assert unproved([found]) == []
-
-
-def test_an_unadjusted_sampler_that_boasts_is_caught(own: str) -> None:
-    assert main([own, "sampler._target_=elsewhere.Boasting", "sampler.step_size=1.0"]) == 1
-
-
-def test_another_target_takes_the_place_of_the_small_ones(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([f"output_root={tmp_path}", "sampler=dmala", "target=bernoulli4"]) == 0
-    said = capsys.readouterr().out
-    assert "bernoulli4" in said
-    assert "ordinal" not in said
+    assert unproved([distance_of(Gibbs())]) == []
 
 
 @pytest.mark.parametrize(
@@ -231,6 +237,7 @@ def test_another_target_takes_the_place_of_the_small_ones(
         (["sampler=dmala", "sampler.step_size=0"], "step_size must be a positive number"),
         (["target=mog"], "too many states"),
         (["fast"], "key=value"),
+        (["sampler=dmala", "target=gaussian_mixture"], "no states to enumerate: its space is Real(d=2)."),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -242,48 +249,14 @@ def test_mistakes_are_one_sentence(
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"), [("edmala", AUXILIARY), ("mala", REAL), ("ula", REAL), ("stmh", REAL), ("reld", REAL)]
-)
 def test_a_sampler_that_cannot_be_enumerated_has_its_reason(
-    name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step_size = ["sampler.step_size=1.0"] if name == "edmala" else []
-    assert main([f"sampler={name}", *step_size, f"output_root={tmp_path}"]) == 0
+    for name, reason in (("edmala", AUXILIARY), ("ula", REAL), ("stmh", REAL), ("reld", REAL)):
+        step_size = ["sampler.step_size=1.0"] if name == "edmala" else []
+        found = distance(variants([f"sampler={name}", *step_size]), "RBM", small_rbm())
+        assert found.left_out == reason
+        assert unproved([found]) == []
+    assert main(["sampler=mala", f"output_root={tmp_path}"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert f"Not checked on RBM 2^3 ({reason}): {name}" in printed
-
-
-def test_a_sampler_of_ones_own_on_the_reals_has_proved_nothing(
-    own: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([own, "sampler._target_=elsewhere.Drifting", "sampler.step_size=1.0"]) == 1
-    assert "Claimed but not checked on any space: Drifting" in capsys.readouterr().out
-
-
-def test_a_target_on_the_reals_has_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["sampler=dmala", "target=gaussian_mixture", f"output_root={tmp_path}"]
-    assert reported(lambda: main(command)) == 2
-    assert "has no states to enumerate: its space is Real(d=2)." in capsys.readouterr().err
-
-
-def test_simulated_tempering_is_checked_on_levels_and_states() -> None:
-    """Partition functions even and wrong, step sizes equal and unequal: four matrices for each ladder."""
-    groups: dict[str, list[KernelVariant]] = {}
-    for variant in variants(["sampler=st_dmala"]):
-        groups.setdefault(variant.name, []).append(variant)
-    assert set(groups) == {"st_dmala, 2 levels", "st_dmala, 3 levels"}
-    for group in groups.values():
-        found = distance(group, "binary", TARGET)
-        assert found.checked == 4
-        assert verdict(found) == "exact"
-
-
-def test_simulated_tempering_around_an_inexact_kernel_is_biased() -> None:
-    kernel = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
-    found = distance([KernelVariant("st_dula", kernel)], "binary", TARGET)
-    assert found.bias is not None
-    assert found.bias[0] > 0.01
-    boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
-    boasting.exact = True
-    assert distance([KernelVariant("st_dula", boasting)], "binary", TARGET).fails
+    assert f"Not checked on RBM 2^3 ({REAL}): mala" in printed

@@ -16,8 +16,8 @@ from samplers import ParallelTempering, RBMGibbs, Swaps
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from targets.randomness import Streams
-from tests.support.small_targets import SPACES, random_target, small_rbm
 from tests.support.stepping import seeded
+from tests.support.targets.small_targets import SPACES, random_target, small_rbm
 
 ONE = torch.ones((), dtype=torch.float64)
 

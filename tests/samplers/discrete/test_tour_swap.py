@@ -17,8 +17,8 @@ from samplers.discrete.tour_swap import MOVES
 from targets import TSP, Streams, Tours
 from targets.tours.tsp import ENCODINGS
 from tests.support.checks import dkw_band, invariance, largest_gap
-from tests.support.small_targets import SPACES, random_target
 from tests.support.stepping import seeded
+from tests.support.targets.small_targets import SPACES, random_target
 
 ONE = torch.ones((), dtype=torch.float64)
 BETAS = (1.0, 0.5, 0.1, 0.0)

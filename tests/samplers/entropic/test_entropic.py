@@ -24,8 +24,8 @@ from samplers.proposals.entropic_langevin import THETA_A
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets import Binary, Categorical, Discrete, Streams, Target
 from tests.support.checks import FALSE_ALARM
-from tests.support.small_targets import SPACES, random_target
 from tests.support.stepping import seeded
+from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)

@@ -16,8 +16,8 @@ from samplers.proposals.draws import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from targets import RBM, Binary, Discrete, Space, Streams
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
-from tests.support.small_targets import SPACES, random_target, small_rbm
 from tests.support.stepping import seeded
+from tests.support.targets.small_targets import SPACES, random_target, small_rbm
 
 ONE = torch.ones((), dtype=torch.float64)
 

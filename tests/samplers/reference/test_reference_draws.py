@@ -9,8 +9,8 @@ from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import ExactDraws, Kernel, UniformDraws
 from targets import Binary, Discrete, Streams
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows
-from tests.support.small_targets import SPACES, random_target
-from tests.support.targets import Bare
+from tests.support.targets.modes import Bare
+from tests.support.targets.small_targets import SPACES, random_target
 
 BETA = torch.ones((), dtype=torch.float64)
 

@@ -16,7 +16,7 @@ from samplers.tempering.simulated.stmh_ladder import mixture_of, stmh_ladder
 from targets.randomness import Streams
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import stmh_two_modes
-from tests.support.quadrature import level_partitions
+from tests.support.targets.quadrature import level_partitions
 
 ONE = torch.ones((), dtype=torch.float64)
 

@@ -22,8 +22,8 @@ from samplers.tempering.swaps.swap_rules import Rungs
 from targets import Binary, Ordinal, Streams
 from targets.randomness import uniform
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.small_targets import random_target
 from tests.support.stepping import ONE, seeded, started, walked
+from tests.support.targets.small_targets import random_target
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)
 LADDERS = {2: [1.0, 0.3], 3: [1.0, 0.5, 0.0]}

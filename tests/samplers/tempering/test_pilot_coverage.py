@@ -29,7 +29,7 @@ from samplers.tempering.simulated.stmh_ladder import mixture_of, radius, stmh_la
 from targets.randomness import Streams
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import stmh_two_modes
-from tests.support.quadrature import level_partitions
+from tests.support.targets.quadrature import level_partitions
 
 PILOTS, PER_WALK = 200, 10
 STARTS = {"normal": None, "figure 1": [10.0, 10.0]}

@@ -28,8 +28,8 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.small_targets import random_target
 from tests.support.stepping import seeded, walked
+from tests.support.targets.small_targets import random_target
 
 TARGETS = {
     "binary": random_target(Binary(3), seed=5, roughness=2.0),

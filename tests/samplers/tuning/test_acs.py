@@ -17,8 +17,8 @@ from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.balancing import mean_squared_jump
 from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOfStudentT, Ordinal, Target
 from targets.randomness import Generator
-from tests.support.small_targets import SPACES, random_target
 from tests.support.stepping import counted, seeded
+from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import tunable
 
 BETA = torch.ones((), dtype=torch.float64)

@@ -33,8 +33,8 @@ from samplers.tempering.replica_count import (
 from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from samplers.tuning.step_size import first_crossing
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
-from tests.support.small_targets import Quadratic, random_target, small_rbm
 from tests.support.stepping import seeded
+from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import tunable
 
 RBM_TARGET = small_rbm()

@@ -30,7 +30,7 @@ from samplers import (
 )
 from targets import Binary, GaussianMixture
 from tests.support.error_message import error_message
-from tests.support.small_targets import random_target
+from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable
 
 NAN, INF = float("nan"), float("inf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.small_images import cut_network
+from tests.support.targets.small_images import cut_network
 
 
 @pytest.fixture

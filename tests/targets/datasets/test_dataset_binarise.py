@@ -11,7 +11,7 @@ import torch
 from targets.datasets.binarise import BINARISATIONS, BLOCK, binariser
 from targets.datasets.dataset import DataError
 from tests.support.error_message import error_message
-from tests.support.small_images import grey, published_draw
+from tests.support.targets.small_images import grey, published_draw
 
 RAMP = np.arange(256, dtype=np.uint8).reshape(4, 8, 8)
 

@@ -17,8 +17,8 @@ from targets.datasets.files import idx
 from targets.datasets.idx_images import load_idx_images
 from targets.datasets.mnist_static import load_mnist_static, read_text
 from tests.support.error_message import error_message
-from tests.support.real_sets import ROOT, real
-from tests.support.small_images import (
+from tests.support.targets.real_sets import ROOT, real
+from tests.support.targets.small_images import (
     H,
     W,
     assert_no_wrong_byte_does_worse_than_a_refusal,

@@ -15,8 +15,8 @@ from targets.datasets.caltech import load_caltech
 from targets.datasets.chardata import load_chardata
 from targets.datasets.dataset import DataError, Dataset
 from tests.support.error_message import error_message
-from tests.support.real_sets import ROOT, real
-from tests.support.small_images import (
+from tests.support.targets.real_sets import ROOT, real
+from tests.support.targets.small_images import (
     H,
     W,
     assert_no_wrong_byte_does_worse_than_a_refusal,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.npz import load_npz
 from tests.support.error_message import error_message
-from tests.support.small_images import (
+from tests.support.targets.small_images import (
     H,
     W,
     assert_no_wrong_byte_does_worse_than_a_refusal,

@@ -11,7 +11,7 @@ from PIL import Image
 from targets.datasets.dataset import DataError
 from targets.datasets.omniglot import load_omniglot
 from tests.support.error_message import error_message
-from tests.support.small_images import (
+from tests.support.targets.small_images import (
     H,
     W,
     assert_no_wrong_byte_does_worse_than_a_refusal,

@@ -13,8 +13,8 @@ import torch
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.places import content
 from tests.support.error_message import error_message
-from tests.support.real_sets import ROOT, described, loaded, real
-from tests.support.small_images import rows
+from tests.support.targets.real_sets import ROOT, described, loaded, real
+from tests.support.targets.small_images import rows
 
 # By the number of training images: images of the three parts, mean of the binary training pixels, the note.
 REAL: dict[str, dict[int, tuple[int, int, int, float, str | None]]] = {

@@ -15,7 +15,7 @@ from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
 from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
-from tests.support.small_tables import made_up, predicted, squares
+from tests.support.targets.small_tables import made_up, predicted, squares
 
 FEATURES, HIDDEN = 4, 3
 

@@ -17,8 +17,15 @@ from targets.tabular import adult, blog, breast_cancer, compas, news
 from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
 from targets.tabular.tabular_data import TabularData
 from tests.support.error_message import error_message
-from tests.support.real_sets import ROOT, described
-from tests.support.small_tables import COMPAS_HEADER, adult_rows, blog_rows, compas_rows, news_rows, write
+from tests.support.targets.real_sets import ROOT, described
+from tests.support.targets.small_tables import (
+    COMPAS_HEADER,
+    adult_rows,
+    blog_rows,
+    compas_rows,
+    news_rows,
+    write,
+)
 
 
 def known(train: int, test: int, note: str | None = None) -> list[dict[str, Any]]:

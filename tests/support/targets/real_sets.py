@@ -13,7 +13,7 @@ import yaml
 
 import conf
 from targets.datasets.dataset import DataError, Dataset
-from tests.support.small_images import cut_network
+from tests.support.targets.small_images import cut_network
 
 CONF = Path(conf.__path__[0])
 ROOT = os.environ.get("DATA_ROOT")
