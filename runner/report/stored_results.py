@@ -114,6 +114,13 @@ class Results:
         noted = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
         return list(dict.fromkeys(_sentence(str(note)) for notes in noted for note in notes))
 
+    @property
+    def threads(self) -> list[int]:
+        """Numbers of CPU threads that the finished runs had, in any attempt, as far as manifests say so."""
+        manifests = [run.folder.manifest() or {} for run in self.runs if run.summary is not None]
+        attempts = [each for found in manifests for each in (found, *found.get("attempts", []))]
+        return sorted({each["threads"] for each in attempts if "threads" in each})
+
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done."""
         claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]

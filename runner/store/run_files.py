@@ -74,7 +74,7 @@ def start_runs(
     shared = {key: resolved(config, key) for key in WRITTEN}
     manifests = {}
     for seed, folder in folders.items():
-        manifests[seed] = new_manifest(device, folder.manifest())
+        manifests[seed] = new_manifest(device, config.threads, folder.manifest())
         own = shared | {"seed": seed}
         folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
         logger.start(folder.run_id, own)
