@@ -20,11 +20,12 @@ from runner.execution.command_line import reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
 from runner.models.identity import tuning_id
+from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.task import task_of
 
-STATUSES = ("done", "running", "interrupted", "failed", "missing")
+STATUSES = ("done", "running", "interrupted", "failed", "damaged", "missing")
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,19 @@ def standing(job: Job) -> Standing:
     """The status of the runs of `job` on disk."""
     store = Store(job.config.output_root)
     folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
-    summaries = [summary for folder in folders.values() if (summary := folder.summary()) is not None]
-    return Standing(job, {seed: folder.status() for seed, folder in folders.items()}, summaries)
+    found = {seed: folder.standing() for seed, folder in folders.items()}
+    summaries = [summary for _, summary in found.values() if summary is not None]
+    return Standing(job, {seed: status for seed, (status, _) in found.items()}, summaries)
+
+
+def damaged(standings: Sequence[Standing]) -> str:
+    """One sentence on the damaged runs; empty where there is none."""
+    return damaged_runs(
+        Store(each.job.config.output_root).run(each.job.run_ids[seed])
+        for each in standings
+        for seed, status in each.statuses.items()
+        if status == "damaged"
+    )
 
 
 def time_left(standings: Sequence[Standing]) -> float:
@@ -128,8 +140,8 @@ def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
     Console(width=None if sys.stdout.isatty() else 160).print(table_of(experiment, standings))
-    if said := old_runs(standings[0].job.config.output_root):
-        print(said)
+    for said in (damaged(standings), old_runs(standings[0].job.config.output_root)):
+        print(said, end="\n" if said else "")
     left = sum(each.left for each in standings)
     if left:
         print(f"{left} runs are left: about {duration(time_left(standings))} in one process.")

@@ -69,6 +69,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.published import published_numbers
     from runner.report.record import record
     from runner.report.stored_results import gather
+    from runner.store.damaged_runs import damaged_runs
+    from runner.store.folder_digests import DIGESTS, write_digests
     from runner.store.run_store import Store, old_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
@@ -85,14 +87,17 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / DIGESTS).unlink(missing_ok=True)
     write_text(folder / "table.csv", summary.frame(shape).to_csv(index=False))
     write_text(folder / "table.md", markdown(page))
     write_text(folder / "table.tex", latex(page))
-    write_figures(shape, results, folder)
+    figures = write_figures(shape, results, folder)
+    write_digests(folder, ["table.csv", "table.md", "table.tex", *(path.name for path in figures)])
     logger_of(jobs[0].config).table(experiment, scale, folder)
     show_page(page)
-    if said := old_runs(root):
-        print(said)
+    damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
+    for said in (damaged, old_runs(root)):
+        print(said, end="\n" if said else "")
     print(f"Written to {folder}")
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")

@@ -26,12 +26,13 @@ SETTINGS = ("mode", "project", "entity", "group", "tags")
 
 @dataclass(frozen=True)
 class Synced:
-    """How many runs were copied, how many are not done, whether there was a table, and where it went."""
+    """How many runs were copied, how many are not done, whether there was a table, where, what is damaged."""
 
     runs: int
     unfinished: int
     table: bool
     mode: str
+    damaged: tuple[str, ...] = ()
 
 
 def sync(experiment: str, overrides: Sequence[str]) -> Synced:
@@ -42,6 +43,8 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     """
     from runner.config.construct import construct
     from runner.config.node import node
+    from runner.store.damaged_runs import damaged_runs
+    from runner.store.folder_digests import damaged_files
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
@@ -55,9 +58,14 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     done = [folder for folder in folders if log_run(logger, folder)]
 
     tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
-    if tables.is_dir():
+    wrong = damaged_files(tables)
+    damaged = [damaged_runs(folders)]
+    if wrong:
+        damaged.append(f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again.")
+    elif tables.is_dir():
         logger.table(experiment, str(config.scale.name), tables)
-    return Synced(len(done), len(folders) - len(done), tables.is_dir(), logger.mode)
+    copied = tables.is_dir() and not wrong
+    return Synced(len(done), len(folders) - len(done), copied, logger.mode, tuple(filter(None, damaged)))
 
 
 def log_run(logger: WandbLogger, folder: RunFolder) -> bool:
@@ -89,6 +97,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     synced = sync(experiment, overrides)
     table = " and the table" if synced.table else ""
     print(f"Copied {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
+    for said in synced.damaged:
+        print(said)
     return 0
 
 

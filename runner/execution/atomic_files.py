@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.errors import RunError
+from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 SUFFIX = ".partial"
 
@@ -48,17 +49,24 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """`write_bytes` of `content` as JSON with sorted keys."""
-    write_text(path, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    """`write_bytes` of `content` as JSON with sorted keys, and a digest of the file."""
+    write_bytes(path, json_bytes(content))
+
+
+def json_bytes(content: Mapping[str, Any]) -> bytes:
+    """`content` as `write_json` writes it."""
+    text = json.dumps({**content, KEY: BLANK}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return with_own_digest(text.encode())
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in `path`; None where there is none that can be read."""
+    """The JSON object in `path` without its digest; None where there is none, or none as it was written."""
     try:
-        content = json.loads(path.read_text())
-    except (OSError, ValueError):
+        text = path.read_bytes()
+        content = json.loads(text) if verdict(text) is not Verdict.DAMAGED else None
+    except (OSError, ValueError, RecursionError):
         return None
-    return content if isinstance(content, dict) else None
+    return {key: content[key] for key in content if key != KEY} if isinstance(content, dict) else None
 
 
 def set_aside(path: Path) -> Path:
@@ -68,6 +76,15 @@ def set_aside(path: Path) -> Path:
         number += 1
     path.rename(aside)
     return aside
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    """Makes ``<name>-N`` in `parent`, with the first N that is free, and returns it."""
+    number = 1
+    while (folder := parent / f"{name}-{number}").exists():
+        number += 1
+    folder.mkdir()
+    return folder
 
 
 def remove_partial(folder: Path, name: str = "") -> None:

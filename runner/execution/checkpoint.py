@@ -1,9 +1,14 @@
-"""Checkpoint files: everything that unfinished work needs to end as if it had never stopped."""
+"""Checkpoint files: everything that unfinished work needs to end as if it had never stopped.
+
+A file is one line, which holds the digest of the file and the source code that the work was done with, and
+what ``torch.save`` writes. ``torch.load`` itself reads flipped bits without a word.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +17,25 @@ import torch
 from torch import Tensor
 
 from runner.execution.atomic_files import write_bytes
+from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest, zip_is_whole
 
 FORMAT = 1
+LONGEST_LINE = 2**16
+ZIP = b"PK"
+"""What a checkpoint of an earlier version begins with, which has no line before the archive of torch."""
 
 
 class UnusableCheckpointError(Exception):
     """A checkpoint that cannot be used; its message goes on from "it", as in "is truncated"."""
 
 
-def save_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+def save_checkpoint(
+    path: Path, content: Mapping[str, Any], sources: Sequence[Mapping[str, Any]] = ()
+) -> None:
     """Writes `content` (tensors, numbers, strings, lists, dictionaries) in place of the checkpoint at `path`.
+
+    Args:
+        sources: the source code that the work was done with (`runner.execution.manifest.source`).
 
     Raises:
         runner.execution.atomic_files.DiskFullError: if there is no room; the former checkpoint is then still
@@ -29,22 +43,44 @@ def save_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **content}, buffer)
-    write_bytes(path, buffer.getbuffer())
+    line = json.dumps({KEY: BLANK, "sources": list(sources)})
+    write_bytes(path, with_own_digest(line.encode() + b"\n" + buffer.getvalue()))
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """The content of the checkpoint at `path`, on the CPU, where torch wants the states of generators.
 
     Raises:
-        UnusableCheckpointError: if it cannot be read.
+        UnusableCheckpointError: if it cannot be read, or is not what was written.
     """
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        archive = path.read_bytes()
+        judged = verdict(archive)
+        if judged is Verdict.WHOLE:
+            archive = archive.split(b"\n", 1)[1]
+        elif judged is Verdict.DAMAGED or (archive.startswith(ZIP) and not zip_is_whole(archive)):
+            raise UnusableCheckpointError("is damaged: its content is not what was written")
+        content = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+    except UnusableCheckpointError:
+        raise
     except Exception as error:
         raise UnusableCheckpointError("is truncated or no checkpoint file") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UnusableCheckpointError("has another format")
     return content
+
+
+def checkpoint_sources(path: Path) -> list[dict[str, Any]]:
+    """The source code that the work in a checkpoint was done with; empty where there is no checkpoint."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(LONGEST_LINE)
+    except OSError:
+        return []
+    try:
+        return [dict(source) for source in json.loads(line)["sources"]]
+    except (ValueError, KeyError, TypeError):
+        return [{"source": "that of an earlier version"}]
 
 
 def to_plain(value: Any) -> Any:

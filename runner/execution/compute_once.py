@@ -51,7 +51,15 @@ def compute_once(lock: Path, read: Reader[Value], make: Callable[[], object]) ->
     return found
 
 
-def discard_damaged(path: Path, why: str, *, locked: bool) -> None:
-    """Sets aside a file that cannot be read, with one sentence of warning, if the lock is held."""
+def discard_damaged(path: Path, why: str, *beside: Path, locked: bool) -> None:
+    """Sets aside a file that cannot be read, with one sentence of warning, if the lock is held.
+
+    Args:
+        why: what is wrong with it.
+        beside: files that were made with it and are set aside with it, those that are there.
+    """
     if locked:
         warn(f"{path} cannot be read ({why}); it was moved to {set_aside(path)} and is made again.")
+        for other in beside:
+            if other.exists():
+                set_aside(other)

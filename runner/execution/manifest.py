@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from runner.integrity.source import source_digest
+
 PACKAGES = ("torch", "numpy", "scipy", "hydra-core", "omegaconf")
 
 
@@ -28,6 +30,7 @@ def new_manifest(device: str, threads: int, former: dict[str, Any] | None) -> di
     `former` is that of an earlier attempt, whose start it keeps.
     """
     attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid(), "threads": threads}
+    attempt |= source()
     attempts = former.get("attempts", []) if former else []
     attempts = [*(attempts if isinstance(attempts, list) else []), attempt]
     return {
@@ -59,6 +62,11 @@ def git() -> dict[str, Any]:
         return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain"))}
     except (OSError, subprocess.SubprocessError):
         return {"commit": None, "dirty": None}
+
+
+def source() -> dict[str, Any]:
+    """The source code of this process: a digest of it, its commit, and whether files differ from that."""
+    return {"source": source_digest(), **git()}
 
 
 @functools.cache

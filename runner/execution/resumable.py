@@ -11,9 +11,16 @@ from typing import Any, Protocol, TypeVar
 
 from runner.execution import signals
 from runner.execution.atomic_files import remove_partial, set_aside
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.execution.checkpoint import (
+    UnusableCheckpointError,
+    checkpoint_sources,
+    load_checkpoint,
+    save_checkpoint,
+)
 from runner.execution.errors import RunError, warn
+from runner.execution.manifest import source
 from runner.execution.progress import current
+from runner.integrity.source import distinct, named
 
 
 class Resumable(Protocol):
@@ -74,8 +81,8 @@ class SavePlan:
     owner: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Writes `state` in place of the checkpoint."""
-        save_checkpoint(self.path, {**self.owner, **state})
+        """Writes `state` in place of the checkpoint, from which the work has gone on."""
+        save_checkpoint(self.path, {**self.owner, **state}, sources_of(self.path))
 
     def load(self) -> dict[str, Any]:
         """The state in the checkpoint.
@@ -87,6 +94,14 @@ class SavePlan:
         if any(saved.pop(key, None) != value for key, value in self.owner.items()):
             raise UnusableCheckpointError("belongs to other work")
         return saved
+
+
+def sources_of(checkpoint: Path) -> list[dict[str, Any]]:
+    """The source code of the work that is in a checkpoint, or was taken up from it, and goes on here.
+
+    One, unless somebody has changed the code while the work was interrupted.
+    """
+    return distinct([*checkpoint_sources(checkpoint), source()])
 
 
 def save_plan(path: Path, settings: Any, **more: Any) -> SavePlan:
@@ -169,4 +184,10 @@ def _restored(begin: Callable[[], Work], plan: SavePlan) -> Work:
         discard_checkpoint(plan.path, str(error) if known else "does not fit this work")
         # What was loaded of it may be half of a state.
         return begin()
+    others = [each for each in checkpoint_sources(plan.path) if each["source"] != source()["source"]]
+    if others:
+        warn(
+            f"the checkpoint {plan.path} was written by other source code, {named(others[-1])}; the work "
+            f"goes on with {named(source())}, and its results name both."
+        )
     return work

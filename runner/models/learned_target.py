@@ -12,17 +12,17 @@ from pathlib import Path
 
 import torch
 from omegaconf import DictConfig
-from safetensors.torch import save as save_tensors
 
-from runner.execution.atomic_files import write_bytes, write_json
+from runner.execution.atomic_files import write_json
 from runner.execution.compute_once import compute_once
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.manifest import git, now
-from runner.execution.resumable import completed, save_plan
+from runner.execution.resumable import completed, save_plan, sources_of
+from runner.execution.tensor_files import write_tensors
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
-from runner.models.trained_model import TrainedModel, load_named, load_trained
+from runner.models.trained_model import SAMPLES_FILE, TrainedModel, load_named, load_trained
 from runner.models.training import Training, TrainingError, TrainingImages
 from runner.store.run_store import Store
 from targets.datasets.dataset import Dataset
@@ -159,11 +159,12 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
         "history": training.history.records,
         "created": now(),
         "git": git(),
+        "sources": sources_of(folder / "checkpoint.pt"),
     }
     if training.selection.best is not None:
         report["best"] = asdict(training.selection.best)
     write_json(folder / "model.json", report)
-    write_bytes(folder / "samples.safetensors", save_tensors({"samples": training.samples(SAMPLES).cpu()}))
-    left_out = ("history", "seconds", "validation_seconds", "validations", "git", "created")
+    write_tensors(folder / SAMPLES_FILE, {"samples": training.samples(SAMPLES)}, {})
+    left_out = ("history", "seconds", "validation_seconds", "validations", "git", "created", "sources")
     metadata = {key: value for key, value in report.items() if key not in left_out}
     save_model(folder / "model.safetensors", training.target, metadata)

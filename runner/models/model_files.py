@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor, nn
 
 from runner.execution.atomic_files import write_bytes
 from runner.execution.errors import UserError, listed, one_sentence
 from runner.execution.manifest import git
+from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.integrity.file_digest import zip_is_whole
 from runner.models.architectures import ARCHITECTURES, architecture, architecture_name
 from runner.models.model_weights import built
 from targets.target import Target
@@ -64,7 +64,7 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
         write_bytes(path, buffer.getbuffer())
     else:
         texts = {name: json.dumps(value, sort_keys=True) for name, value in described.items()}
-        write_bytes(path, save(weights, texts))
+        write_tensors(path, weights, texts)
 
 
 def load_model(path: Path) -> tuple[Target, dict[str, Any]]:
@@ -90,13 +90,9 @@ def load_model(path: Path) -> tuple[Target, dict[str, Any]]:
 
 def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
-        with safe_open(path, framework="pt") as file:
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            texts = file.metadata() or {}
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    except SafetensorError as error:
-        raise UserError(f"The model file {path} is truncated or no safetensors file.") from error
+        weights, texts = read_tensors(path)
+    except UnreadableTensorsError as error:
+        raise UserError(f"The model file {path} {error}.") from error
     try:
         return weights, {name: json.loads(text) for name, text in texts.items()}
     except ValueError as error:
@@ -125,6 +121,8 @@ def _read_torch(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         except (TypeError, ValueError) as error:
             raise UserError(f"The model file {path} has metadata that this project did not write.") from error
         content = content["weights"]
+        if not zip_is_whole(path.read_bytes()):
+            raise UserError(f"The model file {path} is damaged: its content is not what was written.")
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise UserError(f"The model file {path} holds something else than named tensors.")
     return {str(name): tensor for name, tensor in content.items()}, metadata

@@ -12,10 +12,15 @@ from runner.config.construct import locate
 from runner.execution.atomic_files import read_json
 from runner.execution.compute_once import discard_damaged
 from runner.execution.errors import UserError, one_sentence
+from runner.execution.tensor_files import UnreadableTensorsError, read_tensors
+from runner.integrity.source import mixture
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
 from targets.datasets.dataset import Dataset
 from targets.target import Target
+
+SAMPLES_FILE = "samples.safetensors"
+"""States of the chains of the training, beside the model."""
 
 
 @dataclass(frozen=True)
@@ -50,20 +55,25 @@ class TrainedModel:
     def notes(self) -> list[str]:
         """Footnotes to numbers that are measured on it."""
         note = self.metadata.get("note")
-        return [str(note)] if note else []
+        return [*([str(note)] if note else []), *mixture(self.metadata.get("sources") or [])]
 
 
 def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
     """The model in `folder` with the report of its training; see `runner.execution.compute_once.Reader`."""
-    path, report = folder / "model.safetensors", read_json(folder / "model.json")
+    path, beside = folder / "model.safetensors", (folder / "model.json", folder / SAMPLES_FILE)
+    report = read_json(beside[0])
     if not path.is_file():
         return None
     try:
         target, metadata = load_model(path)
         if report is None or "history" not in report:
-            raise UserError(f"{folder / 'model.json'} is missing or no report of a training.")
-    except UserError as error:
-        discard_damaged(path, one_sentence(error).rstrip("."), locked=locked)
+            raise UserError(f"{beside[0]} is missing, damaged or no report of a training.")
+        if beside[1].exists():  # older models have no samples beside them
+            read_tensors(beside[1])
+    except (UserError, UnreadableTensorsError) as error:
+        why = one_sentence(error).rstrip(".")
+        why = why if isinstance(error, UserError) else f"{SAMPLES_FILE} beside it {why}"
+        discard_damaged(path, why, *beside, locked=locked)
         return None
     return TrainedModel(target, path, {**metadata, **report})
 

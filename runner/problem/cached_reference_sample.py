@@ -12,18 +12,18 @@ from typing import Any, cast
 
 import torch
 from omegaconf import DictConfig
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
 
 from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
 from runner.config.node import group, node
-from runner.execution.atomic_files import write_bytes, write_json
+from runner.execution.atomic_files import write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import one_sentence
-from runner.execution.resumable import completed, save_plan
+from runner.execution.resumable import completed, save_plan, sources_of
+from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.integrity.source import mixture
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
 from runner.models.recipe import is_learned
@@ -83,6 +83,7 @@ def _with_reference_sample(problem: Problem, model: TrainedModel, target: RBM, s
     notes = [*problem.notes]
     notes += [SETS_DIFFER] if report["p_value"] < DIFFERENT else []
     notes += [CHAINS_NOT_MIXED] if report["rhat"] > UNMIXED else []
+    notes += mixture(report.get("sources") or [])
     beside = {"truth_rhat": report["rhat"], "truth_p_value": report["p_value"]}
     return replace(problem, notes=tuple(notes), beside=beside)
 
@@ -150,7 +151,8 @@ def _make(
     def begin() -> _ChainBlocks:
         return _ChainBlocks(_chains(target, data.train.to(target.weight.device), settings), title)
 
-    with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as work:
+    plan = save_plan(path.with_suffix(".pt"), config.checkpoint)
+    with completed(begin, plan) as work:
         sample = work.chains.result()
         tensors = {
             "reference": sample.reference.to(torch.uint8),
@@ -158,9 +160,9 @@ def _make(
             "modes": find_mode(target, data.train).to(torch.uint8),
         }
         report = {**sample.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
+        report["sources"] = sources_of(plan.path)
         write_json(path.with_suffix(".json"), report)
-        plain = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
-        write_bytes(path, to_bytes(plain, {"report": json.dumps(report)}))
+        write_tensors(path, tensors, {"report": json.dumps(report)})
 
 
 def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
@@ -168,9 +170,8 @@ def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor],
     if not path.is_file():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
-            report = json.loads((file.metadata() or {})["report"])
-            return {name: file.get_tensor(name) for name in PARTS}, report
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        discard_damaged(path, one_sentence(error), locked=locked)
+        draws, texts = read_tensors(path)
+        return {name: draws[name] for name in PARTS}, json.loads(texts["report"])
+    except (UnreadableTensorsError, KeyError, ValueError) as error:
+        discard_damaged(path, f"it {one_sentence(error)}", path.with_suffix(".json"), locked=locked)
         return None

@@ -41,7 +41,7 @@ class Run:
         column: label of its column.
         seed: its seed.
         run_id: its identity.
-        status: ``done``, ``running``, ``interrupted``, ``failed`` or ``missing``.
+        status: ``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
         config: resolved configuration of its job.
         summary: what the run measured; None unless it is done.
         folder: its folder in the store.
@@ -193,7 +193,6 @@ def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: S
             raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}.")
         for seed, run_id in job.run_ids.items():
             folder = store.run(run_id)
-            status = folder.status()
-            summary = folder.summary() if status == "done" else None
+            status, summary = folder.standing()
             runs.append(Run(job.row, fits[0], seed, run_id, status, job.config, summary, folder))
     return Results(tuple(runs))

@@ -11,6 +11,7 @@ import yaml
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.manifest import new_manifest, now
+from runner.integrity.source import mixture
 from runner.store.array_files import load_all_images
 from runner.store.digest import PARTS, SCHEMA
 from runner.store.logger_protocol import Logger
@@ -70,10 +71,11 @@ class RunResult:
 def start_runs(
     config: DictConfig, device: str, folders: dict[int, RunFolder], logger: Logger
 ) -> dict[int, dict[str, Any]]:
-    """Writes configuration and manifest of each run; the manifests by seed."""
+    """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside."""
     shared = {key: resolved(config, key) for key in WRITTEN}
     manifests = {}
     for seed, folder in folders.items():
+        folder.set_damaged_aside()
         manifests[seed] = new_manifest(device, config.threads, folder.manifest())
         own = shared | {"seed": seed}
         folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
@@ -89,10 +91,16 @@ def finish_run(
     logger: Logger,
     *,
     tuning: dict[str, Any] | None = None,
+    sources: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Writes rows, summary and further files of one run."""
+    """Writes rows, summary and further files of one run.
+
+    Args:
+        sources: the source code that computed it: more than one where it changed during an interruption.
+    """
     rows = rows_of(result, folder.run_id, config.experiment or "")
-    summary = summary_of(result, folder.run_id) | {"tuning": tuning}
+    summary = summary_of(result, folder.run_id) | {"tuning": tuning, "sources": list(sources)}
+    summary["notes"] += mixture(sources)
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         logger.log(folder.run_id, record.step, _values(record))

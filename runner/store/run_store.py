@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from runner.execution.atomic_files import (
+    json_bytes,
+    new_folder,
     read_json,
     remove_partial,
     set_aside,
     write_bytes,
     write_json,
-    write_text,
 )
 from runner.execution.errors import UserError, warn
+from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
+from runner.store.folder_digests import FILES, changed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +73,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.run_id = path.name
+        self._written: dict[str, str] = {}
 
     @property
     def checkpoint(self) -> Path:
@@ -81,26 +85,43 @@ class RunFolder:
         return FileLock(self.path / "lock")
 
     def status(self) -> str:
-        """``done``, ``running``, ``interrupted``, ``failed`` or ``missing``; changes nothing."""
-        if self.summary() is not None:
-            return "done"
+        """``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``; changes nothing."""
+        return self.standing()[0]
+
+    def standing(self) -> tuple[str, dict[str, Any] | None]:
+        """The status, and the summary where it is ``done``: reads every file of the run once."""
+        summary, damaged = self.checked()
+        if summary is not None:
+            return "done", summary
         if self._locked():
-            return "running"
+            return "running", None
+        if damaged:
+            return "damaged", None
         if read_json(self.path / "failure.json") is not None:
-            return "failed"
-        return "interrupted" if (self.path / "config.yaml").is_file() else "missing"
+            return "failed", None
+        return "interrupted" if (self.path / "config.yaml").is_file() else "missing", None
 
     def summary(self) -> dict[str, Any] | None:
-        """What the run measured; None unless it is done and readable."""
-        summary = read_json(self.path / "summary.json")
-        whole = (
-            summary is not None
-            and summary.get("status") == "done"
-            and summary.get("run_id") == self.run_id
-            and isinstance(summary.get("metrics"), dict)
-            and (self.path / "metrics.csv").is_file()
-        )
-        return summary if whole else None
+        """What the run measured; None unless it is done and every file is as it was written."""
+        return self.checked()[0]
+
+    def checked(self) -> tuple[dict[str, Any] | None, list[str]]:
+        """The summary, or None, and the names of the damaged files: none where there is no summary.
+
+        A run of an earlier version has no digests; of its files only the summary is looked into.
+        """
+        path = self.path / "summary.json"
+        summary = read_json(path)
+        if summary is None:
+            return None, [path.name] if path.exists() else []
+        files = summary.pop(FILES, None)
+        if summary.get("run_id") != self.run_id or not _is_finished(summary):
+            damaged = [path.name]
+        elif files is not None:
+            damaged = changed(self.path, files)
+        else:
+            damaged = [] if (self.path / "metrics.csv").is_file() else ["metrics.csv"]
+        return None if damaged else summary, damaged
 
     def metrics(self) -> pd.DataFrame | None:
         """The long-format rows of the run; None where there are none that can be read."""
@@ -124,20 +145,34 @@ class RunFolder:
         if (self.path / "lock").is_dir():
             warn(f"{self.path / 'lock'} should be a file; it was moved to {set_aside(self.path / 'lock')}.")
 
+    def set_damaged_aside(self) -> None:
+        """Moves the files of a run that is damaged into a folder, with one sentence; the lock must be held.
+
+        The checkpoint stays: it is checked by itself.
+        """
+        _, damaged = self.checked()
+        manifest = self.path / "manifest.json"
+        if damaged:
+            aside = new_folder(self.path, "damaged")
+            for path in (self.path / "summary.json", *sorted(self.path.iterdir())):
+                if path.exists() and not path.name.startswith(("lock", self.checkpoint.name, "damaged-")):
+                    path.rename(aside / path.name)
+            warn(
+                f"the run {self.path} is damaged ({', '.join(damaged)}); its files were moved to {aside}, "
+                "it is computed again."
+            )
+        elif manifest.exists() and self.manifest() is None:
+            warn(f"{manifest} is damaged; it was moved to {set_aside(manifest)}, and started anew.")
+
     def start(self, config: str, manifest: Mapping[str, Any]) -> None:
         """Writes what is known of a run that is about to start or to continue; the lock must be held.
 
-        Unreadable results of an earlier attempt are set aside, a former failure is removed.
+        A former failure is removed.
         """
         remove_partial(self.path)
-        summary = self.path / "summary.json"
-        if summary.exists():
-            warn(
-                f"{summary} is no readable summary; it was moved to {set_aside(summary)}, the run is redone."
-            )
         (self.path / "failure.json").unlink(missing_ok=True)
-        write_text(self.path / "config.yaml", config)
-        write_json(self.path / "manifest.json", manifest)
+        self._write("config.yaml", config.encode())
+        self._write("manifest.json", json_bytes(manifest))
 
     def finish(
         self,
@@ -146,12 +181,19 @@ class RunFolder:
         manifest: Mapping[str, Any],
         files: Mapping[str, bytes],
     ) -> None:
-        """Writes the results and further `files` by name; the summary comes last and makes the run done."""
-        write_text(self.path / "metrics.csv", _csv(rows))
-        for name, content in files.items():
-            write_bytes(self.path / name, content)
-        write_json(self.path / "manifest.json", manifest)
-        write_json(self.path / "summary.json", summary)
+        """Writes the results and further `files` by name; the summary comes last and makes the run done.
+
+        It holds a digest of every other file.
+        """
+        for name, content in {"metrics.csv": _csv(rows).encode(), **files}.items():
+            self._write(name, content)
+        self._write("manifest.json", json_bytes(manifest))
+        write_json(self.path / "summary.json", {**summary, FILES: self._written})
+
+    def _write(self, name: str, content: bytes) -> None:
+        """Writes a file of the run, whose digest the summary will hold."""
+        write_bytes(self.path / name, content)
+        self._written[name] = digest_of(content)
 
     def fail(self, failure: Mapping[str, Any]) -> None:
         """Writes why the run failed."""
@@ -170,6 +212,24 @@ class RunFolder:
         finally:
             os.close(descriptor)
         return False
+
+
+def _is_finished(summary: Mapping[str, Any]) -> bool:
+    """Whether a summary is that of a finished run: whether it has what every reader takes for granted."""
+    metrics = summary.get("metrics")
+    return (
+        summary.get("status") == "done"
+        and isinstance(metrics, dict)
+        and all(value is None or _is_number(value) for value in metrics.values())
+        and all(_is_number(summary.get(key)) for key in ("seconds", "steps"))
+        and _is_number(summary.get("wall_seconds", 0))
+        and isinstance(summary.get("notes", []), list)
+        and isinstance(summary.get("tuning"), dict | None)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def old_runs(output_root: str | Path) -> str:

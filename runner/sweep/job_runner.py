@@ -17,6 +17,7 @@ from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.atomic_files import DiskFullError
 from runner.execution.devices import device_type
+from runner.execution.resumable import sources_of
 from runner.problem.build import threads
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs
@@ -120,7 +121,10 @@ class _Computation:
             for result in results:
                 if (folder := wanted.get(result.seed)) is not None:
                     manifest = manifests[result.seed]
-                    finish_run(self.config, result, folder, manifest, logger, tuning=runs.tuning)
+                    sources = sources_of(batch.checkpoint)
+                    finish_run(
+                        self.config, result, folder, manifest, logger, tuning=runs.tuning, sources=sources
+                    )
         batch.checkpoint.unlink(missing_ok=True)
         for seed, folder in wanted.items():
             del self.left[seed]

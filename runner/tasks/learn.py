@@ -8,18 +8,17 @@ from typing import Any
 
 import torch
 from omegaconf import DictConfig
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 
 from metrics.likelihood.target_log_partition import evenly
 from runner.config.construct import locate
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import duration
+from runner.execution.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.identity import learned_identity
 from runner.models.learned_target import trained
 from runner.models.recipe import data_of, recipe_of, untrained
-from runner.models.trained_model import TrainedModel
+from runner.models.trained_model import SAMPLES_FILE, TrainedModel
 from runner.models.training.negative_chains import check_draws
 from runner.models.training.training_settings import essential
 from runner.problem.build import build_kernel, label
@@ -173,7 +172,7 @@ def _pictures(model: TrainedModel, data: Dataset) -> dict[str, bytes]:
     # A set may be sorted by class.
     images = evenly(data.test, MOST).reshape(-1, *data.shape).numpy() > 0
     try:
-        samples = load_file(model.path.parent / "samples.safetensors")["samples"][:MOST]
-    except (OSError, KeyError, SafetensorError):
+        samples = read_tensors(model.path.parent / SAMPLES_FILE)[0]["samples"][:MOST]
+    except (UnreadableTensorsError, KeyError):
         return {IMAGES: images_file(images)}  # older models have no samples beside them
     return {DRAWS: images_file(samples.reshape(-1, *data.shape).numpy() > 0), IMAGES: images_file(images)}

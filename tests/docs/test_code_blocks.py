@@ -22,7 +22,7 @@ NOT_RUN = (
 
 SLOW = (
     *("target=rbm", "target=resnet_ebm", "target=binary_bnn", "task.method=reld", "runner.status"),
-    *("runner.table", "hydra/launcher=", "+experiment=", "-m target=mog", "seed=3"),
+    *("runner.table", "runner.verify pt_", "hydra/launcher=", "+experiment=", "-m target=mog", "seed=3"),
 )
 """Trains a model, starts processes, or takes more than a few seconds."""
 
@@ -98,6 +98,15 @@ def test_a_table_of_finished_runs_is_drawn(command: Command, folder: Path) -> No
     from runner.table import main
 
     assert main([*command.words[3:], f"output_root={folder / 'outputs'}"]) == 0
+
+
+@pytest.mark.parametrize("command", runnable("runner.verify"))
+def test_a_store_is_verified(command: Command, folder: Path) -> None:
+    from runner.verify import main
+
+    (folder / "outputs").mkdir(exist_ok=True)
+    kept = [word for word in command.words[3:] if not word.startswith("output_root=")]
+    assert main([*kept, f"output_root={folder / 'outputs'}"]) == 0
 
 
 @pytest.mark.parametrize(

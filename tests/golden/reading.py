@@ -24,6 +24,9 @@ Result = dict[str, Section]
 TIMES = ("seconds", "created", "started", "finished")
 """What has one of these words in the last part of its name is a time."""
 
+HOW_WRITTEN = ("digest_of_this_file", "sources")
+"""What a file says of itself and of the code that wrote it."""
+
 LABELS = ("seed", "target", "sampler", "steps", "evaluations", "batch", "exact", "axes", "notes")
 """What is kept of a summary besides its metrics, which are those of the last step."""
 
@@ -157,7 +160,7 @@ def flat(node: Any, name: str = "") -> Section:
         return found
     if isinstance(node, list) and any(isinstance(item, Mapping) for item in node):
         return flat({str(place): item for place, item in enumerate(node)}, name)
-    return {} if is_time(name) else {name: node}
+    return {} if is_time(name) or name.split(".")[0] in HOW_WRITTEN else {name: node}
 
 
 def arrays(path: Path) -> dict[str, str]:

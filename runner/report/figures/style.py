@@ -9,14 +9,14 @@ from typing import Any, Literal
 from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
 
-LineStyle = Literal["-", "--", ":", "-."]
-
 SAMPLER_COLOURS = ("#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
-SAMPLER_MARKERS = ("o", "s", "^", "D", "v", "P")
-VARIANT_COLOUR = "#7F7F7F"
-VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4")
-VARIANT_LINES: tuple[LineStyle, ...] = ("-", "-.", ":")
-DRAWS_LINES: tuple[LineStyle, ...] = ("--", ":", "-.")
+LineStyle = Literal["-", "--", ":", "-."]
+LOOKS: dict[Role, tuple[tuple[str, ...], tuple[str, ...], tuple[LineStyle, ...]]] = {
+    Role.sampler: (SAMPLER_COLOURS, ("o", "s", "^", "D", "v", "P"), ("-",)),
+    Role.variant: (("#7F7F7F",), ("x", "+", "1", "2", "3", "4"), ("-", "-.", ":")),
+    Role.draws: (("black",), ("",), ("--", ":", "-.")),
+}
+"""Colours, markers and lines that the rows of a role take in turn."""
 
 RC: dict[Any, Any] = {
     "font.size": 8,
@@ -64,12 +64,8 @@ def row_styles(shape: TableShape) -> dict[str, RowStyle]:
     for row in shape.rows:
         place = places[row.role]
         places[row.role] += 1
-        if row.role is Role.sampler:
-            colour = SAMPLER_COLOURS[place % len(SAMPLER_COLOURS)]
-            styles[row.row] = RowStyle(colour, SAMPLER_MARKERS[place % len(SAMPLER_MARKERS)], "-")
-        elif row.role is Role.variant:
-            marker = VARIANT_MARKERS[place % len(VARIANT_MARKERS)]
-            styles[row.row] = RowStyle(VARIANT_COLOUR, marker, VARIANT_LINES[place % len(VARIANT_LINES)])
-        else:
-            styles[row.row] = RowStyle("black", "", DRAWS_LINES[place % len(DRAWS_LINES)])
+        colours, markers, lines = LOOKS[row.role]
+        styles[row.row] = RowStyle(
+            colours[place % len(colours)], markers[place % len(markers)], lines[place % len(lines)]
+        )
     return styles

@@ -98,7 +98,7 @@ class Autoencode(ImageTask):
         data, _, _ = data_of_target(config)
         images = images_of(config, seed, store, problems)
         settings = autoencoder_settings(config, data, len(images.pixels))
-        networks, fitting = autoencoders(images, settings, seed, config)
+        networks, fitting, notes = autoencoders(images, settings, seed, config)
         like = next(networks[0].parameters())
         clean = data.test.reshape(-1, *data.shape).to(device=like.device)
         given = degraded(clean.to(like.dtype), test_settings(config, data), seed)
@@ -107,7 +107,8 @@ class Autoencode(ImageTask):
         spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
         made = {"sampling_seconds": float(images.report["seconds"]), "fitting_seconds": fitting}
         made["pixel_mean"] = float(images.pixels.double().mean())
-        return images.result(seed, {**made, **values, **spread}, seconds=fitting, started=started)
+        values = {**made, **values, **spread}
+        return images.result(seed, values, seconds=fitting, started=started, notes=notes)
 
 
 def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:

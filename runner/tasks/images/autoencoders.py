@@ -14,6 +14,7 @@ from runner.config.construct import errors_at
 from runner.config.node import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError
+from runner.integrity.source import mixture
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
 from runner.tasks.images.sampled_images import Images
@@ -56,8 +57,8 @@ def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> Aut
 
 def autoencoders(
     images: Images, settings: AutoencoderSettings, seed: int, config: DictConfig
-) -> tuple[list[ConvolutionalAutoencoder], float]:
-    """The networks fitted to `images`, and the seconds that their fits took together.
+) -> tuple[list[ConvolutionalAutoencoder], float, list[str]]:
+    """The networks fitted to `images`, the seconds that their fits took together, and footnotes to them.
 
     Each minimises the mean squared error of the reconstruction. Weights and order of the images depend on
     the run's seed and the network's number alone, so that networks of the same number start alike on the
@@ -74,7 +75,7 @@ def autoencoders(
         network = built(ConvolutionalAutoencoder, own, dtype, device)
         return Fit(network, loss, len(pixels), settings.fit, own)
 
-    found, seconds = [], 0.0
+    found, seconds, notes = [], 0.0, dict[str, None]()
     for number in range(settings.networks):
         own = derive_seed(seed, f"autoencoder/{number}")
         content = {"schema": SCHEMA, **asdict(settings.fit), "seed": own}
@@ -83,4 +84,5 @@ def autoencoders(
         network, report = fitted_network(path, partial(begin, own), lambda _: {}, config)
         found.append(network.requires_grad_(False))
         seconds += float(report["seconds"])
-    return found, seconds
+        notes |= dict.fromkeys(mixture(report.get("sources") or []))
+    return found, seconds, list(notes)

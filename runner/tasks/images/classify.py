@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -16,8 +16,8 @@ from metrics.enumeration.transition_matrix import total_variation
 from runner.config.construct import errors_at
 from runner.config.datasets import dataset_identity
 from runner.config.node import group, node
-from runner.execution.atomic_files import write_bytes
 from runner.execution.devices import device_type, floating_point
+from runner.integrity.source import mixture
 from runner.problem.problems import Problems
 from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.digest import SCHEMA, digest
@@ -44,11 +44,13 @@ class Classifier:
         network: takes images ``(n, height, width)``.
         accuracy: share of the test images that it sorts rightly.
         seconds: what its fit took.
+        notes: footnotes to numbers that are measured with it.
     """
 
     network: LeNet5
     accuracy: float
     seconds: float
+    notes: Sequence[str] = ()
 
     def probabilities(self, images: Tensor) -> Tensor:
         """Probability of each class, ``(n, classes)``, for images ``(n, height, width)``."""
@@ -98,7 +100,10 @@ def classifier(
     }
     path = store.root / "classifiers" / f"{digest(content)}.safetensors"
     network, report = fitted_network(path, begin, tested, config)
-    return Classifier(network.requires_grad_(False), float(report["accuracy"]), float(report["seconds"]))
+    notes = mixture(report.get("sources") or [])
+    return Classifier(
+        network.requires_grad_(False), float(report["accuracy"]), float(report["seconds"]), notes
+    )
 
 
 @torch.no_grad()
@@ -150,5 +155,6 @@ class Classify(ImageTask):
             values |= {f"class_{label}": float(shares[place]), f"real_{label}": float(real[place])}
         # One draw of every chain, spread over the whole set.
         step = max(1, len(images.pixels) // MOST)
-        write_bytes(folder.path / DRAWS, images_file(images.pixels[::step][:MOST].numpy()))
-        return images.result(seed, values, seconds=0.0, started=started)
+        shown = images_file(images.pixels[::step][:MOST].numpy())
+        result = images.result(seed, values, seconds=0.0, started=started, notes=network.notes)
+        return replace(result, files={DRAWS: shown})

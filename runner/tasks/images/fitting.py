@@ -13,14 +13,12 @@ from typing import Any, Generic, TypeVar
 
 import torch
 from omegaconf import DictConfig
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
-from runner.execution.atomic_files import write_bytes
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
-from runner.execution.resumable import completed, save_plan
+from runner.execution.resumable import completed, save_plan, sources_of
+from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from samplers.hyperparameters import count, positive
 from targets.randomness import derive_seed
 
@@ -159,7 +157,8 @@ def fitted_network(
         measure: what is to be known of the fitted network.
 
     Returns:
-        The network, and what is known of it: `seconds` and `loss` of its fit, and what `measure` gave.
+        The network, and what is known of it: `seconds`, `loss` and `sources` of its fit, and what `measure`
+        gave.
 
     Raises:
         RunError: if the loss is no number.
@@ -167,10 +166,11 @@ def fitted_network(
     """
 
     def make() -> None:
-        with completed(begin, save_plan(path.with_suffix(".pt"), config.checkpoint)) as fit:
+        plan = save_plan(path.with_suffix(".pt"), config.checkpoint)
+        with completed(begin, plan) as fit:
             report = {"seconds": fit.seconds, "loss": fit.loss, **measure(fit.network)}
-            weights = {name: part.cpu().contiguous() for name, part in fit.network.state_dict().items()}
-            write_bytes(path, to_bytes(weights, {"report": json.dumps(report)}))
+            report["sources"] = sources_of(plan.path)
+            write_tensors(path, fit.network.state_dict(), {"report": json.dumps(report)})
 
     return compute_once(path.with_suffix(".lock"), partial(_read, path, begin), make)
 
@@ -182,15 +182,14 @@ def _read(
     if not path.is_file():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
-            report: dict[str, Any] = json.loads((file.metadata() or {})["report"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        weights, texts = read_tensors(path)
+        report: dict[str, Any] = json.loads(texts["report"])
         network = begin().network
         own = {name: part.shape for name, part in network.state_dict().items()}
         if {name: part.shape for name, part in weights.items()} != own:
-            raise ValueError("it holds another network")
+            raise ValueError("holds another network")
         network.load_state_dict(weights)
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        discard_damaged(path, one_sentence(error), locked=locked)
+    except (UnreadableTensorsError, KeyError, ValueError) as error:
+        discard_damaged(path, f"it {one_sentence(error)}", locked=locked)
         return None
     return network, report

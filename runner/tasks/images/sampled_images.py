@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,15 @@ from runner.execution.atomic_files import read_json, write_bytes, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
 from runner.execution.manifest import git, now
-from runner.execution.resumable import completed, save_plan
+from runner.execution.resumable import completed, save_plan, sources_of
+from runner.integrity.file_digest import digest_of
+from runner.integrity.source import mixture
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.array_files import DRAWS, images_file, load_images
 from runner.store.digest import digest
+from runner.store.folder_digests import FILES, changed
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling
@@ -32,6 +35,8 @@ from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin, run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
+
+REPORT = "images.json"
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,20 @@ class Images:
     folder: Path
     report: Mapping[str, Any]
 
-    def result(self, seed: int, values: Mapping[str, float], seconds: float, started: float) -> RunResult:
+    def result(
+        self,
+        seed: int,
+        values: Mapping[str, float],
+        seconds: float,
+        started: float,
+        notes: Sequence[str] = (),
+    ) -> RunResult:
         """The result of a task that used them: its `values` beside those of the images.
 
         Args:
             seconds: that the task took beyond making the images.
             started: `time.monotonic()` at its start.
+            notes: footnotes to the task's values; those of the images join them.
         """
         made = self.report
         seconds += float(made["seconds"])
@@ -70,7 +83,7 @@ class Images:
             wall_seconds=time.monotonic() - started,
             exact=made["exact"],
             axes=made["axes"],
-            notes=made["notes"],
+            notes=[*made["notes"], *notes],
             model=made["model"],
         )
 
@@ -101,12 +114,17 @@ def _identity(config: DictConfig, seed: int) -> str:
 
 def _read(folder: Path, *, locked: bool = False) -> Images | None:
     """The images in `folder`; see `runner.execution.compute_once.Reader`."""
-    pixels, report = load_images(folder), read_json(folder / "images.json")
-    if pixels is None and (folder / DRAWS).exists():
-        discard_damaged(folder / DRAWS, "it holds no images", locked=locked)
-    if pixels is None or report is None or len(pixels) != report.get("samples"):
-        return None
-    return Images(torch.from_numpy(pixels), folder, report)
+    if not (folder / REPORT).exists():
+        return None  # written last
+    pixels, report = load_images(folder), read_json(folder / REPORT)
+    if report is None or changed(folder, report.pop(FILES, {})):
+        why = f"it, or {DRAWS} beside it, is not what was written"
+    elif pixels is None or len(pixels) != report.get("samples"):
+        why = f"{DRAWS} beside it holds other images"
+    else:
+        return Images(torch.from_numpy(pixels), folder, report)
+    discard_damaged(folder / REPORT, why, folder / DRAWS, locked=locked)
+    return None
 
 
 def _make(config: DictConfig, seed: int, store: Store, folder: Path, problems: Problems) -> None:
@@ -115,8 +133,9 @@ def _make(config: DictConfig, seed: int, store: Store, folder: Path, problems: P
 
     def write(pixels: Tensor, report: Mapping[str, Any]) -> None:
         made = {**report, "samples": settings.samples, "created": now(), "git": git()}
-        write_bytes(folder / DRAWS, images_file(pixels.reshape(-1, *data.shape).numpy()))
-        write_json(folder / "images.json", made)
+        content = images_file(pixels.reshape(-1, *data.shape).numpy())
+        write_bytes(folder / DRAWS, content)
+        write_json(folder / REPORT, {**made, FILES: {DRAWS: digest_of(content)}})
 
     if settings.images == TRAINING:
         pixels, report = _training_images(data, settings.samples, seed)
@@ -128,7 +147,8 @@ def _make(config: DictConfig, seed: int, store: Store, folder: Path, problems: P
     plan = save_plan(folder / "checkpoint.pt", config.checkpoint)
     with completed(lambda: begin(problem, [seed]), plan) as run:
         pixels, report = _sampled(run, seed)
-        write(pixels[: settings.samples], {**report, "tuning": tuning})
+        notes = [*report["notes"], *mixture(sources_of(plan.path))]
+        write(pixels[: settings.samples], {**report, "notes": notes, "tuning": tuning})
 
 
 def _training_images(data: Dataset, samples: int, seed: int) -> tuple[Tensor, dict[str, Any]]:

@@ -276,7 +276,7 @@ MODELS: list[tuple[str, Callable[[Path], None], str]] = [
     ("evil.pt", evil_pickle, "evil.pt is no file of plain weights; nothing in it was executed."),
     ("evil.pt", evil_torch, "evil.pt is no file of plain weights; nothing in it was executed."),
     ("evil.safetensors", evil_pickle, "evil.safetensors is truncated or no safetensors file."),
-    ("cut.safetensors", cut_model, "cut.safetensors is truncated or no safetensors file."),
+    ("cut.safetensors", cut_model, "cut.safetensors is damaged: its content is not what was written."),
     ("cut.pt", cut_model, "The model file cut.pt "),
     ("other.pt", another, "other.pt holds another architecture: an RBM has the tensors data_mean,"),
     ("sizes.pt", other_size, "sizes.pt has hidden_bias of the shape (9,)"),

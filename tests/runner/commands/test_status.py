@@ -45,7 +45,7 @@ def test_every_status_is_shown_and_nothing_is_written(
     out = capsys.readouterr().out
     assert everything(tmp_path) == before
     total = next(line for line in out.splitlines() if line.startswith("│ all"))
-    assert [int(number) for number in re.findall(r"\d+", total)] == [5, 1, 1, 1, 0]
+    assert [int(number) for number in re.findall(r"\d+", total)] == [5, 1, 1, 1, 0, 0]
     assert re.search(r"2 runs are left: about [0-9.]+ s in one process\.", out)
 
 

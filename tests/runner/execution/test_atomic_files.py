@@ -13,7 +13,14 @@ import pytest
 import torch
 
 from runner.__main__ import main
-from runner.execution.atomic_files import DiskFullError, remove_partial, set_aside, write_bytes, write_json
+from runner.execution.atomic_files import (
+    DiskFullError,
+    read_json,
+    remove_partial,
+    set_aside,
+    write_bytes,
+    write_json,
+)
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.store.run_store import Store
 from tests.support.commands import Call
@@ -32,7 +39,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(DiskFullError, match=r"No space is left on the disk to write .*summary.json"):
         write_json(path, {"value": 2})
     assert [each.name for each in tmp_path.iterdir()] == ["summary.json"]
-    assert json.loads(path.read_text()) == {"value": 1}
+    assert read_json(path) == {"value": 1}
 
 
 def test_an_interrupted_write_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,15 +157,15 @@ def test_garbage_in_a_run_folder_is_no_obstacle(call: Call, run: Path, name: str
     ended = call(*SMALL)
     assert (ended.status, status(run)) == (0, "done"), ended.err
     if name == "summary.json":
-        assert "is no readable summary" in ended.err
-        assert (run / "summary.bad-1.json").read_bytes() == b"\x00\xff garbage"
+        assert "is damaged (summary.json)" in ended.err
+        assert (run / "damaged-1" / "summary.json").read_bytes() == b"\x00\xff garbage"
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"status": "done"}', '{"status": "done", "run_id": "x"}'])
 def test_a_summary_that_is_not_of_this_run_does_not_count(call: Call, run: Path, content: str) -> None:
     (run / "summary.json").write_text(content)
-    assert status(run) == "interrupted"
-    assert "no readable summary" in call(*SMALL).err
+    assert status(run) == "damaged"
+    assert "is damaged (summary.json)" in call(*SMALL).err
 
 
 def test_a_file_where_the_run_folder_should_be(call: Call, run: Path) -> None:

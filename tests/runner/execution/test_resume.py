@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from runner.__main__ import main
+from runner.execution.checkpoint import load_checkpoint
 from runner.store.run_store import Store
 from runner.sweep import job_runner
 from tests.support.commands import Call, rows_by_run
@@ -166,7 +166,7 @@ def test_a_signal_saves_first_and_exits_75(tmp_path: Path, straight: Results, nu
     process.join(PATIENCE)
     assert process.exitcode == 75
     (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
-    saved = torch.load(checkpoint, weights_only=True)
+    saved = load_checkpoint(checkpoint)
     assert 0 < saved["step"] < 6000
     assert {Store(tmp_path / "outputs").run(name).status() for name in saved["run_ids"]} == {"interrupted"}
     assert to_its_end(tmp_path, LONG) == straight

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from metrics.statistics.inference import holm, interval, paired_p_value
 from runner import table as command
+from runner.execution.atomic_files import read_json, write_json
 from runner.execution.errors import UserError
 from runner.report import draw_figures
 from runner.report.analysis.table_entries import Summary, summarise
@@ -199,9 +200,9 @@ def test_a_run_without_a_finite_value_is_left_out_and_said(
     shape: TableShape, jobs: list[Job], store: Store
 ) -> None:
     path = store.run("B-8-1").path / "summary.json"
-    content = json.loads(path.read_text())
+    content = read_json(path) or {}
     content["metrics"]["mmd_exact"] = None
-    path.write_text(json.dumps(content))
+    write_json(path, content)
     left = summarise(shape, gather("small", shape, jobs, store), published_numbers(shape))
     entry = left.at("mmd_exact", "B", "eight")
     assert entry.interval is not None
@@ -370,7 +371,7 @@ def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     assert command.main(["pt_table4", "scale=smoke", "target.components=2", f"output_root={tmp_path}"]) == 0
     folder = tmp_path / "tables" / "pt_table4" / "smoke"
     assert sorted(path.name for path in folder.iterdir()) == [
-        "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
+        "digests.json", "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
     ]  # fmt: skip
     said = capsys.readouterr().out
     assert "0 of 12 runs are done (12 missing)." in said

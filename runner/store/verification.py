@@ -1,0 +1,102 @@
+"""Checks every file of a store that has a digest; changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner.integrity.file_digest import Verdict, verdict, zip_is_whole
+from runner.store.folder_digests import FILES, changed
+from runner.store.run_store import RunFolder
+
+ROOMS = ("runs", "artefacts", "models", "images", "classifiers", "tables")
+"""The folders of an output root whose files are read again."""
+
+SUFFIXES = (".json", ".safetensors", ".pt")
+"""Files that hold a digest of their own, or those of the files beside them."""
+
+SUMMARY = "summary.json"
+OF_RUN = (SUMMARY, "manifest.json", "failure.json")
+"""Files of a run that are not counted beside it."""
+
+
+@dataclass
+class Verification:
+    """What was found in a store.
+
+    Attributes:
+        runs: finished runs that were looked at.
+        files: files whose digest was computed.
+        damaged: files that are not as they were written, or are not there.
+        unknown_runs: finished runs without digests, which cannot be checked.
+        unknown_files: other files without digests.
+    """
+
+    runs: int = 0
+    files: int = 0
+    damaged: list[Path] = field(default_factory=list)
+    unknown_runs: int = 0
+    unknown_files: int = 0
+
+
+def verify(places: Iterable[Path]) -> Verification:
+    """What is damaged among the files in these folders, and among these files."""
+    found = Verification()
+    damaged: dict[Path, None] = {}
+    for path in _files(places):
+        own, beside = _check(path)
+        if path.name == SUMMARY:
+            found.runs += 1
+        if own is Verdict.UNKNOWN:
+            found.unknown_runs += path.name == SUMMARY
+            found.unknown_files += path.name not in OF_RUN
+        else:
+            found.files += 1 + len(beside)
+        damaged |= dict.fromkeys([path] if own is Verdict.DAMAGED else [])
+        damaged |= dict.fromkeys(other for other, whole in beside.items() if not whole)
+    found.damaged = list(damaged)
+    return found
+
+
+def _files(places: Iterable[Path]) -> Iterator[Path]:
+    """The files with a digest, those left out that were set aside."""
+    for place in places:
+        if place.is_file():
+            yield place
+            continue
+        for path in sorted(place.rglob("*")):
+            aside = ".bad-" in path.name or any(part.startswith("damaged-") for part in path.parts)
+            if path.suffix in SUFFIXES and not aside and path.is_file():
+                yield path
+
+
+def _check(path: Path) -> tuple[Verdict, dict[Path, bool]]:
+    """Whether a file is as it was written, and whether those are whose digests it holds."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return Verdict.DAMAGED, {}
+    found = verdict(content)
+    if found is Verdict.UNKNOWN:
+        return (found if _plausible(path, content) else Verdict.DAMAGED), {}
+    if found is Verdict.DAMAGED or path.suffix != ".json":
+        return found, {}
+    expected = json.loads(content).get(FILES) or {}
+    wrong = changed(path.parent, expected)
+    return found, {path.parent / name: name not in wrong for name in expected}
+
+
+def _plausible(path: Path, content: bytes) -> bool:
+    """Whether a file without a digest, of an earlier version, can at least be read."""
+    if path.name == SUMMARY:
+        return not RunFolder(path.parent).checked()[1]
+    if path.suffix == ".pt":
+        return zip_is_whole(content)
+    if path.suffix == ".json":
+        try:
+            json.loads(content)
+        except (ValueError, RecursionError):
+            return False
+    return len(content) > 0

@@ -1,0 +1,106 @@
+"""Checks whether the results on disk are what was written; computes none of them and changes nothing.
+
+``python -m runner.verify [EXPERIMENT] [output_root=DIR ...]``
+
+Without an experiment every file of the output root is checked. Exit status 0 where nothing is damaged, 1
+where something is, 2 for a mistake in the command.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.config.experiment_command import ExperimentParser
+from runner.execution.command_line import reported
+from runner.execution.errors import UserError, nearest
+from runner.store.run_store import Store
+from runner.store.verification import ROOMS, Verification, verify
+
+
+def places_of_store(overrides: Sequence[str]) -> list[Path]:
+    """The folders of results below ``output_root=DIR``, or else ``outputs``.
+
+    Raises:
+        UserError: for another key, or a folder that is not there.
+    """
+    root = Path("outputs")
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if key != "output_root" or not value:
+            hint = nearest(key, ["output_root"]) or ""
+            raise UserError(
+                f"A whole store is verified with output_root=DIR alone, '{override}' was given{hint}."
+            )
+        root = Path(value)
+    if not root.is_dir():
+        raise UserError(f"output_root must be a folder with results, '{root}' was given, which is not there.")
+    return [root / room for room in ROOMS]
+
+
+def places_of_experiment(experiment: str, overrides: Sequence[str]) -> list[Path]:
+    """The folders of the runs of an experiment, and of the tuned results and models that finished ones name.
+
+    Raises:
+        UserError: for an unknown experiment, or an override that does not fit.
+    """
+    from runner.sweep.jobs import experiment_jobs
+
+    places: dict[Path, None] = {}
+    for job in experiment_jobs(experiment, overrides):
+        store = Store(job.config.output_root)
+        for folder in (store.run(run_id) for run_id in job.run_ids.values()):
+            summary = folder.summary() or {}
+            used = [folder.path]
+            used += [store.tuning(summary["tuning"]["artefact"])] if summary.get("tuning") else []
+            used += [Path(summary["model"]).parent] if summary.get("model") else []
+            places |= {place: None for place in used if place.exists()}
+    return list(places)
+
+
+def sentences(found: Verification, seconds: float) -> list[str]:
+    """What was found: a line for each damaged file, and what was checked."""
+    lines = [f"damaged: {path}" for path in found.damaged]
+    runs = _number(found.runs - found.unknown_runs, "finished run")
+    number = {0: "none is", 1: "1 of them is"}.get(len(found.damaged), f"{len(found.damaged)} of them are")
+    lines.append(
+        f"{_number(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
+        f"{number} damaged."
+    )
+    if found.unknown_runs or found.unknown_files:
+        runs, others = _number(found.unknown_runs, "finished run"), _number(found.unknown_files, "other file")
+        lines.append(
+            f"{runs} and {others} of an earlier version have no digests: they can be read, not checked."
+        )
+    if found.damaged:
+        lines.append("Repeating the command of a run sets what is damaged aside and makes it again.")
+    return lines
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command line."""
+    return reported(lambda: _main(argv))
+
+
+def _main(argv: Sequence[str]) -> int:
+    parser = ExperimentParser("runner.verify", __doc__)
+    parser.usage = "python -m runner.verify [EXPERIMENT] [key=value ...] [--config-dir DIR]"
+    words, started = parser.parse_intermixed_args(argv).words, time.monotonic()
+    if words and "=" not in words[0]:
+        experiment, overrides, _ = parser.experiment(argv)
+        places = places_of_experiment(experiment, overrides)
+    else:
+        places = places_of_store(words)
+    found = verify(places)
+    print("\n".join(sentences(found, time.monotonic() - started)))
+    return 1 if found.damaged else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,222 @@
+"""A damaged result is never used: commands that run nothing show it, others set it aside and make it anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner import status, table, verify, wandb_sync
+from runner.integrity.file_digest import KEY
+from runner.store.run_store import Store
+from tests.support.commands import Call, finished, one, rows
+
+SMALL = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
+FILES = ("summary.json", "metrics.csv", "visits.npz", "config.yaml", "manifest.json")
+SWEEP = ("scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20")
+
+
+def flip(path: Path, place: float = 0.5) -> bytes:
+    """Flips a bit of a byte in the middle, or at another share of the file; what the file held."""
+    whole = path.read_bytes()
+    at = int(place * len(whole))
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    return whole
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output root of one finished run."""
+    return finished(tmp_path_factory.mktemp("done") / "outputs", *SMALL)
+
+
+@pytest.fixture
+def run(done: Path, call: Call) -> Path:
+    """The folder of a copy of it, in the working directory."""
+    shutil.copytree(done, "outputs")
+    return one("runs/*")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_of_a_run_is_found_set_aside_and_made_again(call: Call, run: Path, name: str) -> None:
+    expected = rows("outputs")
+    flip(run / name)
+    wrong = {path.name: path.read_bytes() for path in run.iterdir() if path.name != "lock"}
+    folder = Store("outputs").run(run.name)
+    assert (folder.status(), folder.summary()) == ("damaged", None)
+    ended = call(*SMALL)
+    assert ended.status == 0
+    assert "done before" not in ended.out
+    (warning,) = ended.err.splitlines()
+    assert warning == (
+        f"warning: the run {run} is damaged ({name}); its files were moved to {run / 'damaged-1'}, "
+        "it is computed again."
+    )
+    assert {path.name: path.read_bytes() for path in (run / "damaged-1").iterdir()} == wrong
+    assert rows("outputs") == expected
+    again = call(*SMALL)
+    assert (again.err, "done before" in again.out) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "visits.npz"])
+def test_a_file_that_is_gone_is_found_too(call: Call, run: Path, name: str) -> None:
+    (run / name).unlink()
+    assert Store("outputs").run(run.name).status() == "damaged"
+    assert f"is damaged ({name})" in call(*SMALL).err
+    assert (run / name).exists()
+
+
+def as_of_an_earlier_version(run: Path) -> None:
+    """Takes the digests out of a run."""
+    for path in (run / "summary.json", run / "manifest.json"):
+        content = json.loads(path.read_text())
+        own = {key: content[key] for key in content if key not in ("files", KEY)}
+        path.write_text(json.dumps(own))
+
+
+def test_a_run_of_an_earlier_version_is_read_as_before(call: Call, run: Path) -> None:
+    as_of_an_earlier_version(run)
+    before = (run / "summary.json").read_bytes()
+    assert "done before" in call(*SMALL).out
+    assert (run / "summary.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metrics": {"tv": "0.1"}},
+        {"metrics": {"tv": True}},
+        {"steps": "20"},
+        {"seconds": None},
+        {"tuning": "yes"},
+    ],
+)
+def test_a_summary_without_digests_must_hold_what_readers_need(
+    call: Call, run: Path, change: dict[str, object]
+) -> None:
+    as_of_an_earlier_version(run)
+    path = run / "summary.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert Store("outputs").run(run.name).status() == "damaged"
+    assert "is damaged (summary.json)" in call(*SMALL).err
+
+
+def test_a_run_that_was_cut_short_is_not_called_damaged(call: Call, run: Path) -> None:
+    (run / "summary.json").unlink()
+    assert Store("outputs").run(run.name).status() == "interrupted"
+    assert call(*SMALL).err == ""
+
+
+def test_a_damaged_manifest_of_a_run_that_was_cut_short_starts_anew(call: Call, run: Path) -> None:
+    (run / "summary.json").unlink()
+    flip(run / "manifest.json")
+    assert f"{run / 'manifest.json'} is damaged" in call(*SMALL).err
+    assert len(json.loads((run / "manifest.json").read_text())["attempts"]) == 1
+
+
+def test_a_tuned_result_is_used_as_written_or_tuned_again(call: Call, run: Path) -> None:
+    path = one("artefacts/*.json")
+    content = json.loads(path.read_text())
+    wrong = path.read_text().replace('"step_size": ', '"step_size": 1')
+    assert wrong != path.read_text()
+    path.write_text(wrong)
+    shutil.rmtree(run)
+    assert f"{path} cannot be read" in call(*SMALL).err
+    assert json.loads(path.read_text())["hyperparameters"] == content["hyperparameters"]
+
+
+@pytest.fixture
+def experiment(call: Call) -> list[Path]:
+    """The folders of the runs of a small experiment; one of them is damaged, and so is its table."""
+    assert call("-m", "+experiment=pt_table5", *SWEEP).status == 0
+    assert table.main(["pt_table5", *SWEEP]) == 0
+    runs = sorted(Path("outputs/runs").iterdir())
+    flip(runs[0] / "metrics.csv")
+    return runs
+
+
+def test_commands_that_run_nothing_show_damaged_runs(
+    experiment: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, _ = experiment
+    before = {path: path.read_bytes() for run in experiment for path in run.iterdir()}
+    sentence = f"1 run is damaged and left out, {wrong} (metrics.csv): repeating the sweep sets it aside"
+    capsys.readouterr()
+    assert status.main(["pt_table5", *SWEEP]) == 0
+    said = capsys.readouterr().out
+    assert sentence in said
+    assert "1 runs are left" in said
+    assert table.main(["pt_table5", *SWEEP]) == 0
+    said = capsys.readouterr().out
+    assert sentence in said
+    assert "1 of 2 runs are done (1 damaged)" in said
+    assert verify.main(["pt_table5", *SWEEP]) == 1
+    assert f"damaged: {wrong / 'metrics.csv'}" in capsys.readouterr().out
+    assert {path: path.read_bytes() for run in experiment for path in run.iterdir()} == before
+
+
+def test_nothing_damaged_is_copied_to_wandb(
+    experiment: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("wandb")
+    copied: list[str] = []
+    monkeypatch.setattr(
+        "runner.loggers.wandb.WandbLogger.start", lambda self, run_id, _: copied.append(run_id)
+    )
+    monkeypatch.setattr("runner.loggers.wandb.WandbLogger.log", lambda *_, **__: None)
+    monkeypatch.setattr("runner.loggers.wandb.WandbLogger.finish", lambda *_, **__: None)
+    monkeypatch.setattr("runner.loggers.wandb.WandbLogger.table", lambda *_: copied.append("table"))
+    flip(Path("outputs/tables/pt_table5/smoke/table.csv"))
+    capsys.readouterr()
+    assert wandb_sync.main(["pt_table5", "mode=offline", *SWEEP]) == 0
+    said = capsys.readouterr().out
+    assert copied == [experiment[1].name]
+    assert f"1 run is damaged and left out, {experiment[0]} (metrics.csv)" in said
+    assert "The table outputs/tables/pt_table5/smoke is damaged (table.csv) and left out" in said
+
+
+def test_verify_checks_every_file_of_a_store(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([]) == 0
+    said = capsys.readouterr().out
+    # Five files of the run, whose manifest is also checked by itself, and the tuned result.
+    assert "7 files of 1 finished run and what they share were checked" in said
+    assert "none is damaged." in said
+    flip(run / "visits.npz")
+    flip(one("artefacts/*.json"))
+    assert verify.main(["output_root=outputs"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"damaged: {run / 'visits.npz'}", f"damaged: {one('artefacts/*.json')}"]
+    assert "2 of them are damaged." in lines[2]
+
+
+def test_verify_says_how_many_runs_have_no_digests(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    as_of_an_earlier_version(run)
+    assert verify.main([]) == 0
+    assert "1 finished run and 0 other files of an earlier version have no digests" in capsys.readouterr().out
+    (run / "summary.json").write_text("{}")
+    assert verify.main([]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["pt_tabel5"], "did you mean 'pt_table5'"),
+        (["output_rot=x"], "did you mean 'output_root'"),
+        (["output_root=nowhere"], "'nowhere' was given, which is not there"),
+    ],
+)
+def test_mistakes_are_refused_in_one_sentence(
+    arguments: list[str], sentence: str, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verify.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+def test_what_was_set_aside_is_not_verified(call: Call, run: Path) -> None:
+    flip(run / "metrics.csv")
+    assert call(*SMALL).status == 0
+    assert verify.main([]) == 0
