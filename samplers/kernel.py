@@ -126,6 +126,18 @@ class Kernel(ABC):
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""
 
+    def start(self, target: Target, theta: Tensor, beta: Tensor, generator: Generator) -> State:
+        """The state of chains that begin at `theta`: that of `init`, with what is random in it drawn."""
+        return self.drawn(self.init(target, theta, beta), generator)
+
+    def drawn(self, state: State, generator: Generator) -> State:
+        """`state` with its random auxiliaries drawn anew, from their distribution given theta.
+
+        `init` leaves them at some value, since it has no random numbers; a chain that began there would take
+        long to forget it. A kernel around another one passes this on.
+        """
+        return state
+
     @abstractmethod
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         """One transition of every chain. `beta` broadcasts over the batch axes of ``state.log_prob``."""

@@ -11,9 +11,10 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, by_seed
+from metrics.metric import Context, by_seed, expected
 from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import count, positive
+from samplers.reference.reference_draws import ExactDraws
 from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
@@ -139,6 +140,9 @@ class MMDExact(FrequencyMetric):
     The kernel is a product over coordinates, so K is applied one coordinate at a time (K1 P K1 on a
     two-dimensional grid) and never stored.
 
+    Where the kernel draws independently from the target that mean is known, and reported as
+    `mmd_exact_expected`: the row of exact draws in a table needs no average over seeds.
+
     Args:
         bandwidth: sigma (`kernel_bandwidth` gives the default).
         extent: width of an ordinal coordinate (`level_coordinates`).
@@ -152,9 +156,14 @@ class MMDExact(FrequencyMetric):
         super().__init__(context)
         levels = level_coordinates(self.space, extent).to(context.device)
         self.kernel = gaussian_kernel(levels, kernel_bandwidth(self.space, bandwidth))
+        self.independent = isinstance(context.kernel, ExactDraws)
 
     def result(self) -> dict[str, Tensor]:
-        return {self.name: by_seed(lambda gap: quadratic_form(self.kernel, gap, self.space.d), self.gaps())}
+        found = {self.name: by_seed(lambda gap: quadratic_form(self.kernel, gap, self.space.d), self.gaps())}
+        if self.independent:
+            self_similarity = quadratic_form(self.kernel, self.probabilities, self.space.d)
+            found[expected(self.name)] = (1.0 - self_similarity) / self.visits.draws.squeeze(-1)
+        return found
 
 
 def gaussian_kernel(levels: Tensor, sigma: float) -> Tensor:

@@ -58,7 +58,8 @@ def run_chains(
     one = like.new_ones(())
     kernel = kernel.to(like).prepared(target, one)
     start = target.initial((*kernel.axes, 1, chains), Streams([seed], "start", like.device))
-    state, streams = kernel.init(target, start, one), Streams([seed], "chain", like.device)
+    streams = Streams([seed], "chain", like.device)
+    state = kernel.start(target, start, one, streams)
     draws, log_prob, acceptance, evaluations = [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
     for step in range(1, steps + 1):

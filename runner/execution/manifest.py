@@ -24,15 +24,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def new_manifest(device: str, former: dict[str, Any] | None) -> dict[str, Any]:
-    """The manifest of a run that starts now; `former` is that of an earlier attempt, whose start it keeps."""
-    attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid(), **source()}
+def new_manifest(device: str, threads: int, former: dict[str, Any] | None) -> dict[str, Any]:
+    """The manifest of a run that starts now on so many CPU threads.
+
+    `former` is that of an earlier attempt, whose start it keeps.
+    """
+    attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid(), "threads": threads}
+    attempt |= source()
     attempts = former.get("attempts", []) if former else []
     attempts = [*(attempts if isinstance(attempts, list) else []), attempt]
     return {
         "git": git(),
         "packages": packages(),
         "device": {"type": device, "name": device_name(device)},
+        "threads": threads,
         "host": socket.gethostname(),
         "command": command_line(),
         "started": attempts[0].get("started", attempt["started"]),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-MOST_DECIMALS = 6
+PLAIN_DECIMALS = 6
+"""Decimals from which on a margin is written with an exponent; its mean keeps all that it supports."""
+
+MOST_DECIMALS = 15
+"""As many as float64 has."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,9 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     if margin is None or margin == 0.0:
         return Numeral(f"{value:.4g}")
     width = margin / scale
-    decimals = 1 - math.floor(math.log10(width))
-    if decimals > MOST_DECIMALS:
-        return Numeral(_fixed(value, MOST_DECIMALS), f"{width:.1e}")
-    decimals = max(decimals, 0)
+    decimals = max(1 - math.floor(math.log10(width)), 0)
+    if decimals > PLAIN_DECIMALS:
+        return Numeral(_fixed(value, min(decimals, MOST_DECIMALS)), f"{width:.1e}")
     return Numeral(_fixed(value, decimals), _fixed(width, decimals))
 
 

@@ -22,7 +22,7 @@ def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
 
 
 def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
-    """Commits, devices and packages of the runs, budget, wall clock and number of runs."""
+    """Commits, devices, threads and packages of the runs, budget, wall clock and number of runs."""
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
     return {
@@ -30,7 +30,7 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
         "scale": scale,
         "budget": budget(results.runs[0].config),
         **cost_of_runs(results),
-        **{key: _distinct(manifests, key) for key in ("git", "device", "packages")},
+        **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
     }
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
+from metrics.metric import expected
+from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
 from runner.report.table_shape import TableShape
 from runner.tasks.task import task_of
@@ -86,6 +88,15 @@ class Results:
         values = {run.seed: run.value(metric) for run in self.at(row, column)}
         return {seed: value for seed, value in values.items() if value is not None}
 
+    def known(self, row: str, column: str, metric: str) -> dict[int, float]:
+        """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
+        return self.values(row, column, expected(metric))
+
+    def interval(self, row: str, column: str, metric: str) -> Interval | None:
+        """Mean and interval of `metric` over seeds, in its own unit; its expectation where that is known."""
+        values = self.known(row, column, metric) or self.values(row, column, metric)
+        return interval(list(values.values()))
+
     @property
     def seeds(self) -> int:
         """The most runs that a row has in a column; 0 where nothing in any run is random."""
@@ -102,6 +113,13 @@ class Results:
         """Notes of a column's runs on their data, such as that it is a subset."""
         noted = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
         return list(dict.fromkeys(_sentence(str(note)) for notes in noted for note in notes))
+
+    @property
+    def threads(self) -> list[int]:
+        """Numbers of CPU threads that the finished runs had, in any attempt, as far as manifests say so."""
+        manifests = [run.folder.manifest() or {} for run in self.runs if run.summary is not None]
+        attempts = [each for found in manifests for each in (found, *found.get("attempts", []))]
+        return sorted({each["threads"] for each in attempts if "threads" in each})
 
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done."""

@@ -76,7 +76,7 @@ def start_runs(
     manifests = {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
-        manifests[seed] = new_manifest(device, folder.manifest())
+        manifests[seed] = new_manifest(device, config.threads, folder.manifest())
         own = shared | {"seed": seed}
         folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
         logger.start(folder.run_id, own)

@@ -164,9 +164,9 @@ class Sampling:
 def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     """A batch of runs before their first step."""
     theta = problem.start(problem.kernel.axes, seeds)
-    state = problem.kernel.init(problem.target, theta, beta(problem))
-    zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     streams = Streams(seeds, "chain", problem.device)
+    state = problem.kernel.start(problem.target, theta, beta(problem), streams)
+    zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)
 
 

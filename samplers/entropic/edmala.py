@@ -54,6 +54,15 @@ class EDMALA(EntropicKernel):
         ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta)
         return (ratio + coupling + reverse - forward).clamp(max=0.0)
 
+    def drawn(self, state: State, generator: Generator) -> State:
+        """theta_a from its conditional N(theta, eta I).
+
+        Algorithm 1 begins at theta_a = theta, which is forgotten after some 2 eta / alpha_a steps only: until
+        then theta_a is too close, and theta is held back.
+        """
+        gap = self.proposal.draw_gap(state.theta, state.log_prob.shape, generator)
+        return replace(state, aux={**state.aux, THETA_A: state.theta - gap})
+
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         space, batch = target.space, state.log_prob.shape
         gap = state.theta - state.aux[THETA_A]

@@ -17,7 +17,7 @@ from targets.target import Target
 class EntropicKernel(Kernel):
     """A kernel on theta and theta_a that moves by `EntropicLangevin`; a subclass defines `step`.
 
-    ``State.aux["theta_a"]`` holds theta_a, like theta. It starts at theta (EDLP, Algorithm 1).
+    ``State.aux["theta_a"]`` holds theta_a, like theta. `init` puts it at theta.
 
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.

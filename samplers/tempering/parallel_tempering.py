@@ -90,6 +90,9 @@ class ParallelTempering(Kernel):
         local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
         return SwapMemory.start(local.log_prob).into(local)
 
+    def drawn(self, state: State, generator: Generator) -> State:
+        return self.base.drawn(state, generator)
+
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         axes = state.log_prob.dim()
         ladder = self._laid(beta, axes)

@@ -152,7 +152,7 @@ def _pilot_round(
     """Where the replicas end, the mean rejections of the second half of the round, and what it cost."""
     ladder = betas.reshape(-1, 1, 1)
     swaps = Swaps()
-    state = kernel.init(target, theta, ladder)
+    state = kernel.start(target, theta, ladder, generator)
     memory = SwapMemory.start(state.log_prob)
     total = torch.zeros(len(betas) - 1, dtype=torch.float64, device=theta.device)
     evaluations = 0

@@ -102,7 +102,7 @@ def tune_step_size(
     tried = adjusted_form(family(candidates.reshape(-1, 1, 1, 1)))
     ladder = betas.to(like).reshape(1, -1, 1, 1)
     theta = target.initial((pilot.candidates, len(betas), 1, pilot.chains), generator)
-    state = tried.init(target, theta, ladder)
+    state = tried.start(target, theta, ladder, generator)
     total = torch.zeros((pilot.candidates, len(betas)), dtype=torch.float64, device=theta.device)
     evaluations = 0
     for step in range(pilot.steps):

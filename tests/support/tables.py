@@ -72,9 +72,13 @@ def finished(
     folder: Path = Path("nowhere"),
     **more: Any,
 ) -> Run:
-    """A run that is done; of `more`, `course` is what its folder holds of the way, the rest its summary."""
+    """A run that is done.
+
+    Of `more`, `course` is what its folder holds of the way and `manifest` its manifest, the rest its summary.
+    """
     course = more.pop("course", pd.DataFrame())
-    kept = SimpleNamespace(path=folder, metrics=lambda: course)
+    manifest = more.pop("manifest", None)
+    kept = SimpleNamespace(path=folder, metrics=lambda: course, manifest=lambda: manifest)
     summary = {"metrics": metrics, "seconds": 1.0, "exact": True, **more}
     whole = cast(DictConfig, OmegaConf.create(dict(config)))
     return Run(row, column, seed, f"{row}-{column}-{seed}", "done", whole, summary, cast(Any, kept))

@@ -99,9 +99,10 @@ class NegativeChains:
         """
         theta = data.expand(*self.kernel.axes, 1, *data.shape).contiguous()
         if self.state is None:
-            state = self.kernel.init(self.model, theta, self.beta)
+            state = self.kernel.start(self.model, theta, self.beta, self.streams)
         else:
             state = self.kernel.refreshed(self.model, replace(self.state, theta=theta), self.beta)
+            state = self.kernel.drawn(state, self.streams)
         return self._step(state, steps)
 
     @torch.no_grad()
@@ -109,7 +110,7 @@ class NegativeChains:
         """`steps` steps of `chains` chains from the buffer, whose new states are put back.
 
         Auxiliary variables that all chains share (ACS's position in its cycle, the parity of swaps) continue;
-        those of a single chain (replica labels, an auxiliary state) are initialised by the kernel's `init`.
+        those of a single chain (replica labels, an auxiliary state) begin anew.
 
         Returns:
             The draws ``(1, chains, *event_shape)`` and the mean acceptance, a scalar.
@@ -120,11 +121,11 @@ class NegativeChains:
             buffer.begin(self.kernel.axes)
         theta = buffer.take(chains, iteration)
         if self.state is None:
-            state = self.kernel.init(self.model, theta, self.beta)
+            state = self.kernel.start(self.model, theta, self.beta, self.streams)
         else:
             shared = {name: value for name, value in self.state.aux.items() if value.dim() == 0}
             before = replace(self.state, theta=theta, aux=shared)
-            state = self.kernel.refreshed(self.model, before, self.beta)
+            state = self.kernel.drawn(self.kernel.refreshed(self.model, before, self.beta), self.streams)
         found = self._step(state, steps)
         assert self.state is not None
         buffer.put(self.state.theta)
@@ -140,7 +141,7 @@ class NegativeChains:
         """Chains at independent draws of the model's `initial`."""
         start = Streams([self.seed], "training start", self.like.device)
         theta = self.model.initial((*self.kernel.axes, 1, chains), start)
-        return self.kernel.init(self.model, theta, self.beta)
+        return self.kernel.start(self.model, theta, self.beta, self.streams)
 
     def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
         self.evaluations += prod(self.kernel.axes)
@@ -166,7 +167,7 @@ class NegativeChains:
             rank = torch.linspace(0, old - 1, new).round().long().to(self.like.device)
             if self.buffer is not None:
                 self.buffer.reindex(rank)
-            self.state = self.kernel.init(self.model, self.state.theta[rank], self.beta)
+            self.state = self.kernel.start(self.model, self.state.theta[rank], self.beta, self.streams)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the remaining steps depend on, besides the model."""

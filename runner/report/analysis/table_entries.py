@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 import pandas as pd
 
-from metrics.statistics.inference import ALPHA, Interval, holm, interval, paired_p_value
+from metrics.statistics.inference import ALPHA, Interval, holm, paired_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
 from runner.report.stored_results import Results
@@ -27,6 +27,7 @@ class Entry:
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column.
         p_value: paired t-test against the best, Holm-adjusted over the column's other samplers.
+        closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
         within_floor: whether it is not significantly worse than the row that is the metric's floor.
     """
@@ -41,6 +42,7 @@ class Entry:
     published: dict[str, Published] = field(default_factory=dict)
     best: bool = False
     p_value: float | None = None
+    closed_form: bool = False
     beats_best: bool = False
     within_floor: bool = False
 
@@ -108,7 +110,7 @@ def _entries(
     Where only one exact sampler has a value there is no best.
     """
     values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
-    spans = {row: span for row, found in values.items() if (span := interval(list(found.values())))}
+    spans = {row: span for row in values if (span := results.interval(row, column.label, metric.metric))}
     sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
     samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in spans]
     candidates = [row for row in samplers if exact[row]] if sign else []
@@ -137,6 +139,7 @@ def _entries(
                 best=name == best,
                 p_value=p_values.get(name),
                 beats_best=better and row.role is Role.variant,
+                closed_form=bool(results.known(name, column.label, metric.metric)),
                 within_floor=name != metric.floor and within_floor(values[name], floor, sign),
             )
         )

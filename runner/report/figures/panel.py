@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from metrics.statistics.inference import Interval, interval
+from metrics.statistics.inference import Interval
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.stored_results import Results, Run
@@ -62,8 +62,7 @@ class PanelData:
 
     def interval(self, row: str, column: str, metric: str | None = None) -> Interval | None:
         """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
-        values = self.results.values(row, column, self.metric.metric if metric is None else metric)
-        return interval(list(values.values()))
+        return self.results.interval(row, column, self.metric.metric if metric is None else metric)
 
     @property
     def floor(self) -> float | None:

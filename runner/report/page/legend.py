@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runner.report.analysis.table_entries import Summary
@@ -50,6 +51,14 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
             for label, version in (shape.published.versions.items() if shape.published else ())
         )
         sentences.append(f"Published: as printed ({named}), with the spread printed there.")
+    closed = [entry for entry in entries if entry.closed_form]
+    if closed:
+        rows = " and ".join(dict.fromkeys(entry.row for entry in closed))
+        names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in closed))
+        sentences.append(
+            f"{names} of {rows}: the expected value of as many independent draws, in closed form, "
+            "not a mean over seeds."
+        )
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact.")
     if any(entry.not_significant for entry in entries):
@@ -76,6 +85,17 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
     if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
         sentences.append("n is given where fewer seeds have a value.")
     return sentences
+
+
+def threads_note(threads: Sequence[int]) -> list[str]:
+    """A note where runs were computed on more than one CPU thread, which their identity does not tell."""
+    if not [count for count in threads if count > 1]:
+        return []
+    counts = " and ".join(map(str, threads))
+    return [
+        f"Computed on {counts} CPU threads. Sums on several threads are rounded differently, so that the "
+        "last bits, and with them the paths of chains, can differ from those of the same runs on one thread."
+    ]
 
 
 def averaged(seeds: int) -> str:

@@ -6,7 +6,9 @@ most of which have no estimate yet. Here round l walks over the l hottest levels
     Z_{l+1} = Z_l / s * sum_j exp((beta_{l+1} - beta_l) U(x_j)),   x_j the states at level l.
 
 The paper restarts for each of the s states; here many chains go on in parallel, every visit to level l
-counts, and the chains, which are independent given the estimates so far, say how far off the mean is.
+counts, and the chains, which are independent given the estimates so far, say how far off the mean is. A round
+counts nothing until they have forgotten where they stood (`samplers.tempering.simulated.burn_in`): what is
+left of the start is an error that all chains share, which no interval sees.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ import torch
 from scipy.stats import t as student
 from torch import Tensor
 
-from samplers.hyperparameters import count
+from samplers.hyperparameters import count, within
 from samplers.kernel import State
+from samplers.tempering.simulated.burn_in import burn_in
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
 from targets.randomness import Generator
 from targets.target import Target
@@ -34,15 +37,18 @@ FEWEST = 2.0
 class PartitionPilot:
     """Size of the pilot: `chains` in parallel, and `steps` of each for every level on which they walk.
 
-    A quarter as many steps again are taken before, and not counted.
+    Before they count, the chains of ``inductive`` walk a quarter as many steps and at least `burn_in`
+    measured autocorrelation times, of which one is about two relaxation times.
     """
 
     chains: int = 256
     steps: int = 200
+    burn_in: float = 5.0
 
     def __post_init__(self) -> None:
         count("pilot.chains", self.chains, 2)
         count("pilot.steps", self.steps, 8)
+        within("pilot.burn_in", self.burn_in, 0.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,9 @@ class PartitionFunctions:
             it is worth; infinite for the hot level, of which nothing is estimated.
         chains: from which the standard errors come.
         evaluations: of the target, per chain.
+        burn_in: steps before those that counted, of each round from the cold level on; empty where there are
+            no rounds.
+        autocorrelation_time: in steps, that the burn-in of each round went by.
     """
 
     log_partition: list[float]
@@ -63,6 +72,8 @@ class PartitionFunctions:
     effective: list[float]
     chains: int
     evaluations: int
+    burn_in: tuple[int, ...] = ()
+    autocorrelation_time: tuple[float, ...] = ()
 
     def interval(self, confidence: float = 0.95) -> list[tuple[float, float]]:
         """A t interval of each log Z_i.
@@ -76,9 +87,14 @@ class PartitionFunctions:
 
     def report(self) -> dict[str, Any]:
         """What a reader of the run may want to know, fit for JSON."""
+        rounds = {
+            "partition_burn_in": list(self.burn_in),
+            "partition_autocorrelation_time": list(self.autocorrelation_time),
+        }
         return {
             "log_partition_interval": [list(pair) for pair in self.interval()],
             "partition_effective_sample_size": self.effective[:-1],
+            **(rounds if self.burn_in else {}),
         }
 
 
@@ -140,28 +156,30 @@ def inductive(
         generator: with one seed.
 
     Raises:
-        ValueError: if an estimate is degenerate (`check_effective`).
+        ValueError: if an estimate is degenerate (`check_effective`), or chains do not forget their start.
     """
     levels, betas = chain.levels, chain.betas
     one = torch.ones((), dtype=betas.dtype, device=betas.device)
     log_partition = torch.zeros(levels, dtype=torch.float64, device=betas.device)
-    variance, effective = [0.0] * levels, [math.inf] * levels
+    variance, effective, burnt = [0.0] * levels, [math.inf] * levels, []
     theta, evaluations = target.initial((1, pilot.chains), generator), 0
     state: State | None = None
     for known in range(1, levels):
         part = chain.weighted(log_partition).hottest(known)
         if state is None:
-            state = part.init(target, theta, one)
+            state = part.start(target, theta, one, generator)
         else:
             # What was level 0 has a colder one below it now.
             state.aux[LEVEL].add_(1)
+        counted = pilot.steps * known
+        burnt.append(burn_in(part, target, state, generator, first=counted // 4, times=pilot.burn_in))
+        state, evaluations = burnt[-1].state, evaluations + burnt[-1].evaluations
         energies, visits = [], []
-        for step in range(-(pilot.steps * known // 4), pilot.steps * known):
+        for _ in range(counted):
             state, info = part.step(target, state, one, generator)
             evaluations += info.evaluations
-            if step >= 0:
-                energies.append(state.log_prob.squeeze(0))
-                visits.append(state.aux[LEVEL].squeeze(0) == 0)
+            energies.append(state.log_prob.squeeze(0))
+            visits.append(state.aux[LEVEL].squeeze(0) == 0)
         below = levels - known - 1
         gap = betas[below] - betas[below + 1]
         ratio = mean_of_weights(gap * torch.stack(energies), torch.stack(visits))
@@ -170,4 +188,12 @@ def inductive(
         variance[below] = variance[below + 1] + ratio.standard_error**2
         effective[below] = ratio.effective
     errors = [math.sqrt(value) for value in variance]
-    return PartitionFunctions(log_partition.tolist(), errors, effective, pilot.chains, evaluations)
+    return PartitionFunctions(
+        log_partition.tolist(),
+        errors,
+        effective,
+        pilot.chains,
+        evaluations,
+        burn_in=tuple(each.steps for each in reversed(burnt)),
+        autocorrelation_time=tuple(each.autocorrelation_time for each in reversed(burnt)),
+    )

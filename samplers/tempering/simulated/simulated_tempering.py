@@ -135,6 +135,9 @@ class SimulatedTempering(Kernel):
         start = self.at(hot).init(target, theta, beta * self.betas[hot])
         return replace(start, aux={**start.aux, LEVEL: hot})
 
+    def drawn(self, state: State, generator: Generator) -> State:
+        return self.base.drawn(state, generator)
+
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         level = state.aux[LEVEL]
         here = replace(state, aux={name: value for name, value in state.aux.items() if name != LEVEL})

@@ -67,7 +67,7 @@ def wang_landau(
     betas = chain.betas
     one = torch.ones((), dtype=betas.dtype, device=betas.device)
     start = target.initial((1, max(pilot.chains, chain.levels)), generator)
-    state = _spread(chain, chain.init(target, start, one))
+    state = _spread(chain, chain.start(target, start, one, generator))
     state, learned, evaluations = first_guess(chain, target, state, pilot.steps, generator)
     total = pilot.steps * chain.levels
     for step in range(1, total + 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,11 +11,13 @@ import torch
 from torch import Tensor
 
 from metrics.discrepancy.mmd import MMD, MMDExact, kernel_bandwidth, level_coordinates
+from samplers.reference.reference_draws import ExactDraws
 from targets.spaces import Binary, Categorical, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from targets.target import Target
 from tests.support.measuring import context, counted, measure, random_draws
+from tests.support.stepping import seeded
 from tests.support.targets.modes import corners
 from tests.support.targets.small_targets import random_target
 
@@ -50,6 +53,20 @@ def test_closed_form_equals_all_pairs(target: Target, sigma: float | None) -> No
     for seed in range(2):
         expected = all_pairs(target, draws[:, seed], kernel_bandwidth(target.space, sigma))
         assert values[seed].item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_the_expectation_of_independent_draws_is_their_mean(target: Target) -> None:
+    """4,000 sets of 12 draws: within 5 standard errors, 6e-7. Other kernels have no such value."""
+    draws = torch.multinomial(target.probabilities(), 48_000, replacement=True, generator=seeded(4))
+    theta = target.space.states()[draws].reshape(3, 4_000, 4, *target.space.event_shape)
+    run = replace(context(target, 4_000, 4), kernel=ExactDraws())
+    result = measure(run, [MMDExact], theta).result()
+    values, known = result["mmd_exact"], result["mmd_exact_expected"]
+    assert known.unique().numel() == 1
+    error = float(values.std()) / math.sqrt(4_000)
+    assert abs(float(values.mean() - known[0])) <= 5.0 * error < 0.1 * float(known[0])
+    assert "mmd_exact_expected" not in measure(context(target, 1, 4), [MMDExact], theta[:, :1]).result()
 
 
 def test_closed_form_equals_all_pairs_on_the_grid_of_the_papers() -> None:

@@ -163,8 +163,8 @@ def test_positions_and_turns_go_on_and_labels_begin_anew() -> None:
 
 
 def test_an_auxiliary_variable_of_a_chain_begins_where_the_chain_is() -> None:
-    """EDLP's theta_a is a chain's own: it comes from `init`, not from the chain that stood there before."""
-    run = training(EDULA(step_size=1e-9, eta=1.0, auxiliary_step_size=1e-9), cd_steps=1)
+    """EDLP's theta_a is a chain's own: it is drawn around theta, not kept from the chain before."""
+    run = training(EDULA(step_size=1e-9, eta=1e-6, auxiliary_step_size=1e-9), cd_steps=1)
     run.advance(4)
     state = state_of(run)
     assert torch.allclose(state.aux["theta_a"], state.theta, atol=1e-2)

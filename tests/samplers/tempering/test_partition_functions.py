@@ -17,17 +17,10 @@ from samplers.tempering.simulated.stochastic_approximation import difference_err
 from samplers.tuning.tempered_level_tuning import PARTITIONS
 from targets import Binary, GaussianMixture, Ordinal, Streams, stmh_two_modes
 from tests.support.stepping import seeded
+from tests.support.targets.quadrature import level_partitions
 from tests.support.targets.small_targets import random_target
 
 METHODS = list(PARTITIONS)
-
-
-def quadrature(target: GaussianMixture, betas: Tensor, half: float, points: int = 1201) -> Tensor:
-    """log Z by the trapezoidal rule on a square of side 2 `half`, which converges exponentially here."""
-    axis = torch.linspace(-half, half, points, dtype=torch.float64)
-    energy = target.log_prob(torch.cartesian_prod(axis, axis))
-    cell = 2 * math.log(2 * half / (points - 1))
-    return (betas.double().unsqueeze(-1) * energy).logsumexp(-1) + cell
 
 
 def relative(log_partition: Tensor) -> Tensor:
@@ -53,7 +46,7 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
     assert found["ladder"] == ladder
     betas = torch.tensor(ladder, dtype=torch.float64)
     values = torch.tensor(found["log_partition"], dtype=torch.float64)
-    error = values - relative(quadrature(target, betas, half=45.0))
+    error = values - relative(level_partitions(target, betas, half=45.0))
     low, high = torch.tensor(result.report["log_partition_interval"], dtype=torch.float64).T
     assert error.abs().max() <= 0.05
     assert (high - low).max() <= 2 * 1.97 * 0.0095
@@ -76,9 +69,10 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
     assert found.log_partition[-1] == found.standard_error[-1] == 0.0
     assert (error.abs() <= 5.3 * torch.tensor(found.standard_error) + 1e-12).all()
     assert max(found.standard_error) < 0.05
-    # Each round steps on, and Wang-Landau steps where it learns, where it measures and before.
-    per_level = [60 * known + 60 * known // 4 for known in (1, 2, 3)]
-    assert found.evaluations == (sum(per_level) if method == "inductive" else 60 + 2 * 240)
+    # Each round walks until its start is forgotten; Wang-Landau steps where it learns, measures and before.
+    counted = 60 * (1 + 2 + 3) if method == "inductive" else 60 + 2 * 240
+    assert found.evaluations == counted + sum(found.burn_in)
+    assert len(found.burn_in) == (3 if method == "inductive" else 0)
 
 
 def test_the_error_of_a_mean_of_weights_sees_the_correlation_within_chains() -> None:
