@@ -13,6 +13,7 @@ def test_a_tool_says_how_it_is_used(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", [f"runner.{name}", "--help"])
+    monkeypatch.delitem(sys.modules, f"runner.{name}", raising=False)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module(f"runner.{name}", run_name="__main__")
     assert not ended.value.code
