@@ -17,7 +17,18 @@ from runner.store.digest import PARTS, SCHEMA
 from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
 
-WRITTEN = (*PARTS, "model", "scale", "logger", "device", "dtype", "output_root", "experiment", "threads")
+WRITTEN = (
+    *PARTS,
+    "model",
+    "scale",
+    "logger",
+    "device",
+    "dtype",
+    "output_root",
+    "experiment",
+    "streams",
+    "threads",
+)
 """Keys of a configuration that are written with a run; its seed joins them."""
 
 UNSUMMARISED = ("records", "files")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from runner.store.digest import PARTS, SCHEMA, digest
-from runner.tasks.task import task_of
+from runner.execution.errors import UserError
+from runner.store.digest import SCHEMA, digest
+from runner.tasks.task import parts_of, task_of
+
+SHARED, INDEPENDENT = "shared", "independent"
 
 
 def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
@@ -20,13 +23,31 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
     Raises:
         UserError: if a saved model or a data set that it names is not there, or the task refuses the target.
     """
-    parts: dict[str, Any] = {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
     return {
         "schema": SCHEMA,
-        **task_of(config).identity(config, parts),
+        **task_of(config).identity(config, parts_of(config)),
+        **stream_identity(config),
         "device": device,
         "dtype": config.dtype,
     }
+
+
+def stream_identity(config: DictConfig) -> dict[str, str]:
+    """What ``streams`` adds to the identity of a run: nothing by default.
+
+    Raises:
+        UserError: for another value, or one that the task has no use for.
+    """
+    given = config.streams
+    if given == SHARED:
+        return {}
+    if given != INDEPENDENT:
+        raise UserError(f"streams must be {SHARED} or {INDEPENDENT}, {given!r} was given.")
+    if not task_of(config).own_streams:
+        raise UserError(
+            f"streams={INDEPENDENT} is for task=sample, task={config.task.get('name')} was given."
+        )
+    return {"streams": INDEPENDENT}
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

@@ -16,6 +16,7 @@ from runner.execution.errors import warn
 from runner.execution.stopwatch import Stopwatch
 from runner.problem.build import Problem, beta, label
 from runner.store.run_files import Measurement, RunResult
+from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.kernel import State
 from targets.randomness import Streams
@@ -163,8 +164,9 @@ class Sampling:
 
 def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     """A batch of runs before their first step."""
-    theta = problem.start(problem.kernel.axes, seeds)
-    streams = Streams(seeds, "chain", problem.device)
+    own = stream_seeds(problem.config, seeds)
+    theta = problem.start(problem.kernel.axes, own)
+    streams = Streams(own, "chain", problem.device)
     state = problem.kernel.start(problem.target, theta, beta(problem), streams)
     zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)

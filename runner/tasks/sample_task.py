@@ -29,6 +29,7 @@ class Sample(Task):
     """Runs a sampler on a target and measures its draws; seeds share a batch where the target allows it."""
 
     uses_target = True
+    own_streams = True
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.check(config)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import locate
 from runner.execution.errors import RunError, UserError
 from runner.models.identity import target_identity
+from runner.store.digest import PARTS
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
@@ -84,6 +85,9 @@ class Task(ABC):
 
     uses_target: bool = False
     """Whether it samples from `target`, whose training is then part of what a table says of its budget."""
+
+    own_streams: bool = False
+    """Whether its runs can have random numbers of their own (``streams=independent``)."""
 
     def check(self, config: DictConfig, problems: Problems) -> None:  # noqa: B027 - not abstract on purpose
         """Refuses, before any work, what could not be computed.
@@ -168,6 +172,11 @@ class _SeedBySeed:
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         for seed, folder in batch.folders.items():
             yield self.task.run(self.config, seed, self.store, folder, self.problems)
+
+
+def parts_of(config: DictConfig) -> Parts:
+    """The groups of a configuration that make a run, resolved."""
+    return {part: OmegaConf.to_container(config[part], resolve=True) for part in PARTS}
 
 
 def task_of(config: DictConfig) -> Task:
