@@ -25,7 +25,10 @@ from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.task import task_of
 
-STATUSES = ("done", "running", "interrupted", "failed", "damaged", "missing")
+STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
+
+RARE = ("abandoned",)
+"""Statuses that are shown where a run has them: few file systems are without `flock`."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +117,14 @@ def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
     total = Counter(status for each in standings for status in each.statuses.values())
     table.add_column("row", footer="all", no_wrap=True)
     table.add_column("cell", no_wrap=True)
-    for status in STATUSES:
+    shown = [status for status in STATUSES if status not in RARE or total[status]]
+    for status in shown:
         table.add_column(status, justify="right", footer=str(total[status]))
     lines: dict[tuple[str, str], Counter[str]] = {}
     for each in standings:  # seeds that are jobs of their own share a line
         lines.setdefault((each.job.row, cell_of(each.job)), Counter()).update(each.statuses.values())
     for (row, cell), counts in lines.items():
-        table.add_row(row, cell, *(str(counts[status] or "") for status in STATUSES))
+        table.add_row(row, cell, *(str(counts[status] or "") for status in shown))
     return table
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from filelock import FileLock
 
 from runner.execution.atomic_files import (
     json_bytes,
@@ -22,6 +19,7 @@ from runner.execution.atomic_files import (
     write_json,
 )
 from runner.execution.errors import UserError, warn
+from runner.execution.locks import Lock, is_abandoned, is_held
 from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
 from runner.store.folder_digests import FILES, changed
@@ -74,18 +72,19 @@ class RunFolder:
         self.path = path
         self.run_id = path.name
         self._written: dict[str, str] = {}
+        # The one process that computes this run holds it.
+        self.lock = Lock(path / "lock")
 
     @property
     def checkpoint(self) -> Path:
         """The checkpoint of the group of runs whose first this is."""
         return self.path / "checkpoint.pt"
 
-    def lock(self) -> FileLock:
-        """The lock that the one process holds that computes this run."""
-        return FileLock(self.path / "lock")
-
     def status(self) -> str:
-        """``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``; changes nothing."""
+        """``done``, ``running``, ``abandoned``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+
+        It changes nothing. A run is abandoned whose process holds the lock and gives no sign of life.
+        """
         return self.standing()[0]
 
     def standing(self) -> tuple[str, dict[str, Any] | None]:
@@ -93,8 +92,10 @@ class RunFolder:
         summary, damaged = self.checked()
         if summary is not None:
             return "done", summary
-        if self._locked():
+        if is_held(self.lock.path):
             return "running", None
+        if is_abandoned(self.lock.path):
+            return "abandoned", None
         if damaged:
             return "damaged", None
         if read_json(self.path / "failure.json") is not None:
@@ -198,20 +199,6 @@ class RunFolder:
     def fail(self, failure: Mapping[str, Any]) -> None:
         """Writes why the run failed."""
         write_json(self.path / "failure.json", failure)
-
-    def _locked(self) -> bool:
-        """Whether a process holds the lock. A shared lock asks, so that two who ask do not see each other."""
-        try:
-            descriptor = os.open(self.path / "lock", os.O_RDONLY)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
 
 
 def _is_finished(summary: Mapping[str, Any]) -> bool:

@@ -14,7 +14,6 @@ import torch
 
 from runner.__main__ import main
 from runner.execution.atomic_files import (
-    DiskFullError,
     read_json,
     remove_partial,
     set_aside,
@@ -22,6 +21,7 @@ from runner.execution.atomic_files import (
     write_json,
 )
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.execution.storage_errors import StorageError
 from runner.store.run_store import Store
 from tests.support.commands import Call
 
@@ -36,7 +36,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "summary.json"
     write_json(path, {"value": 1})
     monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(DiskFullError, match=r"No space is left on the disk to write .*summary.json"):
+    with pytest.raises(StorageError, match=r"No space is left on the disk to write .*summary.json"):
         write_json(path, {"value": 2})
     assert [each.name for each in tmp_path.iterdir()] == ["summary.json"]
     assert read_json(path) == {"value": 1}

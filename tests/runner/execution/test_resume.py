@@ -89,7 +89,7 @@ def wait(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
 def newest(folder: Path) -> float:
     """When a run was last written to."""
     times = [0.0]
-    for path in folder.glob("outputs/runs/*/*"):
+    for path in folder.glob("outputs/runs/*/*.*"):  # the lock is written before the work starts
         with suppress(FileNotFoundError):
             times.append(path.stat().st_mtime)
     return max(times)
