@@ -79,7 +79,7 @@ def test_a_killed_process_of_this_host_is_followed_at_once(
     process.kill()
     process.join()
     lock = Lock(either)
-    assert lock.take()
+    assert lock.take(0.5)
     lock.release()
     said = capsys.readouterr().err
     whom = f"process {process.pid} on {platform.node()} since "
