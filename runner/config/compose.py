@@ -137,8 +137,8 @@ def _job(overrides: tuple[str, ...]) -> DictConfig:
     """A `choice` without an experiment's own blocks, which no job reads."""
     config = copy.deepcopy(choice(overrides))
     with open_dict(config):
-        for block in ("sweep", "table"):
-            config.pop(block, None)
+        config.pop("table", None)
+        config.sweep = {"retries": config.sweep.retries}
     return config
 
 

@@ -145,7 +145,7 @@ class Names:
             inside = [name.removeprefix(f"{root}.") for name in values if name != root]
             near = nearest(key.removeprefix(f"{root}."), inside).replace("mean '", f"mean '{root}.")
             raise UserError(f"Unknown key '{key}'{near or '.'} {chosen} has: {listed(inside)}.")
-        top = [name for name in config if name not in ("sweep", "table")]
+        top = [name for name in config if name != "table"]
         if "." in key and root in config:
             raise UserError(f"Unknown key '{key}'{nearest(key, known) or '.'}")
         raise UserError(f"Unknown key '{key}'{nearest(key, [*top, *known]) or '.'} There are: {listed(top)}.")

@@ -27,7 +27,7 @@ from runner.execution.errors import UserError, listed
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed")
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", "retries")
 
 RENAMED = {"seeds_apart": "one_job_per_seed"}
 """Former keys of a sweep."""

@@ -176,7 +176,7 @@ def waited_for(path: Path) -> str:
 def is_held(path: Path) -> bool:
     """Whether a process has this lock, by the kernel or by a heartbeat of the last `LEASE_SECONDS`."""
     silent = _silence(path)
-    return _is_flocked(path) or (silent is not None and silent < LEASE_SECONDS)
+    return _is_flocked(path) or (silent is not None and silent < LEASE_SECONDS and not _is_dead(path))
 
 
 def is_abandoned(path: Path) -> bool:
@@ -185,7 +185,7 @@ def is_abandoned(path: Path) -> bool:
     The clocks of this host and of the file server decide: they should differ by less than `LEASE_SECONDS`.
     """
     silent = _silence(path)
-    return silent is not None and silent >= LEASE_SECONDS and not _is_flocked(path)
+    return silent is not None and (silent >= LEASE_SECONDS or _is_dead(path)) and not _is_flocked(path)
 
 
 def require_locks(folder: Path) -> None:
@@ -224,6 +224,20 @@ def _silence(path: Path) -> float | None:
         return time.time() - _heartbeat(path).stat().st_mtime
     except OSError:
         return None
+
+
+def _is_dead(path: Path) -> bool:
+    """Whether the holder was a process of this host that has ended."""
+    who = holder(path)
+    if who is None or who.host != platform.node():
+        return False
+    try:
+        os.kill(who.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _is_flocked(path: Path) -> bool:

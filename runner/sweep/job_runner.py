@@ -15,6 +15,7 @@ from runner.config.compose import searched
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.devices import device_type
+from runner.execution.errors import UserError
 from runner.execution.locks import Lock, is_abandoned, take_abandoned
 from runner.execution.resumable import sources_of
 from runner.execution.storage_errors import StorageError, storage_error
@@ -74,7 +75,7 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
         missing = {seed: folder for seed, folder in folders.items() if seed not in done}
         try:
             mine = _lock(missing, locks)
-        except OSError as error:
+        except (OSError, UserError) as error:
             _Computation(job.config, overrides, folders, missing, outcome).fail(error)
             return outcome
         outcome.locked += [job.run_ids[seed] for seed in folders if seed not in done and seed not in mine]

@@ -15,6 +15,7 @@ from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own
 from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.store.run_store import RunFolder, Store
 from runner.tasks.run_identity import run_ids
 
 LARGEST_BATCH = 32
@@ -123,6 +124,12 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def folders_of(job: Job) -> list[RunFolder]:
+    """The folders of a job's runs, in the order of its seeds."""
+    store = Store(job.config.output_root)
+    return [store.run(run_id) for run_id in job.run_ids.values()]
 
 
 def seeds_of(config: DictConfig) -> list[int]:
