@@ -1,1 +1,1 @@
-"""What the sweep does when workers die, disks fill and locks are missing; functions that a script can call."""
+"""Workers are killed, disks fill, locks are missing: what becomes of the sweep; for tests and a script."""

@@ -14,7 +14,7 @@ class Trial:
     Attributes:
         kind: what was broken, such as `joblib worker killed`.
         outcome: one of `OUTCOMES`. `clean`: every run is there once, with the right numbers, or the command
-            said what is missing. `lost`: a finished run is gone, or the repeated command does not complete it.
+            said what is missing. `lost`: a finished run is gone, or repeating the command does not mend it.
             `doubled`: a run was computed or recorded twice. `silent`: something is wrong or missing and the
             command ended with status 0 and no word. `traceback`: the command ended in a traceback.
         said: the last sentences that the command printed.
