@@ -1,4 +1,4 @@
-"""``python -m tests.robustness.measure [--scale X] [--only ROW ...]``: what is broken on purpose, and the end.
+"""``python -m tests.robustness.measure [--scale X] [--only ROW ...]``: what is broken, and where that ends.
 
 Prints a table of trials and what they ended in. What was measured stands in the file ``--kept``, so that an
 interrupted measurement continues where it stopped; ``--scale 0.01`` is a look at it in a minute. The exit
