@@ -1,8 +1,8 @@
 """``python -m tests.robustness.measure [--scale X] [--only ROW ...]``: what is broken, and where that ends.
 
-Prints a table of trials and what they ended in. What was measured stands in the file ``--kept``, so that an
-interrupted measurement continues where it stopped; ``--scale 0.01`` is a look at it in a minute. The exit
-status is 1 if anything was lost, doubled or silent, or ended in a traceback.
+Prints a table of trials and what they ended in, and writes it beside the file ``--kept``, where what was
+measured stands: an interrupted measurement continues where it stopped. ``--scale 0.01`` is a look at it in a
+minute or two. The exit status is 1 if anything was lost, doubled or silent, or ended in a traceback.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from runner.execution.atomic_files import read_json, write_json
+from runner.execution.atomic_files import read_json, write_json, write_text
 from runner.execution.manifest import git, now
 from tests.robustness.rows import ROWS, Row
 from tests.robustness.trial import OUTCOMES
@@ -30,8 +30,8 @@ class Measured:
     """What was measured so far, as the file at `path` holds it.
 
     Attributes:
-        parts: by row and part, the number of each outcome and the seconds that it took.
-        bad: row, part and words of each trial that is not clean.
+        parts: by row and part, the number of each outcome, the seconds that they took and the commits.
+        bad: row, part, kind, outcome and words of each trial that is not clean.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,15 +39,14 @@ class Measured:
         found = read_json(path) if path.exists() else {}
         if found is None:
             raise SystemExit(f"{path} is damaged: give another file with --kept, or remove it.")
-        self.parts: dict[str, dict[str, dict[str, float]]] = found.get("parts", {})
+        self.parts: dict[str, dict[str, dict[str, Any]]] = found.get("parts", {})
         self.bad: list[list[str]] = found.get("bad", [])
-        self.sources: list[Any] = [source for source in found.get("sources", []) if source != git()]
 
     def write(self) -> None:
-        """Puts it on the disk, with the commits that were measured and the time."""
+        """Puts it on the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"parts": self.parts, "bad": self.bad, "sources": [*self.sources, git()], "measured": now()}
-        write_json(self.path, content)
+        write_json(self.path, {"parts": self.parts, "bad": self.bad})
+        write_text(self.path.with_suffix(".md"), f"{table(self, ROWS)}\n")
 
     def of(self, row: Row) -> Counter[str]:
         """The number of each outcome in a row."""
@@ -62,6 +61,8 @@ class Measured:
         done, last = sum(int(found.get(outcome, 0)) for outcome in OUTCOMES), time.monotonic()
         if done >= number:
             return
+        commit = f"{str(git()['commit'])[:7]}{' and changes' if git()['dirty'] else ''}, {now()[:10]}"
+        found["commits"] = [*(one for one in found.get("commits", []) if one != commit), commit]
         written = last
         for trial in row.trials(number - done, part, done):
             found[trial.outcome] = found.get(trial.outcome, 0) + 1
@@ -77,12 +78,17 @@ class Measured:
 
 
 def table(measured: Measured, rows: Sequence[Row]) -> str:
-    """The table in Markdown."""
-    lines = [f"| what is broken | trials | {' | '.join(BAD)} |", f"| :-- {'| --: ' * (len(BAD) + 1)}|"]
+    """The table in Markdown, a line for each row that has trials."""
+    names = ("row", "what is broken", "trials", *BAD, "minutes", "commit, date")
+    lines = [f"| {' | '.join(names)} |", f"| :-- | :-- {'| --: ' * (len(BAD) + 2)}| :-- |"]
     for row in rows:
-        found = measured.of(row)
-        numbers = [found.total(), *(found[outcome] for outcome in BAD)]
-        lines.append(f"| {row.what} | {' | '.join(f'{number:,}' for number in numbers)} |")
+        found, parts = measured.of(row), measured.parts.get(row.name, {}).values()
+        if not found.total():
+            continue
+        numbers = [f"{number:,}" for number in (found.total(), *(found[outcome] for outcome in BAD))]
+        minutes = f"{sum(part.get('seconds', 0.0) for part in parts) / 60:.1f}"
+        commits = "; ".join(dict.fromkeys(commit for part in parts for commit in part.get("commits", [])))
+        lines.append(f"| `{row.name}` | {row.what} | {' | '.join([*numbers, minutes, commits])} |")
     return "\n".join(lines)
 
 
