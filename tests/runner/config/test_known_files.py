@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import re
 import struct
 from collections.abc import Callable
@@ -174,3 +175,11 @@ def test_every_set_with_files_lists_what_is_known() -> None:
         for digests in spec["sha256_of"].values():
             assert digests
             assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
+
+
+@pytest.mark.data
+@pytest.mark.skipif("DATA_ROOT" not in os.environ, reason="DATA_ROOT is not set")
+def test_the_real_files_are_the_known_ones() -> None:
+    for path in sorted((*(CONF / "dataset").glob("*.yaml"), *(CONF / "tabular").glob("*.yaml"))):
+        spec = yaml.safe_load(path.read_text())
+        known_files.check_known(path.stem, spec, os.environ["DATA_ROOT"])
