@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, errors_at, locate
-from runner.config.datasets import dataset_identity, load_dataset
+from runner.config.datasets import dataset_identity, load_dataset, unknown_files
+from runner.config.known_files import verifies
 from runner.config.node import group, node
 from runner.config.sampler_node import construct_sampler
 from runner.execution.devices import device_type
@@ -52,6 +53,7 @@ class Recipe:
         seed: of its weights, of the order of the data and of the chains.
         device, dtype: where and in what precision.
         key: where the settings stand in the configuration, for messages.
+        unknown: digests of the files of its data set that are not known (`data.verify=false`).
     """
 
     target: dict[str, Any]
@@ -65,6 +67,7 @@ class Recipe:
     dtype: str
     key: str = "target.training"
     scoring: ValidationSettings | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -73,7 +76,7 @@ class Recipe:
         return {
             "schema": SCHEMA,
             "target": {key: value for key, value in self.target.items() if key != "name"},
-            "data": dataset_identity(self.dataset, self.binarisation),
+            "data": {**dataset_identity(self.dataset, self.binarisation), **self.unknown},
             "training": essential({k: value for k, value in self.training.items() if k not in unread}),
             "sampler": self.sampler,
             "seed": self.seed,
@@ -132,6 +135,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         dtype=str(config.dtype),
         key=key,
         scoring=scoring,
+        unknown=unknown_files(config, target.get("dataset")),
     )
 
 
@@ -151,7 +155,7 @@ def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
     Raises:
         UserError: if it is missing or damaged, holds less than a batch, or has no images to validate with.
     """
-    data = load_dataset(recipe.dataset, recipe.binarisation, config.data.root)
+    data = load_dataset(recipe.dataset, recipe.binarisation, config.data.root, verifies(config))
     if recipe.settings.batch > len(data.train):
         raise UserError(
             f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "

@@ -15,6 +15,7 @@ from torch import Tensor
 from metrics.metric import Context, UnsupportedMetric
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, locate
+from runner.config.known_files import verifies
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
 from runner.config.tabular import notes, target_name, with_rows
@@ -163,7 +164,9 @@ def build_target(config: DictConfig) -> Target:
     if is_learned(config):
         return blueprint(config)
     described = node(config, "target")
-    target = construct(with_rows(described, OmegaConf.select(config, "data.root")), "target")
+    target = construct(
+        with_rows(described, OmegaConf.select(config, "data.root"), verifies(config)), "target"
+    )
     if not isinstance(target, Target):
         raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
     if not isinstance(getattr(target, "space", None), Space):

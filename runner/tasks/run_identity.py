@@ -8,6 +8,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
+from runner.models.identity import unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
 
@@ -23,9 +24,11 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
     Raises:
         UserError: if a saved model or a data set that it names is not there, or the task refuses the target.
     """
+    task = task_of(config)
     return {
         "schema": SCHEMA,
-        **task_of(config).identity(config, parts_of(config)),
+        **task.identity(config, parts_of(config)),
+        **({} if task.reads_model else unknown_data(config)),
         **stream_identity(config),
         "device": device,
         "dtype": config.dtype,

@@ -12,6 +12,7 @@ from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
+from runner.config.known_files import verifies
 from runner.config.node import node
 from runner.execution.errors import UserError
 from runner.models.recipe import is_learned, recipe_of
@@ -124,7 +125,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
     else:
         recipe = recipe_of(config)
         name, binarisation = recipe.dataset, recipe.binarisation
-    data = load_dataset(name, binarisation, config.data.root)
+    data = load_dataset(name, binarisation, config.data.root, verifies(config))
     settings = image_settings(config)
     if settings.images == TRAINING and settings.samples > len(data.train):
         raise UserError(

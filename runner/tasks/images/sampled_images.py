@@ -108,7 +108,7 @@ def _identity(config: DictConfig, seed: int) -> str:
     settings = image_settings(config)
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:
-        content = {key: content[key] for key in ("schema", "target")}
+        content = {key: content[key] for key in ("schema", "target", "files") if key in content}
     return digest({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
 
 
