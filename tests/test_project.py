@@ -177,6 +177,16 @@ def test_every_dependency_is_pinned_at_a_version_that_its_bound_allows() -> None
             assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
+def test_hosted_ci_runs_each_python_that_is_promised() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    pythons = workflow["jobs"]["run"]["strategy"]["matrix"]["python"]
+    named = [
+        line.rsplit(" ", 1)[-1] for line in PYPROJECT["project"]["classifiers"] if "Python :: 3." in line
+    ]
+    assert pythons == named
+    assert PYPROJECT["project"]["requires-python"] == f">={pythons[0]}"
+
+
 def test_ci_runs_what_a_user_runs() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
