@@ -17,7 +17,7 @@ from torch import Tensor
 SEEDED_BY_A_WORD = 4096
 """Seeds below this keep the CPU streams of 32 bits that recorded tables were made with.
 
-A test lists the streams of these seeds: no two are the same. The first two that are have seeds 5,129 and 6,639.
+A test lists the streams of these seeds: no two are the same. The first pair would have seeds 5,129 and 6,639.
 """
 
 TWISTER_WORDS = slice(3, 627)
@@ -27,8 +27,8 @@ TWISTER_WORDS = slice(3, 627)
 def derive_seed(seed: int, purpose: str) -> int:
     """A 63-bit seed for one `purpose` of a run (``"chain"``, ``"start"``, ``"reference"``, ...).
 
-    torch reads all of it on a GPU and the low 32 bits on the CPU. That is enough for what a run draws once, such
-    as the first weights; `Streams` has more.
+    torch reads all of it on a GPU and the low 32 bits on the CPU. That is enough for what a run draws once,
+    such as the first weights; `Streams` has more.
     """
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
