@@ -11,6 +11,7 @@ OUTPUT ?= outputs
 ARGS ?=
 VENV ?= .venv
 INSTALL ?= yes
+PINNED ?= yes
 PYTHON ?= python3
 
 SCALES := smoke quick paper
@@ -37,6 +38,9 @@ NEEDS := $(READY)
 LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUNCHER))
 endif
 
+# The versions that the tests passed with, or with PINNED=no the newest that pyproject.toml allows.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet $(if $(filter no,$(PINNED)),,--constraint constraints.txt)
+
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.
 ifeq ($(origin PYTHON),file)
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11
@@ -59,6 +63,7 @@ help: ## list the targets and their variables
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
+	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
@@ -107,7 +112,7 @@ clean: ## remove the environment and the tools' caches; results stay
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Each stamp is written last, so that an interrupted installation is repeated.
-$(READY): pyproject.toml
+$(READY): pyproject.toml constraints.txt
 	@if ! $(BIN)/python -c 'import pip' 2>/dev/null; then \
 	  python=; \
 	  for candidate in $(CANDIDATES); do \
@@ -124,14 +129,14 @@ $(READY): pyproject.toml
 	fi
 	@echo "Installing the project and its tools into $(VENV), torch included: some minutes the first time."
 	@start=$$SECONDS; \
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' \
+	$(PIP_INSTALL) --editable '.[dev]' \
 	  && touch $@ && echo "Installed in $$((SECONDS - start)) s."
 
 # Together with dev, so that pip finds versions that suit both: Ray's launcher needs an older cloudpickle than the
 # newest joblib.
 $(VENV)/.installed-%: $(READY)
 	@echo "Installing the extra '$*'."
-	@$(BIN)/python -m pip install --quiet --editable '.[dev,$*]' && touch $@
+	@$(PIP_INSTALL) --editable '.[dev,$*]' && touch $@
 
 # A name that is no target: the nearest one is suggested where there is a Python to find it.
 .DEFAULT:

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from runner.models.model_files import save_model
 from runner.sweep.jobs import jobs_of, requested
@@ -41,7 +43,7 @@ IMPORTED_AS = {
 def make(*arguments: str, root: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs make in the project or in `root`, without the variables of a make that started these tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    for name in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "INSTALL", "PYTHON"):
+    for name in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "INSTALL", "PINNED", "PYTHON"):
         kept.pop(name, None)
     given = [f"{name}={value}" for name, value in variables.items()]
     return subprocess.run(["make", *arguments, *given], cwd=root, env=kept, capture_output=True, text=True)
@@ -70,7 +72,7 @@ def test_help_lists_every_target_experiment_and_variable() -> None:
     assert listed.returncode == 0
     experiments = {name.replace("_", "-") for name in options("experiment")}
     assert set(make_targets()) >= {"help", "test", "check", "audit", "exactness", "bench", *experiments}
-    for variable in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "PYTHON"):
+    for variable in ("SCALE", "LAUNCHER", "OUTPUT", "ARGS", "VENV", "PINNED", "PYTHON"):
         assert variable in listed.stdout
     assert make().stdout == listed.stdout
 
@@ -153,6 +155,36 @@ def test_the_table_is_drawn_also_when_runs_failed(
     if draws:
         table = said.stdout.splitlines()[1]
         assert table == f"-m runner.table pt_table1 scale=quick output_root={tmp_path} task.steps=100"
+
+
+def test_make_installs_the_pinned_versions_unless_asked_not_to(tmp_path: Path) -> None:
+    given = {"VENV": str(tmp_path), "PYTHON": "python3"}
+    assert (
+        "pip install --quiet --constraint constraints.txt --editable '.[dev]'"
+        in make("-n", "test", **given).stdout
+    )
+    assert "pip install --quiet  --editable '.[dev]'" in make("-n", "test", PINNED="no", **given).stdout
+
+
+def test_every_dependency_is_pinned_at_a_version_that_its_bound_allows() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert list(pins) == sorted(pins)
+    project = PYPROJECT["project"]
+    extras = (item for extra in project["optional-dependencies"].values() for item in extra)
+    for requirement in map(Requirement, [*project["dependencies"], *extras]):
+        if requirement.name != project["name"]:
+            assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_hosted_ci_runs_each_python_that_is_promised() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    pythons = workflow["jobs"]["run"]["strategy"]["matrix"]["python"]
+    named = [
+        line.rsplit(" ", 1)[-1] for line in PYPROJECT["project"]["classifiers"] if "Python :: 3." in line
+    ]
+    assert pythons == named
+    assert PYPROJECT["project"]["requires-python"] == f">={pythons[0]}"
 
 
 def test_ci_runs_what_a_user_runs() -> None:

@@ -11,6 +11,7 @@ from runner.execution.errors import UserError
 from runner.models.identity import unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
+from targets.randomness import SEEDED_BY_A_WORD
 
 SHARED, INDEPENDENT = "shared", "independent"
 
@@ -54,6 +55,10 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
-    """The id of the run of each seed."""
+    """The id of the run of each seed; a large one says that its streams are not those of earlier versions."""
     content = run_identity(config, device)
-    return {seed: digest({**content, "seed": seed}) for seed in seeds}
+    large = {"stream_state": "hash"}
+    return {
+        seed: digest({**content, "seed": seed, **(large if seed >= SEEDED_BY_A_WORD else {})})
+        for seed in seeds
+    }

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from targets.randomness import Generator, Streams, derive_seed, normal, uniform
+from targets.randomness import SEEDED_BY_A_WORD, Generator, Streams, derive_seed, normal, uniform
 
 SEEDS = [3, 0, 11]
 LIKE = torch.empty(0, dtype=torch.float64)
@@ -98,3 +100,39 @@ def test_derived_seeds_never_change() -> None:
 def test_a_batch_with_another_number_of_seeds_is_refused() -> None:
     with pytest.raises(ValueError, match=r"the batch \(2, 5\) has 2 seeds, the streams 3"):
         uniform(Streams(SEEDS, "chain"), (2, 5), like=LIKE)
+
+
+PURPOSES = ["chain", "start", "weights", "order/0", "training chains", "training start", "training order 0"]
+PURPOSES += ["training images", "replay buffer", "ais/forward", "ais/reverse", "bootstrap", "tuning"]
+PURPOSES += ["ground truth", "ground truth/images", "ground truth/permutations"]
+
+
+def test_the_streams_of_small_seeds_are_all_different() -> None:
+    words = {derive_seed(seed, purpose) % 2**32 for seed in range(SEEDED_BY_A_WORD) for purpose in PURPOSES}
+    assert len(words) == SEEDED_BY_A_WORD * len(PURPOSES)
+
+
+def test_streams_differ_where_the_low_words_of_their_hashes_agree() -> None:
+    """Two seeds, found by trying, whose 63-bit numbers for "chain" end in the same 32 bits."""
+    one, other = 23_083, 121_785
+    assert (derive_seed(one, "chain") - derive_seed(other, "chain")) % 2**32 == 0
+    drawn = uniform(Streams([one, other], "chain"), (2, 4), like=LIKE)
+    assert not torch.equal(drawn[0], drawn[1])
+
+
+def test_a_small_seed_draws_what_torch_draws_from_the_derived_seed() -> None:
+    """Recorded runs can be repeated only as long as this stays."""
+    alone = torch.Generator().manual_seed(derive_seed(SEEDED_BY_A_WORD - 1, "chain"))
+    drawn = uniform(Streams([SEEDED_BY_A_WORD - 1], "chain"), (1, 1000), like=LIKE)
+    assert torch.equal(drawn[0], uniform(alone, (1000,), like=LIKE))
+
+
+def test_a_large_seed_draws_what_the_mersenne_twister_draws_from_a_hash_as_its_state() -> None:
+    """NumPy's twister is the reference; float32 takes the low 24 bits of each of its words."""
+    twister = np.random.MT19937()
+    words = np.frombuffer(hashlib.shake_256(b"4096/chain").digest(4 * 624), "<u4")
+    twister.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 624}}
+    expected = (twister.random_raw(2000) % 2**24) / 2**24
+    assert SEEDED_BY_A_WORD == 4096
+    drawn = uniform(Streams([4096], "chain"), (1, 2000), like=torch.empty(0))
+    assert torch.equal(drawn[0].double(), torch.from_numpy(expected))

@@ -61,10 +61,15 @@ BLOCK_GIBBS_UNREAD = ("sampler", "repeats")
 
 
 def annealing_identity(task: dict[str, Any], model: type[Target]) -> dict[str, Any]:
-    """The node of a task that anneals, without what it does not read for models of this class."""
+    """The node of a task that anneals, without what it does not read for models of this class.
+
+    Where there are repeats, it says that their streams are not those of earlier versions.
+    """
     ais = task.get("ais")
-    if not getattr(model, "block_gibbs", False) or not isinstance(ais, dict):
+    if not isinstance(ais, dict):
         return task
+    if not getattr(model, "block_gibbs", False):
+        return {**task, "ais": {**ais, "stream_state": "hash"}}
     return {**task, "ais": {key: value for key, value in ais.items() if key not in BLOCK_GIBBS_UNREAD}}
 
 

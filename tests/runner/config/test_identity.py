@@ -11,7 +11,7 @@ from runner.models.identity import tuning_id
 from runner.models.model_files import save_model
 from runner.store.digest import canonical, digest
 from runner.sweep.jobs import seeds_of
-from runner.tasks.run_identity import run_ids
+from runner.tasks.run_identity import run_identity, run_ids
 from targets.models.rbm import RBM
 from targets.models.resnet_ebm import ResNetEBM
 
@@ -72,6 +72,13 @@ def test_what_can_change_a_number_changes_the_id(override: str) -> None:
 
 def test_the_device_type_is_part_of_a_run() -> None:
     assert ids(device="cuda") != ids(device="cpu")
+
+
+def test_an_id_changed_with_the_streams_of_large_seeds_and_no_other() -> None:
+    plain = run_identity(compose(["seed=0"]), "cpu")
+    found = ids("seed=[4095,4096]")
+    assert found[4095] == digest({**plain, "seed": 4095})
+    assert found[4096] != digest({**plain, "seed": 4096})
 
 
 def test_falsy_values_count() -> None:

@@ -200,13 +200,24 @@ def test_a_closed_port_is_not_reachable() -> None:
     assert not reachable("not a url")
 
 
-def test_no_floor_imports_wandb_unless_asked() -> None:
-    code = "import sys, runner.__main__, runner.table, runner.wandb_sync; print('wandb' in sys.modules)"
+def test_wandb_is_not_imported_unless_asked(tmp_path: Path) -> None:
+    """A run is finished, looked at and verified in a process that could not import W&B."""
+    code = """if True:
+        import sys
+        sys.modules["wandb"] = None
+        import runner.audit, runner.bench, runner.exactness, runner.table, runner.wandb_sync
+        from runner import __main__, status, verify
+        root, *words = sys.argv[1:]
+        for main, given in [(__main__.main, words), (status.main, ["pt_table5"]), (verify.main, [])]:
+            assert main([*given, root]) == 0, main
+        assert sys.modules["wandb"] is None
+    """
+    words = ["scale=smoke", "target.components=2", "sampler=gibbs", "task.chains=4", "task.steps=20"]
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
-    )
-    assert run.stdout.strip() == "False"
+    command = [sys.executable, "-c", code, f"output_root={tmp_path}", *words]
+    said = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert said.returncode == 0, said.stderr
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 1
 
 
 SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
