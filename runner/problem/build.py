@@ -12,9 +12,9 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
-from metrics.metric import Context, UnsupportedMetric
+from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.suite import MetricSuite
-from runner.config.construct import check_arguments, construct, locate
+from runner.config.construct import check_arguments, construct, located
 from runner.config.node import node
 from runner.config.sampler_node import construct_sampler
 from runner.config.tabular import notes, target_name, with_rows
@@ -163,9 +163,8 @@ def build_target(config: DictConfig) -> Target:
     if is_learned(config):
         return blueprint(config)
     described = node(config, "target")
-    target = construct(with_rows(described, OmegaConf.select(config, "data.root")), "target")
-    if not isinstance(target, Target):
-        raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
+    with_data = with_rows(described, OmegaConf.select(config, "data.root"))
+    target: Target = construct(with_data, "target", (Target,))
     if not isinstance(getattr(target, "space", None), Space):
         raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
     return target
@@ -190,7 +189,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     key = f"metric.{name}"
     if not isinstance(options, dict):
         raise UserError(f"{key} must be a group of keys with a _target_, {options!r} was given.")
-    cls = locate(options.get("_target_"), f"{key}._target_")
+    cls = located(options, key, (Metric,))
     given = {argument: value for argument, value in options.items() if argument not in ("_target_", "name")}
     check_arguments(cls, given, key, str(options["_target_"]), 1)
     try:
