@@ -107,8 +107,10 @@ class Names:
             known = flattened(config)
             for override in keys:
                 key, value = override.key_or_group, None if override.is_delete() else override.value()
-                is_group = isinstance(value, Mapping) and any(name.startswith(f"{key}.") for name in known)
-                for each in (key, *(flattened(value, f"{key}.") if is_group else ())):
+                inside = flattened(value, f"{key}.") if isinstance(value, dict) else []
+                if not any(name.startswith(f"{key}.") for name in known):
+                    inside = []  # of a plain value, which is replaced as a whole
+                for each in (key, *inside):
                     self._check_key(each, override, config)
 
     def _is_group(self, override: Override) -> bool:

@@ -29,6 +29,9 @@ from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
 
+MOST_THREADS = 1024
+"""CPU threads at most; some thousands end the process without a word."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -106,11 +109,11 @@ def threads(config: DictConfig) -> int:
     """CPU threads of a run.
 
     Raises:
-        UserError: unless it is a whole number of at least 1.
+        UserError: unless it is a whole number from 1 to `MOST_THREADS`.
     """
     given: Any = config.threads
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        raise UserError(f"threads must be a whole number of at least 1, {given!r} was given.")
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_THREADS:
+        raise UserError(f"threads must be a whole number from 1 to {MOST_THREADS}, {given!r} was given.")
     return given
 
 
