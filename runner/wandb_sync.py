@@ -51,7 +51,7 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     given = [f"logger.{one}" if one.split("=", 1)[0] in SETTINGS else one for one in overrides]
     jobs = experiment_jobs(experiment, ["logger=wandb", *given])
     config = jobs[0].config
-    logger: WandbLogger = construct(node(config, "logger"), "logger")
+    logger: WandbLogger = construct(node(config, "logger"), "logger", (WandbLogger,))
     store = Store(config.output_root)
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]

@@ -12,8 +12,11 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.signals import Interrupted
+
+UNFORESEEN = "The command met something that no check had foreseen"
+"""How the sentence begins about an error that is nobody's but ours."""
 
 
 def reported(command: Callable[[], int]) -> int:
@@ -31,6 +34,12 @@ def reported(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except Exception as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        said = shortened(f"{type(error).__name__}: {one_sentence(error)}")
+        print(f"error: {UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where.", file=sys.stderr)
+        return 2
 
 
 class OneSentenceParser(argparse.ArgumentParser):

@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import check_arguments, construct, errors_at, locate
+from runner.config.construct import check_arguments, construct, errors_at, located
 from runner.config.datasets import dataset_identity, load_dataset, unknown_files
 from runner.config.known_files import verifies
 from runner.config.node import group, node
@@ -175,10 +175,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     Raises:
         UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
-    path = recipe.target.get("_target_")
-    cls = locate(path, "target._target_")
-    if not isinstance(cls, type) or not issubclass(cls, Target):
-        raise UserError(f"target._target_={path} cannot be learned: it is no targets.target.Target.")
+    cls = located(recipe.target, "target", (Target,))
     own = architecture(architecture_name(cls), "target._target_")
     arguments = {
         **own.of_data(data),
@@ -187,7 +184,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
         "mean": data.mean(),
         "seed": recipe.seed,
     }
-    target: Target = construct(arguments, "target")
+    target: Target = construct(arguments, "target", (Target,))
     remember_arguments(target, arguments)
     own.arguments(target)  # refuses what could not be saved
     return target

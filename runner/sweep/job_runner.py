@@ -12,6 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runner.config.compose import searched
+from runner.config.form import check_form
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.devices import device_type
@@ -44,6 +45,7 @@ def job(config: DictConfig) -> Outcome:
         signals.listen()
     # Hydra composes a worker's configuration without us.
     config = folded(config)
+    check_form(config)
     ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
         only = Job(tuple(hydra.overrides.task), "", {}, config, ids)

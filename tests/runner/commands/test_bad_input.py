@@ -124,7 +124,7 @@ NUMBERS = [
     ("task.chains", f"{WHOLE} 1", "0"),
     ("task.record", f"{WHOLE} 0", "-1"),
     ("task.burn_in", f"{WHOLE} 0", "-1 2.5"),
-    ("threads", f"{WHOLE} 1", "0"),
+    ("threads", "a whole number from 1 to 1024", "0 1025"),
     ("checkpoint.seconds", "a number of at least 0", "-1 nan"),
     ("checkpoint.steps", "null or a whole number from 1", "0"),
     ("sampler.step_size", "a positive number or 'auto'", "0 -0.5 nan 'big'"),

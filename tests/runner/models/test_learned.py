@@ -495,5 +495,7 @@ def test_a_model_of_other_images_under_the_same_name_is_refused() -> None:
 def test_a_class_that_is_no_target_cannot_be_learned() -> None:
     plain = recipe()
     other = replace(plain, target={**plain.target, "_target_": "torch.nn.Identity"})
-    with pytest.raises(UserError, match=r"target\._target_=torch\.nn\.Identity cannot be learned"):
+    with pytest.raises(
+        UserError, match=r"target\._target_=torch\.nn\.Identity is no targets\.target\.Target"
+    ):
         untrained(other, datasets.load_dataset("digits", None, None))
