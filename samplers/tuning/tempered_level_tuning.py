@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, count, one_of, wanted_acceptance
+from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.ladder import check_ladder
@@ -26,6 +26,7 @@ from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
 from samplers.tuning.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
+from targets.checks import one_of, whole_number
 from targets.randomness import Generator
 from targets.spaces import Real
 from targets.target import Target
@@ -82,7 +83,7 @@ class LevelSettings(Settings):
         check_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
-            limit=count("max_levels", self.max_levels, 2),
+            limit=whole_number("max_levels", self.max_levels, 2),
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
         )

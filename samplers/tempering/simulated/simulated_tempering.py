@@ -9,11 +9,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, positive
+from samplers.hyperparameters import positive
 from samplers.kernel import Info, Kernel, State, choose
 from samplers.kernel_family import family_of, takes_step_size
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath
+from targets.checks import is_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Real
 from targets.target import Target
