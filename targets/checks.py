@@ -60,7 +60,7 @@ def one_of(
     for option in options:
         if type(value) is type(option) and value == option:
             return option
-    names = [option for option in options if isinstance(option, str)]
+    names = [str(option) for option in options if isinstance(option, str)]
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise error(f"{key} must be one of {', '.join(map(str, options))}, {value!r} was given{hint}")

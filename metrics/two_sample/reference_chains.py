@@ -65,13 +65,7 @@ class ReferenceChains:
     """
 
     def __init__(
-        self,
-        rbm: RBM,
-        data: Tensor,
-        steps: int = 10_000,
-        chains: int = 500,
-        keeps: int = 10,
-        seed: int = 0,
+        self, rbm: RBM, data: Tensor, steps: int = 10_000, chains: int = 500, keeps: int = 10, seed: int = 0
     ) -> None:
         self.steps, self.chains = whole_number("steps", steps, 2), whole_number("chains", chains, 2)
         self.keeps, self.seed = whole_number("keeps", keeps), seed

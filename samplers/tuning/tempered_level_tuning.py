@@ -12,14 +12,13 @@ from torch import Tensor
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import takes_step_size
+from samplers.kernel_family import ladder_step_sizes, takes_step_size
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
     SimulatedTempering,
     check_log_partition,
     check_rate,
-    level_step_sizes,
 )
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
@@ -79,7 +78,7 @@ class LevelSettings(Settings):
         if isinstance(step_size, str) and takes_step_size(type(self.base)):
             one_of("step_size", step_size, (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,))
         else:
-            self.step_sizes = level_step_sizes(step_size, self.base, levels)
+            self.step_sizes = ladder_step_sizes(self.base, step_size, levels)
         check_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
