@@ -23,6 +23,7 @@ from runner.execution.locks import Lock, is_abandoned, is_held
 from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
 from runner.store.folder_digests import FILES, changed
+from targets.checks import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,16 +208,12 @@ def _is_finished(summary: Mapping[str, Any]) -> bool:
     return (
         summary.get("status") == "done"
         and isinstance(metrics, dict)
-        and all(value is None or _is_number(value) for value in metrics.values())
-        and all(_is_number(summary.get(key)) for key in ("seconds", "steps"))
-        and _is_number(summary.get("wall_seconds", 0))
+        and all(value is None or is_number(value) for value in metrics.values())
+        and all(is_number(summary.get(key)) for key in ("seconds", "steps"))
+        and is_number(summary.get("wall_seconds", 0))
         and isinstance(summary.get("notes", []), list)
         and isinstance(summary.get("tuning"), dict | None)
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def old_runs(output_root: str | Path) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, positive
+from samplers.hyperparameters import positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
+from targets.checks import is_number
 from targets.spaces import discrete_space
 from targets.target import Target
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from samplers.hyperparameters import positive, within
+from samplers.hyperparameters import positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
+from targets.checks import within
 from targets.spaces import discrete_space
 from targets.target import Target
 

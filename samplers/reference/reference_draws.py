@@ -31,15 +31,12 @@ class ExactDraws(Kernel):
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         _exactly_sampled(target)
-        if not bool((torch.as_tensor(beta) == 1).all()):
-            raise ValueError(
-                "exact_draws draws from the target at beta 1 only, other inverse temperatures were given"
-            )
+        check_untempered("exact_draws", beta)
         return evaluate(target, theta, gradient=False)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta = _exactly_sampled(target).sample(state.log_prob.shape, generator).to(state.theta)
-        return _arrive(target, state, theta)
+        return arrive(target, state, theta)
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the target's own probability.
@@ -64,7 +61,7 @@ class UniformDraws(Kernel):
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         space = discrete_space("uniform_draws", target.space)
-        return _arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
+        return arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the same for all states."""
@@ -72,7 +69,16 @@ class UniformDraws(Kernel):
         return torch.full_like(source.log_prob, -space.d * math.log(space.levels))
 
 
-def _arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
+def check_untempered(name: str, beta: Tensor) -> None:
+    """Raises ValueError unless `beta` is 1 everywhere, for a kernel called `name`."""
+    if not bool((torch.as_tensor(beta) == 1).all()):
+        raise ValueError(
+            f"{name} draws from the target at beta 1 only, other inverse temperatures were given"
+        )
+
+
+def arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
+    """The chains of `state` at `theta`, whatever was there before, and the step's `Info`."""
     after = evaluate(target, theta, gradient=False)
     jump = jump_length(target.space, state.theta, theta)
     return after, Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)

@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.choice import choose
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.swaps.swap_round import Swaps

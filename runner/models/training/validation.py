@@ -15,8 +15,8 @@ from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_annealing_kernel, check_transition
 from metrics.likelihood.target_log_partition import mean_log_prob
 from samplers.discrete.dmala import DMALA
-from samplers.hyperparameters import count
 from samplers.kernel import Kernel
+from targets.checks import whole_number
 from targets.randomness import Streams
 from targets.reference_distribution import reference_distribution
 from targets.target import Target
@@ -48,7 +48,7 @@ class ValidationSettings:
 
     def __post_init__(self) -> None:
         schedule(self.temperatures, self.schedule, FEWEST_STEPS)
-        count("chains", self.chains, 2)
+        whole_number("chains", self.chains, 2)
         check_annealing_kernel(self.sampler)
 
 

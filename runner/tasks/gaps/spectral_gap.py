@@ -21,7 +21,8 @@ from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
 from runner.tasks.task import Parts, PerSeedTask, span
-from samplers.hyperparameters import one_of, positive
+from samplers.hyperparameters import positive
+from targets.checks import one_of
 
 KERNEL = "kernel"
 METHODS = (KERNEL, *DIFFUSIONS, *THEORY)

@@ -20,7 +20,7 @@ from runner.models.trained_model import load_named
 from runner.problem.problems import Problems
 from runner.tasks.sample_task import step_seconds
 from runner.tasks.task import PerSeedTask, alternatives, span
-from samplers.hyperparameters import count, one_of
+from targets.checks import one_of, whole_number
 from targets.datasets.dataset import Dataset
 
 SAMPLER, TRAINING = "sampler", "training"
@@ -68,10 +68,10 @@ def image_settings(config: DictConfig) -> ImageSettings:
     with errors_at("task", task):
         return ImageSettings(
             images=one_of("images", task.get("images"), (SAMPLER, TRAINING)),
-            samples=count("samples", task.get("samples"), 2),
-            chains=count("chains", task.get("chains")),
-            thinning=count("thinning", task.get("thinning")),
-            burn_in=count("burn_in", task.get("burn_in"), 0),
+            samples=whole_number("samples", task.get("samples"), 2),
+            chains=whole_number("chains", task.get("chains")),
+            thinning=whole_number("thinning", task.get("thinning")),
+            burn_in=whole_number("burn_in", task.get("burn_in"), 0),
             start=str(task.get("start")),
         )
 

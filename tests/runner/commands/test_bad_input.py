@@ -82,7 +82,7 @@ VALUES = [
     ("sampler=pt_dmala sampler.swap.pairing=odd", "sampler.swap.pairing must be"),
     ("sampler=pt_dmala sampler.swap.intensity=2", "sampler.swap.intensity must be"),
     ("target=mog target.components=7", "target.components must be one of 2, 4, 6, 8, 10, 12, 14, 16, 7 was"),
-    ("target=mog target.energy=papr", "target.energy must be one of paper, log, released, 'papr' was given"),
+    ("target=mog target.energy=papr", "target.energy must be one of log, paper, released, 'papr' was given"),
     ("metric=emc", "metric: emc needs a target with known modes"),
     ("metric=swap_rate", "metric: swap_rate needs a kernel with replicas"),
     ("target._target_=nopackage.Mine", "there is no module 'nopackage' here"),

@@ -119,7 +119,8 @@ def test_a_number_is_refused(lines: str, key: str, allowed: str, values: str) ->
 FILES = {
     "edge-weight type": (
         f"{HEAD}EDGE_WEIGHT_TYPE: SPECIAL\n{POINTS}",
-        "'own.tsp': EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, SPECIAL was given.",
+        "'own.tsp': EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, "
+        "'SPECIAL' was given.",
     ),
     "missing section": (
         f"{HEAD}EDGE_WEIGHT_TYPE: EUC_2D\nEOF\n",

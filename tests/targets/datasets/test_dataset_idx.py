@@ -154,7 +154,7 @@ def test_wrong_counts_shape_mean_or_arguments_are_refused(tmp_path: Path) -> Non
         (
             right,
             {"torchvision": "CIFAR10"},
-            "torchvision must be one of MNIST, KMNIST, EMNIST, FashionMNIST, 'CIFAR10' was given",
+            "torchvision must be one of EMNIST, FashionMNIST, KMNIST, MNIST, 'CIFAR10' was given",
         ),
         (right, {"validation": -1}, "validation must be a whole number of at least 0, -1 was given"),
     ]

@@ -274,4 +274,5 @@ def test_bad_arguments_are_refused(family: str) -> None:
         assert said == f"components must be one of 2, 4, 6, 8, 10, 12, 14, 16, {components!r} was given"
     for energy in ("Paper", "", "density", None, 3):
         said = error_message(ValueError, FAMILIES[family], 8, energy)
-        assert said == f"energy must be one of paper, log, released, {energy!r} was given"
+        near = "; did you mean 'paper'?" if energy == "Paper" else ""
+        assert said == f"energy must be one of log, paper, released, {energy!r} was given{near}"

@@ -124,8 +124,8 @@ NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (coordinates("XRAY1"), "EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, XRAY1"),
-        ("NODE_COORD_SECTION\n1 2 3\n", "EXPLICIT, GEO, nothing was given"),
+        (coordinates("XRAY1"), "EDGE_WEIGHT_TYPE must be one of ATT, CEIL_2D, EUC_2D, EXPLICIT, GEO, 'XRAY"),
+        ("NODE_COORD_SECTION\n1 2 3\n", "EXPLICIT, GEO, 'nothing' was given"),
         ("EDGE_WEIGHT_TYPE: EUC_2D\nEOF\n", "has no NODE_COORD_SECTION, which EUC_2D needs"),
         (f"{EXPLICIT} UPPER_ROW\n", "has no EDGE_WEIGHT_SECTION, which EXPLICIT needs"),
         (
