@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -36,8 +36,12 @@ def run_one(request: Request) -> int:
     return 1 if outcome.failures else 0
 
 
-def run_sweep(request: Request) -> int:
-    """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
+def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> int:
+    """Launches all jobs of `request` that are not done; prints what failed; the exit status.
+
+    Args:
+        show: prints the numbers of the runs in these folders.
+    """
     jobs = jobs_of(request)
     problems = preflight(jobs)
     outcome = Outcome()
@@ -50,6 +54,7 @@ def run_sweep(request: Request) -> int:
     if pending:
         for returned in _launch(request, pending, problems):
             outcome.add(returned)
+    show([folder for each in jobs for folder in _folders(each)])
     if outcome.failures:
         print(digest(outcome.failures), file=sys.stderr)
     print(outcome.sentence())
