@@ -1,6 +1,7 @@
-"""Renders an experiment's table and figures from the runs that are done.
+"""Renders the table and figures of an experiment, or of any selection of runs, from the runs that are done.
 
 ``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record]``
+``python -m runner.table runs [target=mog sampler=dmala,acs ...] [--sort METRIC] [--all]``
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from runner.execution.errors import UserError, unknown
 from runner.report.table_shape import TableShape, table_shape
 
 RECORD = Path("outputs") / "record"
+
+RUNS = "runs"
+"""In the place of an experiment's name: any runs, chosen by conditions."""
+
+ROOT = "output_root="
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,34 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     return Rendered(folder, results.done == results.expected)
 
 
+def render_runs(conditions: Sequence[str], *, sort: str | None = None, everything: bool = False) -> Path:
+    """Prints and writes the table of the runs that fit `conditions`; ``output_root=DIR`` says where they are.
+
+    Returns:
+        The folder of the table's files.
+
+    Raises:
+        UserError: for a condition that cannot be read or that no run fits.
+    """
+    from runner.report.selection.conditions import chosen_by
+    from runner.report.selection.stored_runs import stored_runs
+    from runner.report.selection_table import show_runs, write_runs
+
+    places = [line.removeprefix(ROOT) for line in conditions if line.startswith(ROOT)]
+    root = Path(places[-1] if places else "outputs")
+    own = [line for line in conditions if not line.startswith(ROOT)]
+    stored = stored_runs(root)
+    if not stored:
+        raise UserError(f"There are no runs under output_root={root}.")
+    runs = chosen_by(own, stored)
+    if not runs:
+        raise UserError(f"None of the {len(stored)} runs under {root} fits {' '.join(own)}.")
+    grid, summary = show_runs(runs, " ".join(own) or "All runs", sort=sort, everything=everything)
+    folder = write_runs(runs, grid, summary, own, root)
+    print(f"Written to {folder}")
+    return folder
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
     return reported(lambda: _main(arguments))
@@ -112,7 +146,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
+    parser.add_argument("--sort", metavar="METRIC", help="of runs: this metric first, the best line on top")
+    parser.add_argument("--all", action="store_true", help="of runs: every metric, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
+    if experiment == RUNS:
+        render_runs(overrides, sort=given.sort, everything=given.all)
+        return 0
+    if given.sort or given.all:
+        raise UserError(f"--sort and --all are for runs, not for the experiment {experiment}.")
     render(experiment, overrides, keep=given.record)
     return 0
 

@@ -83,7 +83,7 @@ def start_runs(
     config: DictConfig, device: str, folders: dict[int, RunFolder], logger: Logger
 ) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside."""
-    shared = {key: resolved(config, key) for key in WRITTEN}
+    shared = written(config)
     manifests = {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
@@ -100,18 +100,17 @@ def finish_run(
     folder: RunFolder,
     manifest: dict[str, Any],
     logger: Logger,
-    *,
-    tuning: dict[str, Any] | None = None,
-    sources: Sequence[dict[str, Any]] = (),
+    about: dict[str, Any],
 ) -> None:
     """Writes rows, summary and further files of one run.
 
     Args:
-        sources: the source code that computed it: more than one where it changed during an interruption.
+        about: what the summary says besides the result: its `settings`, its `tuning`, and the `sources` that
+            computed it, more than one where the source code changed during an interruption.
     """
     rows = rows_of(result, folder.run_id, config.experiment or "")
-    summary = summary_of(result, folder.run_id) | {"tuning": tuning, "sources": list(sources)}
-    summary["notes"] += mixture(sources)
+    summary = summary_of(result, folder.run_id) | about
+    summary["notes"] += mixture(about["sources"])
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         logger.log(folder.run_id, record.step, _values(record))
@@ -148,6 +147,11 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
         "axes": list(result.axes),
         "notes": list(result.notes),
     }
+
+
+def written(config: DictConfig) -> dict[str, Any]:
+    """The part of a configuration that is written with its runs, in plain values."""
+    return {key: resolved(config, key) for key in WRITTEN}
 
 
 def resolved(config: DictConfig, key: str) -> Any:

@@ -13,6 +13,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import searched
 from runner.config.form import check_form
+from runner.config.run_settings import changed_settings
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.devices import device_type
@@ -22,7 +23,7 @@ from runner.execution.resumable import sources_of
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.problem.build import threads
 from runner.problem.problems import Problems
-from runner.store.run_files import finish_run, start_runs
+from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, seeds_of
@@ -130,15 +131,14 @@ class _Computation:
         logger = logger_of(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
         manifests = start_runs(self.config, device_type(self.config.device), wanted, logger)
+        settings = changed_settings(written(self.config), searched(self.overrides))
         with closing(runs.compute(batch)) as results:
             for result in results:
                 if (folder := wanted.get(result.seed)) is not None:
                     folder.lock.require()
-                    manifest = manifests[result.seed]
                     sources = sources_of(batch.checkpoint)
-                    finish_run(
-                        self.config, result, folder, manifest, logger, tuning=runs.tuning, sources=sources
-                    )
+                    about = {"settings": settings, "tuning": runs.tuning, "sources": sources}
+                    finish_run(self.config, result, folder, manifests[result.seed], logger, about)
         batch.checkpoint.unlink(missing_ok=True)
         for seed, folder in wanted.items():
             del self.left[seed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
 from runner.problem.problems import Problems
+from runner.store.run_store import RunFolder
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
@@ -39,8 +40,12 @@ def run_one(request: Request) -> int:
     return ended([only], outcome)
 
 
-def run_sweep(request: Request) -> int:
-    """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
+def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> int:
+    """Launches all jobs of `request` that are not done; prints what failed; the exit status.
+
+    Args:
+        show: prints the numbers of the runs in these folders.
+    """
     jobs = jobs_of(request)
     problems = preflight(jobs)
     outcome = Outcome()
@@ -54,6 +59,7 @@ def run_sweep(request: Request) -> int:
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
+    show([folder for each in jobs for folder in folders_of(each)])
     status = ended(jobs, outcome)
     print(outcome.sentence())
     signals.obey()

@@ -92,7 +92,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
     (PT, DMALA(1.0), {"step_size": "big"}, "positive"),
     (PT, DMALA(1.0), {"acceptance": 1.0}, "^acceptance must be"),
     (PT, DMALA(1.0), {"replicas_formula": "v3"}, "^replicas_formula must be one of .* v1, v2, 'v3'"),
-    *((PT, Gibbs(), settings | {"step_size": size}, "^step_size must be null around Gibbs, which takes its own")
+    *((PT, Gibbs(), settings | {"step_size": size}, "^step_size must be null around Gibbs, which takes")
       for settings in ({}, PAIR) for size in ("auto", 1.0)),
     (PT, tunable(AB), PAIR | {"step_size": 2.0}, "^balancing must be a number .* inside a ladder"),
     (PT, tunable(ACS, steps=9), PAIR, "^kernel must be given with its step_size, 'auto' was given$"),
