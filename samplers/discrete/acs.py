@@ -14,7 +14,7 @@ from samplers.kernel import Info, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
 from targets.randomness import Generator
-from targets.spaces import Space, discrete_space
+from targets.spaces import Space, level_space
 from targets.target import Target
 
 FLOOR_BALANCING = 0.5
@@ -62,7 +62,7 @@ class ACS(MetropolisHastings):
         )
 
     def check(self, target: Target) -> None:
-        discrete_space("acs", target.space)
+        level_space("acs", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         position = torch.zeros((), dtype=torch.int64, device=theta.device)

@@ -47,6 +47,8 @@ CAUGHT_BY = {
     "missing reverse term": "invariance",
     "stale cached gradient": "cache",
     "reused uniform": "sampled rows",
+    "proposal drawn as no formula says": "sampled rows",
+    "step without beta": "sampled rows",
 }
 
 

@@ -77,6 +77,25 @@ class ReusedUniform(MetropolisHastings):
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
 
+class LopsidedProposal(LangevinProposal):
+    """Draws more ones than its `log_prob` says: a bit that it would clear stays with probability 1/2."""
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        theta, _ = super().propose(space, state, beta, generator)
+        kept = uniform(generator, theta.shape[:-1], theta.shape[-1:], like=theta) < 0.5
+        theta = torch.where((theta < state.theta) & kept, state.theta, theta)
+        return theta, self.log_prob(space, state, theta, beta)
+
+
+class StepWithoutBeta(MetropolisHastings):
+    """Forgets beta where it steps, and nowhere else."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        return super().step(target, state, torch.ones_like(beta), generator)
+
+
 class ReversedSwapSign(SwapRule):
     """The Metropolis rule with the energies the wrong way round, claiming to be exact (row 2)."""
 
@@ -95,6 +114,8 @@ KERNEL_MUTANTS: dict[str, Callable[[], Kernel]] = {
     "missing reverse term": lambda: MissingReverse(_proposal()),
     "stale cached gradient": lambda: StaleGradient(_proposal()),
     "reused uniform": lambda: ReusedUniform(_proposal()),
+    "proposal drawn as no formula says": lambda: MetropolisHastings(LopsidedProposal(_proposal().step_size)),
+    "step without beta": lambda: StepWithoutBeta(_proposal()),
 }
 
 
