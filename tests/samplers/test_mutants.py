@@ -47,7 +47,7 @@ CAUGHT_BY = {
     "missing reverse term": "invariance",
     "stale cached gradient": "cache",
     "reused uniform": "sampled rows",
-    "proposal drawn as no formula says": "sampled rows",
+    "lopsided proposal": "sampled rows",
     "step without beta": "sampled rows",
 }
 
