@@ -228,3 +228,14 @@ def test_a_long_message_is_cut() -> None:
     said = crash(RuntimeError("x" * 1_000))
     assert said.startswith("RuntimeError: xxx")
     assert len(said) == LONGEST + len("...")
+
+
+@pytest.mark.slow
+def test_every_sampler_of_the_suite_is_what_it_claims_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole page, with a tenth of the draws: false alarm 2e-4, as the page says."""
+    assert main([f"output_root={tmp_path}"], 10_000) == 0
+    said = capsys.readouterr().out
+    assert "Crashed" not in said
+    assert "NOT EXACT" not in said
