@@ -6,6 +6,8 @@ known by a `NotEnumerableError`. Any other error, in whatever it computes, is a 
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from runner.execution.errors import one_sentence
@@ -37,7 +39,9 @@ def kernel_for(sampler: Kernel | Tunable, target: Target) -> Kernel:
 
 
 def crash(error: Exception) -> str:
-    """The type of an error and the first line of its message."""
+    """The type of an error and the first line of its message; raises it with HYDRA_FULL_ERROR=1."""
+    if os.environ.get("HYDRA_FULL_ERROR") == "1":
+        raise error
     lines = str(error).strip().splitlines()
     said = ": ".join([type(error).__name__, *lines[:1]])
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."

@@ -224,6 +224,14 @@ def test_a_crash_everywhere_is_a_crash_and_a_false_claim_comes_first(command: Co
     assert command("FalseAndClumsy", "sampler.step_size=1.0")[0] == 1
 
 
+def test_the_traceback_of_a_crash_is_there_for_the_asking(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(IndexError):
+        command("Broken", "target=bernoulli4")
+
+
 def test_a_long_message_is_cut() -> None:
     said = crash(RuntimeError("x" * 1_000))
     assert said.startswith("RuntimeError: xxx")
