@@ -72,6 +72,10 @@ class Info:
     aux: Mapping[str, Tensor] = field(default_factory=dict)
 
 
+class NotEnumerableError(ValueError):
+    """The transitions of a kernel on a target cannot be listed; the message says why in one sentence."""
+
+
 @runtime_checkable
 class Movable(Protocol):
     """Anything with hyperparameters that can be brought to a dtype and device."""

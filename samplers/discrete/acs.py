@@ -15,7 +15,7 @@ from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
 from targets.checks import is_number, whole_number, within
 from targets.randomness import Generator
-from targets.spaces import Space, discrete_space
+from targets.spaces import Space, level_space
 from targets.target import Target
 
 FLOOR_BALANCING = 0.5
@@ -63,7 +63,7 @@ class ACS(MetropolisHastings):
         )
 
     def check(self, target: Target) -> None:
-        discrete_space("acs", target.space)
+        level_space("acs", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         position = torch.zeros((), dtype=torch.int64, device=theta.device)

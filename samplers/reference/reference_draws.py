@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.kernel import Info, Kernel, NotEnumerableError, State, evaluate
 from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator
 from targets.spaces import Discrete, discrete_space
@@ -29,8 +29,11 @@ class ExactDraws(Kernel):
     temperable = False
     exact = True
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+    def check(self, target: Target) -> None:
         _exactly_sampled(target)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
         check_untempered("exact_draws", beta)
         return evaluate(target, theta, gradient=False)
 
@@ -42,10 +45,10 @@ class ExactDraws(Kernel):
         """log P(source -> destination), shape ``(*batch)``: the target's own probability.
 
         Raises:
-            ValueError: if the target's states cannot be listed.
+            NotEnumerableError: if the target's states cannot be listed.
         """
         if not isinstance(target, Enumerable) or not isinstance(target.space, Discrete):
-            raise ValueError(f"{type(target).__name__} gives no exact probabilities")
+            raise NotEnumerableError(f"{type(target).__name__} gives no exact probabilities")
         log_probabilities = target.probabilities().log()
         return log_probabilities[target.space.index(destination)].to(source.log_prob)
 
@@ -55,8 +58,11 @@ class UniformDraws(Kernel):
 
     exact = False
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+    def check(self, target: Target) -> None:
         discrete_space("uniform_draws", target.space)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
         return evaluate(target, theta, gradient=False)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
