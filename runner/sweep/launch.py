@@ -95,7 +95,8 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
             if is_worker_lost(error):
                 _stop_ray()
                 # What follows the first sentence is advice on the logs of the workers.
-                raise WorkerLostError(f"{one_sentence(error).split('. ')[0].rstrip('.')}.") from error
+                said, *_ = one_sentence(error).split(". ")
+                raise WorkerLostError(f"{said.rstrip('.')}.") from error
             if (refused := storage_error(error)) is not None:
                 raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,12 +36,15 @@ SWEEP = (
 """Four jobs of three runs, of half a second or more each."""
 
 LAUNCHERS = {
-    JOBLIB: ("hydra/launcher=joblib",),
+    "": ("hydra/launcher=basic",),
+    JOBLIB: ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
     RAY: ("hydra/launcher=ray", "+hydra.launcher.ray.init.num_cpus=2"),
 }
+WITHOUT_RETRIES = "+hydra.launcher.ray.remote.max_retries=0"
+"""Ray itself repeats a task three times, so that a job goes back into the queue at the fourth kill."""
 
-KILLS = {JOBLIB: 4, RAY: 6}
-"""Kills in one sweep at most: more than a job is put back; Ray itself retries three times before that."""
+KILLS = 4
+"""Kills in one sweep at most: one more than a job is put back."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +58,7 @@ def trials(number: int, kind: str, seed: int = 0) -> Iterator[Trial]:
             place = Path(folder) / str(made)
             place.mkdir()
             chance = random.Random(f"{kind} {seed + made}")
-            killed, trial = _sweep(kind, place, expected, chance, min(KILLS[kind], number - made))
+            killed, trial = _sweep(kind, place, expected, chance, min(KILLS, number - made))
             # A sweep may end before the last kill that was meant for it.
             for _ in range(max(killed, int(trial.outcome != "clean"))):
                 made += 1
@@ -66,7 +69,10 @@ def trials(number: int, kind: str, seed: int = 0) -> Iterator[Trial]:
 def _sweep(kind: str, folder: Path, expected: Rows, chance: random.Random, kills: int) -> tuple[int, Trial]:
     """How many workers were killed in a sweep, and what became of it."""
     root, said = folder / "outputs", folder / "said"
-    process, killed, deadline = _command(kind, root, said), 0, time.monotonic() + PATIENCE
+    launcher = LAUNCHERS[kind]
+    if kind == RAY and chance.random() < 0.7:
+        launcher = (*launcher, WITHOUT_RETRIES)
+    process, killed, deadline = _command(launcher, root, said), 0, time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(chance.uniform(0, 0.3))
         if killed < kills and (worker := _worker(root, process.pid, chance)) is not None:
@@ -99,19 +105,17 @@ def _undisturbed(folder: Path) -> Rows:
 
 def _in_peace(root: Path, said: Path) -> Said:
     """The sweep in one process, to which nothing happens."""
-    process = _command("", root, said)
+    process = _command(LAUNCHERS[""], root, said)
     return Said(process.wait(PATIENCE), said.read_text(errors="replace"))
 
 
-def _command(kind: str, root: Path, said: Path) -> subprocess.Popen[bytes]:
+def _command(launcher: Sequence[str], root: Path, said: Path) -> subprocess.Popen[bytes]:
     """The sweep with a launcher, as a user gives it."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     plain = {"PYTHONPATH": path, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
-    launcher = LAUNCHERS.get(kind, ())
-    cores = ("hydra.launcher.n_jobs=2",) if kind == JOBLIB else ()
     with said.open("wb") as printed:
         return subprocess.Popen(
-            [sys.executable, "-m", "runner", *SWEEP, f"output_root={root}", *launcher, *cores],
+            [sys.executable, "-m", "runner", *SWEEP, f"output_root={root}", *launcher],
             cwd=said.parent,
             env={**os.environ, **plain},
             stdout=printed,
