@@ -43,7 +43,7 @@ WORDS = {
 PAGES = 70
 """A whole sweep needs that many pages of 4 KiB, and inodes, at most."""
 
-WRITES = 330
+WRITES = 250
 """File-system calls that change something, in a whole sweep, about."""
 
 
