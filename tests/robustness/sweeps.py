@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -75,15 +76,15 @@ class Command:
         argv = (*SWEEP, f"output_root={root}", *more)
 
         def child() -> None:
-            printed = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(printed, 1)
-            os.dup2(printed, 2)
+            # pytest may have put others in the place of both.
+            sys.stdout = sys.stderr = said.open("w", buffering=1)
             try:
                 before()
                 status = main(argv)
             except BaseException:
                 traceback.print_exc()
                 status = 1
+            sys.stdout.flush()
             os._exit(status)
 
         self.process: BaseProcess = fork.Process(target=child)
