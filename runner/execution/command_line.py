@@ -1,7 +1,7 @@
 """What all commands share: exit statuses, and errors of one sentence.
 
-Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 75 when the process was told
-to stop and has saved its state.
+Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 3 when other processes still
+compute some of its runs, 75 when the process was told to stop and has saved its state.
 """
 
 from __future__ import annotations

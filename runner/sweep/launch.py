@@ -100,7 +100,9 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
             signals.obey()
             if is_worker_lost(error):
                 _stop_ray()
-                raise WorkerLostError(one_sentence(error)) from error
+                # What follows the first sentence is advice on the logs of the workers.
+                said, *_ = one_sentence(error).split(". ")
+                raise WorkerLostError(f"{said.rstrip('.')}.") from error
             if (refused := storage_error(error)) is not None:
                 raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
