@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kept", type=Path, default=Path("build/robustness.json"), help="what was measured")
     parser.add_argument("--show", action="store_true", help="print the table of what was measured, and end")
     given = parser.parse_args(arguments)
-    measured = Measured(given.kept)
+    measured = Measured(given.kept.absolute())  # a row may change the folder
     rows = [row for row in ROWS if any(fnmatch(row.name, pattern) for pattern in given.only)]
     for row in () if given.show else rows:
         for part, number in row.parts.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 from tests.corruption import trials as corruption
 from tests.corruption.stores import STORES
@@ -45,12 +47,28 @@ def _kinds(stores: Sequence[str]) -> dict[str, int]:
     return {kind: 300 for store in stores for kind in STORES[store].kinds}
 
 
+def _from(module: str, what: str, number: int) -> list[Row]:
+    """The row of a module of this folder, with so many trials of each of its kinds; none without it."""
+    path = f"{__package__}.{module}"
+    if find_spec(path) is None:
+        return []
+    found = import_module(path)
+    if hasattr(found, "KINDS"):
+        return [Row(module, what, dict.fromkeys(found.KINDS, number), found.trials)]
+    return [Row(module, what, {module: number}, lambda number, part, seed: found.trials(number, seed))]
+
+
+KILLS = {kills.INSTANT: 500, kills.EVENT: 350, kills.WRITE: 150}
+
 ROWS = (
     Row(
         "kills",
         "processes killed: at random instants, before file-system events, in the middle of writes",
-        {kills.INSTANT: 500, kills.EVENT: 350, kills.WRITE: 150},
+        KILLS,
         kills.trials,
     ),
     Row("files", "files damaged, 300 of every kind", _kinds(list(STORES)), damaged_files),
+    *_from("workers", "workers of joblib and of Ray killed", 100),
+    *_from("file_systems", "disks full, without inodes, read-only, stale, removed; no `flock`", 40),
+    *_from("fuzz", "random overrides on the command line", 1000),
 )
