@@ -12,7 +12,7 @@ from targets.datasets.dataset import DataError
 GZIP = b"\x1f\x8b"
 
 LARGEST = 2**29
-"""Bytes of a file at most, decompressed: the largest published one has 80 million, a bomb as many thousand."""
+"""Bytes of a file at most, decompressed: the largest published one has 80 million, a bomb thousands."""
 
 Place = Mapping[str, str]
 """The files that belong together: by role, the path below the root."""
