@@ -1,7 +1,7 @@
 """The application. This folder holds the commands, each for ``python -m``; what they do is in its rooms.
 
-``python -m`` looks into the current folder first. Our other packages are imported from beside this one here, so
-that a ``conf.py`` or a folder ``metrics`` of the user's own is not taken for them.
+``python -m`` looks into the current folder first. Our other packages are imported from beside this one here,
+so that a ``conf.py`` or a folder ``metrics`` of the user's own is not taken for them.
 """
 
 import importlib
