@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -27,8 +28,8 @@ from runner.tasks.task import task_of
 
 STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
 
-RARE = ("abandoned",)
-"""Statuses that are shown where a run has them: few file systems are without `flock`."""
+WIDE = 160
+"""Columns of a table that is no terminal's."""
 
 
 @dataclass(frozen=True)
@@ -112,27 +113,32 @@ def time_left(standings: Sequence[Standing]) -> float:
 
 
 def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
-    """One line per row and cell, and their sum."""
+    """One line per row and cell, and their sum: a column for each status that a run has, and always ``done``.
+
+    Where there is little room the words wrap and the counts do not.
+    """
     table = Table(title=experiment, title_justify="left", header_style="bold", show_footer=True)
     total = Counter(status for each in standings for status in each.statuses.values())
-    table.add_column("row", footer="all", no_wrap=True)
-    table.add_column("cell", no_wrap=True)
-    shown = [status for status in STATUSES if status not in RARE or total[status]]
+    shown = [status for status in STATUSES if total[status] or status == "done"]
+    table.add_column("row", footer="all", overflow="fold")
+    table.add_column("cell", overflow="fold")
     for status in shown:
-        table.add_column(status, justify="right", footer=str(total[status]))
+        table.add_column(status, justify="right", footer=str(total[status]), no_wrap=True)
+    common = set[str].intersection(*(set(each.job.overrides) for each in standings))
     lines: dict[tuple[str, str], Counter[str]] = {}
     for each in standings:  # seeds that are jobs of their own share a line
-        lines.setdefault((each.job.row, cell_of(each.job)), Counter()).update(each.statuses.values())
+        lines.setdefault((each.job.row, cell_of(each.job, common)), Counter()).update(each.statuses.values())
     for (row, cell), counts in lines.items():
         table.add_row(row, cell, *(str(counts[status] or "") for status in shown))
     return table
 
 
-def cell_of(job: Job) -> str:
-    """The grid point of a job; where there is no grid, what its row adds."""
+def cell_of(job: Job, common: Collection[str]) -> str:
+    """The grid point of a job; where there is no grid, its overrides without those `common` to all jobs."""
     if job.cell:
         return ", ".join(map(str, job.cell.values()))
-    return " ".join(line for line in job.overrides if not line.startswith(("+experiment=", "seed=")))
+    own = (line for line in job.overrides if line not in common and not line.startswith("seed="))
+    return " ".join(own)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -143,7 +149,10 @@ def main(argv: Sequence[str]) -> int:
 def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
-    Console(width=None if sys.stdout.isatty() else 160).print(table_of(experiment, standings))
+    fits = sys.stdout.isatty() or "COLUMNS" in os.environ
+    # Labels and values are shown as they are, [ ] among them.
+    console = Console(width=None if fits else WIDE, markup=False, emoji=False, highlight=False)
+    console.print(table_of(experiment, standings))
     for said in (damaged(standings), old_runs(standings[0].job.config.output_root)):
         print(said, end="\n" if said else "")
     left = sum(each.left for each in standings)

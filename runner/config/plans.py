@@ -172,5 +172,5 @@ def _written(value: Any) -> str:
 
 
 def _split(line: str) -> tuple[str, Any]:
-    key, value = line.split("=", 1)
+    key, _, value = line.partition("=")
     return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import yaml
-from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.core_plugins import file_config_source
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra.plugins.config_source import ConfigResult
 
@@ -26,8 +26,11 @@ PLAIN = {f"{STANDARD_TAG}{kind}" for kind in ("str", "int", "float", "bool", "nu
 """Tags of plain values, the only ones that a configuration has."""
 
 
-class SearchedFiles(FileConfigSource):
-    """Hydra's source of files, with errors of one sentence that name the file and the line."""
+class FileConfigSource(file_config_source.FileConfigSource):
+    """Hydra's source of files, with errors of one sentence that name the file and the line.
+
+    It has the name of the class that it replaces, by which Hydra knows that it is registered.
+    """
 
     def load_config(self, config_path: str) -> ConfigResult:
         path = Path(os.path.realpath(os.path.join(self.path, self._normalize_file_name(config_path))))
@@ -43,8 +46,8 @@ class SearchedFiles(FileConfigSource):
 
 
 def install() -> None:
-    """Makes Hydra read files through `SearchedFiles`."""
-    SourcesRegistry.instance().types[SearchedFiles.scheme()] = SearchedFiles
+    """Makes Hydra read files through the class above."""
+    SourcesRegistry.instance().types[FileConfigSource.scheme()] = FileConfigSource
 
 
 def one_sentence_of(error: yaml.MarkedYAMLError) -> str:

@@ -105,7 +105,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         UserError: naming the key that is refused.
     """
     target, key = node(config, "target"), "target.training"
-    training: Mapping[str, Any] = target.get("training") or {}
+    training: Mapping[str, Any] = group(target.get("training") or {}, key)
     sampler: Any = training.get("sampler")
     if seed is not None:
         training, sampler, key = node(config, "task"), node(config, "sampler"), "task"
@@ -129,7 +129,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         binarisation=target.get("binarisation"),
         settings=settings,
         training=values,
-        sampler=dict(sampler or {}),
+        sampler=group(sampler or {}, "sampler" if key == "task" else f"{key}.sampler"),
         seed=seed,
         device=device_type(config.device),
         dtype=str(config.dtype),

@@ -75,6 +75,8 @@ class Problem:
         """
         chosen = node(self.config, "metric")
         optional = chosen.pop("_optional_", None) or []
+        if not isinstance(optional, list):
+            raise UserError(f"metric._optional_ must be null or a list of names, {optional!r} was given.")
         factories = {name: partial(_metric, options, name) for name, options in chosen.items()}
         context = Context(
             self.target,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import from_torchvision
+from targets.datasets.files.npz_arrays import read_arrays
 from targets.datasets.files.places import Place, data_root, found_or_fetched, one_line
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset, no_images
 
@@ -81,19 +82,11 @@ def _read_originals(root: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]
 
 def _read_derived(path: Path) -> list[NDArray[np.uint8]]:
     """``train_images`` and ``test_images``, uint8 with ink bright."""
-    parts = []
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            for key in ("train_images", "test_images"):
-                images = content[key]
-                if images.dtype != np.uint8 or images.ndim != 3:
-                    raise DataError(
-                        f"'{path}' must hold {key} as bytes along three axes, it is {images.dtype} along "
-                        f"{images.ndim}"
-                    )
-                parts.append(images)
-    except DataError:
-        raise
-    except Exception as error:  # NumPy raises many types of errors for damaged files.
-        raise DataError(f"'{path}' is damaged or not a file of Omniglot images: {one_line(error)}") from error
-    return parts
+    parts = read_arrays(path, ("train_images", "test_images"))
+    for key, images in parts.items():
+        if images.dtype != np.uint8 or images.ndim != 3:
+            raise DataError(
+                f"'{path}' must hold {key} as bytes along three axes, it is {images.dtype} along "
+                f"{images.ndim}"
+            )
+    return list(parts.values())

@@ -19,6 +19,9 @@ from targets.tours.tsplib_distances import DISTANCES
 FEWEST = 3
 """Minimum number of cities: fewer have a single tour."""
 
+MOST = 5000
+"""Maximum number of cities: their distances are 200 MB."""
+
 OPTIMA = {
     "burma14": 3323,
     "ulysses16": 6859,
@@ -163,8 +166,8 @@ def _parse(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 def _dimension(path: Path, keys: dict[str, str]) -> int:
     given = keys.get("DIMENSION", "nothing")
-    if not given.isdigit() or int(given) < FEWEST:
-        raise DataError(f"'{path}' must have a DIMENSION of at least {FEWEST} cities, {given} was given")
+    if not given.isascii() or not given.isdigit() or len(given) > 9 or not FEWEST <= int(given) <= MOST:
+        raise DataError(f"'{path}' must have a DIMENSION from {FEWEST} to {MOST} cities, {given} was given")
     return int(given)
 
 

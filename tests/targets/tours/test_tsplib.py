@@ -147,11 +147,11 @@ def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path)
     assert said.startswith(f"'{path}'")
 
 
-@pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", ""])
+@pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", "", "5001", "99999999999999"])
 def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", PLANAR, f"NAME: own\nDIMENSION: {given}\n")
     assert error_message(DataError, read, path) == (
-        f"'{path}' must have a DIMENSION of at least 3 cities, {given} was given"
+        f"'{path}' must have a DIMENSION from 3 to 5000 cities, {given} was given"
     )
 
 
