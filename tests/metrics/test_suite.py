@@ -38,17 +38,8 @@ from metrics.mixing.swaps import Barrier, SwapRate
 from metrics.statistics.thinned_draws import ThinnedDraws
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.tour_swap import TourSwap
-from samplers.kernel import Info
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.models.binary_bnn import BinaryBNN
-from targets.models.rbm import RBM
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.target import Target
-from targets.tours.tsp import TSP
+from samplers import Gibbs, Info, SimulatedTempering, TourSwap
+from targets import RBM, TSP, Bernoulli4, BinaryBNN, GaussianMixture, MixtureOfGaussians, Target
 from tests.support.measuring import (
     Run,
     context,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from targets.randomness import Streams
-from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
+from targets import Binary, Categorical, Discrete, Ordinal, Real, Streams
 from tests.support.error_message import error_message
 
 DISCRETE = [Binary(1), Binary(4), Ordinal(1, 7), Ordinal(2, 5), Ordinal(3, 2), Categorical(3, 4)]

@@ -16,8 +16,7 @@ from metrics.diffusion.diffusion_mixing import (
 )
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import singular_mixture
+from targets import GaussianMixture, singular_mixture
 
 
 @pytest.mark.parametrize("levels", [langevin(), reld(2.5), reld(2.5, "tempered", 0.9)])

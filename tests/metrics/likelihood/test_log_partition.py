@@ -22,8 +22,7 @@ from metrics.likelihood.target_log_partition import (
     mean_log_prob,
     reference_log_likelihood,
 )
-from targets.models.rbm import RBM
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets import RBM, Binary, Categorical, Discrete, Ordinal
 from tests.support.annealing import BlackBox, Continuous, Product, random_rbm
 from tests.support.targets.modes import Bare
 from tests.support.targets.small_targets import random_target

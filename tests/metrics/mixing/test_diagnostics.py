@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from metrics.mixing.diagnostics import (
-    ESS,
-    ESSMode,
-    RHat,
-    RHatMode,
-    effective_sample_size,
-    potential_scale_reduction,
-)
+from metrics import ESS, ESSMode, RHat, RHatMode
+from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets.modes import Unlisted, corners
 

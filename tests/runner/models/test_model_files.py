@@ -19,11 +19,8 @@ from torch import Tensor, nn
 from runner.execution.errors import UserError
 from runner.models.architectures import remember_arguments
 from runner.models.model_files import load_model, model_digest, save_model
-from targets.models.rbm import RBM
+from targets import RBM, Bernoulli4, ResNetEBM, Target
 from targets.models.residual_network import NetworkOptions
-from targets.models.resnet_ebm import ResNetEBM
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.target import Target
 from tests.support.commands import Call, finished, measured, one, summary
 from tests.support.own_model import Couplings
 

@@ -17,18 +17,11 @@ from torch import Tensor, nn
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
 from runner.models.training import Training, TrainingError, TrainingImages
-from samplers.discrete.ab import AB
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import Info, Kernel, State
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
 from samplers.tuning.step_size import StepSizeTuning
-from samplers.tuning.tunable import Tunable, TuningResult
-from targets.models.rbm import RBM
+from samplers.tuning.tunable import TuningResult
+from targets import RBM, Ordinal, Target
 from targets.randomness import Generator
-from targets.spaces import Ordinal
-from targets.target import Target
 from tests.support.training import (
     AUTOMATIC,
     KERNELS,

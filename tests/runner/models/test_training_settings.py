@@ -17,10 +17,7 @@ from runner.models.recipe import recipe_of
 from runner.models.training import ValidationSettings
 from runner.models.training.training_settings import LATER, essential
 from runner.tasks.run_identity import run_ids
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import DMALA, DULA, Gibbs, ParallelTempering
 from tests.support.commands import assert_refused
 from tests.support.training import halves, settings
 from tests.support.tunable import tunable

@@ -12,11 +12,8 @@ from torch import Tensor
 from runner.models.training import Training, TrainingError, ValidationSettings
 from runner.models.training import validation as validation_module
 from runner.models.training.validation import Score, Validation
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from targets.models.rbm import RBM
-from targets.spaces import Real
+from samplers import ACS, DMALA, Gibbs
+from targets import RBM, Real
 from tests.support import training as plain
 from tests.support.training import assert_same, halves, log_likelihood, parameters, small_rbm
 

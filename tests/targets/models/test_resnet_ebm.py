@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d
 
+from targets import ResNetEBM, Streams
 from targets.models import resnet_ebm
 from targets.models.residual_network import NetworkOptions
-from targets.models.resnet_ebm import ResNetEBM
-from targets.randomness import Streams
 from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
 

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.randomness import Streams
-from targets.spaces import Binary
-from targets.synthetic.minibatch import MinibatchLogistic, signed_covariates
+from targets import Binary, MinibatchLogistic, Streams
+from targets.synthetic.minibatch import signed_covariates
 from tests.support.error_message import error_message
 
 TINY = {"d": 3, "data": 6, "minibatch": 3, "scale": 1.5, "data_seed": 1}

@@ -8,11 +8,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
-from targets.spaces import Ordinal
+from targets import MixtureOfGaussians, MixtureOfStudentT, Ordinal
 from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released, ring
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 from tests.support.error_message import error_message
 
 Array = NDArray[np.float64]

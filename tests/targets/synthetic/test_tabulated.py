@@ -9,10 +9,7 @@ from functools import partial
 import pytest
 import torch
 
-from targets.randomness import Streams
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.tabulated import Tabulated
+from targets import Binary, Categorical, Discrete, MixtureOfGaussians, Ordinal, Streams, Tabulated
 from tests.support.error_message import error_message
 
 SPACES = [Binary(3), Ordinal(2, 4), Categorical(2, 3)]

@@ -11,11 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.randomness import Streams
-from targets.target import ExactlySampled
+from targets import TSP, ExactlySampled, Streams, Tours
 from targets.tours.random_cities import random_cities
-from targets.tours.tour_space import HasTours, Tours, is_tour, rotations
-from targets.tours.tsp import ENCODINGS, TSP
+from targets.tours.tour_space import HasTours, is_tour, rotations
+from targets.tours.tsp import ENCODINGS
 from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
 
