@@ -92,9 +92,7 @@ def distances(kernel: Kernel, space: str) -> tuple[list[float], list[float]]:
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("replicas", [0, 2])
-def test_the_distance_to_the_auxiliary_variable_is_its_mean_over_steps_and_chains(
-    space: str, replicas: int
-) -> None:
+def test_the_auxiliary_distance_is_its_mean_over_steps_and_chains(space: str, replicas: int) -> None:
     kernel: Kernel = EDMALA(1.0, 0.7, 0.3)
     if replicas:
         kernel = ParallelTempering(kernel, ladder=[1.0, 0.5], step_size=1.0)

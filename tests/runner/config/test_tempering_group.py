@@ -80,10 +80,7 @@ def test_any_sampler_can_be_tempered(sampler: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (
-            ["tempering=parallel"],
-            "tempering=parallel needs a sampler at one temperature; sampler=pt_dmala is",
-        ),
+        (["tempering=parallel"], "tempering=parallel needs a sampler at one temperature; sampler=pt_dmala"),
         (["sampler=reld", "tempering=simulated"], "sampler=reld is tempered already"),
         (["sampler=dmala", "tempering=paralel"], "did you mean 'parallel'"),
         (["sampler=dmala", "tempering=parallel", "tempering.lader=auto"], "did you mean 'tempering.ladder'"),

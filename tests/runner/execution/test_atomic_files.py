@@ -67,7 +67,7 @@ def test_what_is_set_aside_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "checkpoint.bad-2.pt").read_text() == "second"
 
 
-def test_a_full_disk_ends_a_run_in_one_sentence(
+def test_a_full_disk_ends_in_one_sentence(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:

@@ -93,9 +93,7 @@ def test_a_run_of_an_earlier_version_is_read_as_before(call: Call, run: Path) ->
         {"tuning": "yes"},
     ],
 )
-def test_a_summary_without_digests_must_hold_what_readers_need(
-    call: Call, run: Path, change: dict[str, object]
-) -> None:
+def test_a_summary_without_digests_is_looked_into(call: Call, run: Path, change: dict[str, object]) -> None:
     as_of_an_earlier_version(run)
     path = run / "summary.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
@@ -137,9 +135,7 @@ def experiment(call: Call) -> list[Path]:
     return runs
 
 
-def test_commands_that_run_nothing_show_damaged_runs(
-    experiment: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_readers_show_damaged_runs(experiment: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     wrong, _ = experiment
     before = {path: path.read_bytes() for run in experiment for path in run.iterdir()}
     sentence = f"1 run is damaged and left out, {wrong} (metrics.csv): repeating the sweep sets it aside"

@@ -97,10 +97,7 @@ KEYS = [
     (f"{SAMPLER}.step_size=-1", f"{SAMPLER}.step_size must be a positive number or 'auto'"),
     (f"{SAMPLER}.step_size=auto", "task.validation: annealing needs an exact kernel"),
     (f"{SAMPLER}._target_=targets.models.rbm.RBM", SAMPLER),
-    (
-        "task.validate_every=0",
-        "task.validate_every must be null or a whole number of at least 1, 0 was given.",
-    ),
+    ("task.validate_every=0", "task.validate_every must be null or a whole number of at least 1, 0"),
     ("task.buffer=50", "task.buffer must be at least the number of chains, 100, 50 was given."),
     (
         "target.dataset=plain.npz",

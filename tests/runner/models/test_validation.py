@@ -111,9 +111,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, values: dict[int, float]) -> list[
     ("values", "best"),
     [([-5.0, -3.0, -4.0], 1), ([-3.0, -3.0, -4.0], 0), ([-5.0, -4.0, -3.0], 2)],
 )
-def test_the_best_average_is_the_model_in_the_end(
-    values: list[float], best: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_average_is_kept(values: list[float], best: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = scripted(monkeypatch, dict(zip((5, 10, 12), values, strict=True)))
     run = training(validate_every=5)
     run.advance(15)

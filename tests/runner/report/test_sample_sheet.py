@@ -68,7 +68,7 @@ def images(seeds: int, chains: int, size: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("shape", "side"), [((2, 6), (2, 6)), (None, (3, 3))])
-def test_the_last_draws_come_back_as_images(
+def test_last_draws_become_images(
     shape: tuple[int, int] | None, side: tuple[int, int], tmp_path: Path
 ) -> None:
     theta = images(2, 70, side[0] * side[1])

@@ -228,9 +228,7 @@ REFUSED = [
 ]
 
 
-def test_what_cannot_be_evaluated_is_refused(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_commands_are_refused(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wide = np.zeros((4, 1, 13), dtype=np.uint8)
     np.savez("wide.npz", train=wide, test=wide)

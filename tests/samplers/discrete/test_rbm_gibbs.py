@@ -27,9 +27,7 @@ TARGET = small_rbm()
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize(("replicas", "n_visible"), [(2, 4), (3, 3)])
-def test_ladders_leave_the_product_of_the_tempered_targets_invariant(
-    pairing: str, replicas: int, n_visible: int
-) -> None:
+def test_ladders_leave_the_product_invariant(pairing: str, replicas: int, n_visible: int) -> None:
     target = small_rbm(n_visible, 4)
     ladder = [1.0, 0.5, 0.1][:replicas]
     sampler = ParallelTempering(RBMGibbs(), ladder, swap=Swaps(pairing=pairing))

@@ -64,7 +64,7 @@ def intervals(
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("distance", [5, 10, 20])
-def test_intervals_of_200_pilots_contain_the_quadrature(
+def test_200_intervals_contain_the_quadrature(
     distance: int, start: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every level between 0.90 and 0.99 of them.

@@ -42,9 +42,7 @@ def test_derived_omniglot_has_bright_ink_and_tests_on_the_evaluation_set(tmp_pat
     assert dataset.test.tolist() == black_and_white(test)
 
 
-def test_original_omniglot_is_read_through_torchvision_and_preferred(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_omniglot_is_read_by_torchvision_if_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from torchvision.datasets import Omniglot
 
     monkeypatch.setattr(Omniglot, "_check_integrity", lambda self: True)

@@ -128,9 +128,7 @@ def test_at_a_released_gaussian_centre_its_own_bump_has_no_slope() -> None:
 
 
 @every
-def test_responsibilities_and_mode_weights_are_the_written_ones(
-    family: str, components: int, energy: str
-) -> None:
+def test_responsibilities_and_weights_are_the_written_ones(family: str, components: int, energy: str) -> None:
     target = build(family, components, energy)
     states = target.space.states()
     expected = by_hand_responsibilities(states.numpy(), family, components, energy)
@@ -164,9 +162,7 @@ def test_the_local_maxima_of_the_paper_target_are_exactly_its_modes(family: str,
 
 
 @every_paper
-def test_modes_of_the_paper_target_are_separate_and_nearly_equally_probable(
-    family: str, components: int
-) -> None:
+def test_modes_of_the_paper_target_are_separate_and_about_as_probable(family: str, components: int) -> None:
     """At least 5 scales between centres, and 1.4 nats to climb on the straight way between the nearest."""
     target = build(family, components)
     scale = 0.1 if family == "mog" else 0.05
