@@ -11,7 +11,6 @@ from scipy.ndimage import maximum_filter
 from targets import MixtureOfGaussians, MixtureOfStudentT, Ordinal
 from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released, ring
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture
-from tests.support.error_message import error_message
 
 Array = NDArray[np.float64]
 FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudentT}
@@ -259,14 +258,3 @@ def test_released_responsibilities_give_the_entropies_of_the_settings() -> None:
         (students, peak(students), "1.000"),
     ]:
         assert agrees(per_sample_entropy(target, pi), printed)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_bad_arguments_are_refused(family: str) -> None:
-    for components in (0, 1, 7, 18, -8, 8.0, "8", True, None):
-        said = error_message(ValueError, FAMILIES[family], components)
-        assert said == f"components must be one of 2, 4, 6, 8, 10, 12, 14, 16, {components!r} was given"
-    for energy in ("Paper", "", "density", None, 3):
-        said = error_message(ValueError, FAMILIES[family], 8, energy)
-        near = "; did you mean 'paper'?" if energy == "Paper" else ""
-        assert said == f"energy must be one of log, paper, released, {energy!r} was given{near}"
