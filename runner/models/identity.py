@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 
 from runner.config import tsplib_files
 from runner.config.datasets import dataset_identity, file_digest
-from runner.config.node import node
+from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
 

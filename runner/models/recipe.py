@@ -9,9 +9,9 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, errors_at, locate
+from runner.config.construct_sampler import construct_sampler
 from runner.config.datasets import dataset_identity, load_dataset
-from runner.config.node import group, node
-from runner.config.sampler_node import construct_sampler
+from runner.config.key_group import group, node
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments

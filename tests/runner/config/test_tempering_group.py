@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from runner.config.compose import compose, compose_by_groups
-from runner.config.node import node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.problem.build import label
 from runner.sweep.jobs import requested
