@@ -42,7 +42,7 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
         UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
     """
     from runner.config.construct import construct
-    from runner.config.node import node
+    from runner.config.key_group import node
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import damaged_files
     from runner.store.run_store import Store

@@ -10,8 +10,8 @@ from omegaconf import DictConfig
 
 from runner.config import tsplib_files
 from runner.config.datasets import dataset_identity, file_digest, unknown_files
+from runner.config.key_group import node
 from runner.config.known_files import verifies
-from runner.config.node import node
 from runner.config.tabular import unknown_rows
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest

@@ -15,9 +15,9 @@ from torch import Tensor
 from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, located
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
 from runner.config.known_files import verifies
-from runner.config.node import node
-from runner.config.sampler_node import construct_sampler
 from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence

@@ -17,8 +17,8 @@ from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
+from runner.config.key_group import group, node
 from runner.config.known_files import verifies
-from runner.config.node import group, node
 from runner.execution.atomic_files import write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import one_sentence

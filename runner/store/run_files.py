@@ -37,7 +37,13 @@ UNSUMMARISED = ("records", "files")
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured at one point of a run: value by metric, and the cost up to there."""
+    """What was measured at one point of a run: value by metric, and the cost up to there.
+
+    Attributes:
+        step: transitions, iterations or temperatures, as the task counts.
+        evaluations: of the target per chain, all replicas counted.
+        seconds: without measuring; where runs share a batch, this run's part.
+    """
 
     step: int
     evaluations: int
@@ -51,10 +57,8 @@ class RunResult:
 
     Attributes:
         target, sampler: what they are called in results.
-        records: in order of the steps; the last one is the run's result.
-        steps: transitions, iterations or temperatures, as the task counts.
-        evaluations: of the target per chain, all replicas counted.
-        seconds, wall_seconds: this run's part of the time of its batch, without and with measuring.
+        records: in order of the steps; the last one is the run's result, and its cost that of the run.
+        wall_seconds: this run's part of the time of its batch, with measuring.
         batch: how many runs shared its batch.
         exact: the kernel's claim.
         axes: leading axes of the kernel.
@@ -67,9 +71,6 @@ class RunResult:
     sampler: str
     seed: int
     records: list[Measurement]
-    steps: int
-    evaluations: int
-    seconds: float
     wall_seconds: float
     batch: int = 1
     exact: bool = False
@@ -137,11 +138,15 @@ def rows_of(result: RunResult, run_id: str, experiment: str) -> list[dict[str, A
 
 def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
     """The summary of a run; a value that is not finite is null."""
-    values = _values(result.records[-1])
+    last = result.records[-1]
+    values = _values(last)
     return {
         "schema": SCHEMA,
         "status": "done",
         "run_id": run_id,
+        "steps": last.step,
+        "evaluations": last.evaluations,
+        "seconds": last.seconds,
         **{each.name: getattr(result, each.name) for each in fields(result) if each.name not in UNSUMMARISED},
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
         "axes": list(result.axes),

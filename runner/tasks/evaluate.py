@@ -56,11 +56,7 @@ class Evaluate(PerSeedTask):
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
             records=[Measurement(steps, steps, seconds, values)],
-            steps=steps,
-            evaluations=steps,
-            seconds=seconds,
             wall_seconds=seconds,
-            exact=False,
             notes=[data.note] if data.note else [],
             model=str(config.model),
         )

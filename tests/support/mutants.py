@@ -15,9 +15,8 @@ from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import SwapRule
+from targets import Space, Target
 from targets.randomness import Generator, uniform
-from targets.spaces import Space
-from targets.target import Target
 
 
 def _proposal() -> LangevinProposal:

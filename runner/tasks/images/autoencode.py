@@ -20,7 +20,7 @@ from metrics.applications.reconstruction import (
     ssim,
 )
 from runner.config.construct import errors_at
-from runner.config.node import node
+from runner.config.key_group import node
 from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.problem.problems import Problems

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
 from runner.config.construct import errors_at
-from runner.config.node import group, node
+from runner.config.key_group import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture

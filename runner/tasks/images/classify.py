@@ -15,8 +15,8 @@ from metrics.applications.image_classes import LeNet5, class_entropy, class_shar
 from metrics.enumeration.transition_matrix import total_variation
 from runner.config.construct import errors_at
 from runner.config.datasets import dataset_identity
+from runner.config.key_group import group, node
 from runner.config.known_files import verifies
-from runner.config.node import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems

@@ -12,8 +12,8 @@ from torch import Tensor
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.target_annealing import check_annealing_kernel
 from runner.config.construct import errors_at
-from runner.config.node import group, node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import group, node
 from runner.execution.errors import UserError, one_sentence
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import fixed

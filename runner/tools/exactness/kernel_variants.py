@@ -9,9 +9,9 @@ from typing import Any
 
 from runner.config.compose import compose_by_groups
 from runner.config.construct import located
-from runner.config.node import node
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
 from runner.config.overrides import parse
-from runner.config.sampler_node import construct_sampler
 from runner.sweep.jobs import requested
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel

@@ -19,9 +19,7 @@ def everything(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.usefixtures("tiny")
-def test_every_status_is_shown_and_nothing_is_written(
-    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_status_is_shown_only(call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = f"hydra.searchpath=[file://{tmp_path}/conf]"
     argv = [where, "scale=smoke", "target=bernoulli4"]
     assert main(["tiny", *argv]) == 0

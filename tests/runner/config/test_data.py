@@ -54,9 +54,7 @@ def test_the_floors_know_the_same_binarisations() -> None:
         ),
     ],
 )
-def test_what_decides_the_images_identifies_them(
-    name: str, binarisation: str | None, content: dict[str, Any]
-) -> None:
+def test_what_decides_images_is_known(name: str, binarisation: str | None, content: dict[str, Any]) -> None:
     assert datasets.dataset_identity(name, binarisation) == content
 
 

@@ -156,9 +156,7 @@ def assert_same_as(straight: Path, root: str | Path = "outputs") -> None:
     assert not list(Path(root).glob("models/*/*.partial"))
 
 
-def test_the_runs_of_a_sweep_share_one_model_and_its_reference_sample(
-    call: Call, made: Callable[[], list[str]]
-) -> None:
+def test_the_runs_of_a_sweep_share_a_model_and_its_sample(call: Call, made: Callable[[], list[str]]) -> None:
     assert call("-m", *RUN, "seed=[0],[1,2]").status == 0
     assert call(*RUN, "task.steps=10").status == 0
     assert made() == ["_make", "_train"]
@@ -214,9 +212,7 @@ def test_a_damaged_model_is_set_aside_and_trained_again(call: Call, straight: St
 
 
 @pytest.mark.parametrize("harm", ['{"history": ', "{}", None])
-def test_a_damaged_report_of_a_training_is_made_again(
-    call: Call, straight: Straight, harm: str | None
-) -> None:
+def test_a_damaged_training_report_is_made_again(call: Call, straight: Straight, harm: str | None) -> None:
     copied(straight("learn"))
     report = one("models/*/model.json")
     report.unlink() if harm is None else report.write_text(harm)
@@ -359,9 +355,7 @@ def report_of(root: str | Path) -> dict[str, Any]:
     return found
 
 
-def test_stopped_within_a_validation_and_repeated(
-    call: Call, straight: Straight, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_in_a_validation(call: Call, straight: Straight, monkeypatch: pytest.MonkeyPatch) -> None:
     advance = Training.advance
     for moment in (6, 12):
 

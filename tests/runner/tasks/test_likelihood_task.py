@@ -49,9 +49,7 @@ def model(learned: Path) -> Path:
     return one("models/*/model.safetensors", learned)
 
 
-def test_a_saved_model_has_the_likelihood_that_its_learning_found(
-    call: Call, learned: Path, model: Path
-) -> None:
+def test_a_saved_model_has_the_likelihood_of_its_learning(call: Call, learned: Path, model: Path) -> None:
     """Its file, its folder and a copy are one run, and seeds are evaluated together as alone."""
     found = likelihoods(learned)
     assert set(found) == LIKELIHOOD | EXACT

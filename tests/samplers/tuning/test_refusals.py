@@ -108,7 +108,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"log_partition": [0.0, 1.0]}, "one number for each level of a given ladder"),
         ({"log_partition": [0.0, 1.0, NAN]}, "^log_partition must be finite"),
         ({"ladder": "auto", "log_partition": [0.0, 1.0, 2.0]}, "of a given ladder"),
-        ({"log_partition": 1.0}, "one number for each rung"),
+        ({"log_partition": 1.0}, "one number for each level"),
         ({"partition": "inductiv"}, "did you mean 'inductive'"),
         ({"step_size": [1.0, 2.0]}, "one number for each rung"),
         ({"step_size": -1.0}, "positive"),
@@ -117,7 +117,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"acceptance": 0}, "^acceptance must be"),
     ]),
     (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "^step_size must be one of auto, stmh, .*'stmh'"),
-    (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which takes its own"),
+    (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which takes"),
     *((RELD, MALA(1.0), changed, words) for changed, words in [
         ({"tau": 0.0}, "^tau must be a positive number, 0.0 was given$"),
         ({"tau": [1.0, -2.0, 3.0]}, "^tau must be a positive number, -2.0 was given$"),
