@@ -11,7 +11,6 @@ from runner.execution.errors import UserError
 from runner.models.identity import unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
-from targets.randomness import SEEDED_BY_A_WORD
 
 SHARED, INDEPENDENT = "shared", "independent"
 
@@ -56,6 +55,8 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
     """The id of the run of each seed; a large one says that its streams are not those of earlier versions."""
+    from targets.randomness import SEEDED_BY_A_WORD  # needs torch, which mistyped names are found without
+
     content = run_identity(config, device)
     large = {"stream_state": "hash"}
     return {

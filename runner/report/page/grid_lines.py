@@ -104,7 +104,8 @@ def _table(
         if place and len(grid.shape.rows) > 1:
             table.add_section()
         for row in _rows(grid, summary, column.label, sort):
-            settings = {**grid.settings[column.label], **grid.settings[row]}
+            named = {} if grid.keys else {"target": column.label, "sampler": row}
+            settings = {**named, **grid.settings[column.label], **grid.settings[row]}
             inexact = any(summary.at(metric.metric, row, column.label).exact is False for metric in metrics)
             names = [_setting(settings.get(key, ""), key, inexact) for key in keys]
             cells = [_cell(summary.at(metric.metric, row, column.label), stacked, best) for metric in metrics]

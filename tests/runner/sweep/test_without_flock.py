@@ -43,7 +43,8 @@ def test_the_runs_of_a_crashed_host_are_taken_over(call: Call, monkeypatch: pyte
         crashed_elsewhere(lock, seconds_ago=60)
         assert Store("outputs").run(lock.parent.name).status() == "abandoned"
     ended = call("-m", *SMALL)
-    assert (ended.status, ended.out) == (0, "2 runs done.\n")
+    assert ended.status == 0
+    assert ended.out.endswith("\n2 runs done.\n")
     assert len(re.findall("was taken over from process 12 on node3 since 2026", ended.err)) == 2
     assert rows() == expected
 
@@ -60,9 +61,9 @@ def test_status_tells_running_from_abandoned(
     capsys.readouterr()
     assert status.main(["tiny", *argv]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"running\W+abandoned\W+interrupted", said)
+    assert re.search(r"running\W+abandoned", said)
     total = next(line for line in said.splitlines() if line.startswith("│ all"))
-    assert [int(number) for number in re.findall(r"\d+", total)] == [0, 1, 1, 0, 0, 0, 0]
+    assert [int(number) for number in re.findall(r"\d+", total)] == [0, 1, 1]
     assert "1 runs are left" in said
 
 
