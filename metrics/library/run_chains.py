@@ -7,9 +7,8 @@ import torch
 
 from metrics.library.chain_draws import ChainDraws
 from samplers.kernel import Kernel
+from targets import Streams, Target
 from targets.checks import whole_number
-from targets.randomness import Streams
-from targets.target import Target
 
 
 @torch.no_grad()

@@ -15,8 +15,7 @@ from metrics.metric import restore
 from metrics.mixing.diagnostics import potential_scale_reduction
 from metrics.two_sample.mmd_statistics import null_sd, permutation_p_value, u_statistic
 from metrics.two_sample.reference_sample import ReferenceSample
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import State
+from samplers import RBMGibbs, State
 from targets.checks import whole_number
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed

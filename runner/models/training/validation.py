@@ -14,12 +14,10 @@ from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_annealing_kernel, check_transition
 from metrics.likelihood.target_log_partition import mean_log_prob
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Kernel
+from samplers import DMALA, Kernel
+from targets import Streams, Target
 from targets.checks import whole_number
-from targets.randomness import Streams
 from targets.reference_distribution import reference_distribution
-from targets.target import Target
 
 IMAGES = 10_000
 """Maximum number of held-out images that are scored, from the first."""

@@ -29,9 +29,8 @@ from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
 from runner.tasks.images.sampled_images import images_of
+from targets import Dataset, Streams
 from targets.checks import one_of, whole_number, within
-from targets.datasets.dataset import Dataset
-from targets.randomness import Streams
 
 CLEAN, NOISY, OCCLUDED = "clean", "noisy", "occluded"
 CHUNK = 500

@@ -10,11 +10,7 @@ import torch
 from runner.tools.bench.baselines.plain_sampler import plain_round, propose_level, ring_of_gaussians
 from runner.tools.bench.scaling_figure import draw_scaling, worst_exponent
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Info, Kernel
-from samplers.tempering.ladder import geometric_ladder
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import DMALA, Info, Kernel, ParallelTempering, Swaps, geometric_ladder
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 
 STEP_SIZE, REPLICAS = 26.0, 5

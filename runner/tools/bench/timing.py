@@ -10,8 +10,7 @@ from typing import TypeVar
 import torch
 
 from samplers.kernel import Info, Kernel
-from targets.randomness import Streams
-from targets.target import Target
+from targets import Streams, Target
 
 Name = TypeVar("Name", bound=Hashable)
 
