@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +74,11 @@ class RunFolder:
         self.path = path
         self.run_id = path.name
         self._written: dict[str, str] = {}
-        # The one process that computes this run holds it.
-        self.lock = Lock(path / "lock")
+
+    @cached_property
+    def lock(self) -> Lock:
+        """The lock that the one process holds that computes this run."""
+        return Lock(self.path / "lock")
 
     @property
     def checkpoint(self) -> Path:
@@ -93,9 +97,9 @@ class RunFolder:
         summary, damaged = self.checked()
         if summary is not None:
             return "done", summary
-        if is_held(self.lock.path):
+        if is_held(self.path / "lock"):
             return "running", None
-        if is_abandoned(self.lock.path):
+        if is_abandoned(self.path / "lock"):
             return "abandoned", None
         if damaged:
             return "damaged", None
