@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import gzip
 import hashlib
 import os
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from omegaconf import DictConfig
 
 from runner.config import datasets, known_files
 from runner.config.compose import compose
@@ -69,9 +72,21 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return written
 
 
-def ids(root: Path, *overrides: str) -> tuple[str, str, str]:
+@functools.cache
+def composed(*run: str) -> DictConfig:
+    return compose(list(run))
+
+
+def config_of(root: Path, *run: str, verify: bool = True) -> DictConfig:
+    """`run` with its data below `root`; composing is what takes time."""
+    config = copy.deepcopy(composed(*run))
+    config.data = {"root": str(root), "verify": verify}
+    return config
+
+
+def ids(root: Path, *, verify: bool = True) -> tuple[str, str, str]:
     """Of the run, of the tuned sampler and of the trained model."""
-    config = compose([*RUN, f"data.root={root}", *overrides])
+    config = config_of(root, *RUN, verify=verify)
     return run_ids(config, "cpu", [0])[0], tuning_id(config, "cpu"), recipe_of(config).model_id
 
 
@@ -79,13 +94,13 @@ def ids(root: Path, *overrides: str) -> tuple[str, str, str]:
 def test_known_files_are_read_and_change_no_identity(write: Write, suffix: str) -> None:
     root = write(suffix)
     assert len(datasets.load_dataset("mnist", None, root).train) == 6
-    assert ids(root) == ids(root, "data.verify=false") == ids(root / "nowhere")
+    assert ids(root) == ids(root, verify=False) == ids(root / "nowhere")
 
 
 def test_the_digest_may_be_of_the_published_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write(".gz")
     packed = {path: [sha256((root / f"{path}.gz").read_bytes())] for path in CONTENT}
-    monkeypatch.setitem(datasets.option("dataset", "mnist", ""), "sha256_of", packed)  # type: ignore[arg-type]
+    monkeypatch.setitem(datasets.option("dataset", "mnist", ""), "sha256_of", packed)
     datasets.load_dataset("mnist", None, root)
 
 
@@ -106,11 +121,11 @@ def test_other_files_are_refused_before_any_work(write: Write, train: bytes, suf
 @pytest.mark.parametrize("train", [idx(PERMUTED), FLIPPED], ids=["permuted", "one bit"])
 def test_a_file_that_is_let_in_shares_no_identity(write: Write, train: bytes) -> None:
     known = ids(write())
-    unknown = ids(write(train=train), "data.verify=false")
+    unknown = ids(write(train=train), verify=False)
     assert all(one != other for one, other in zip(known, unknown, strict=True))
-    assert unknown == ids(write(".gz", train=train), "data.verify=false")
+    assert unknown == ids(write(".gz", train=train), verify=False)
     third = bytes([train[-1] ^ 2])
-    assert unknown[0] != ids(write(train=train[:-1] + third), "data.verify=false")[0]
+    assert unknown[0] != ids(write(train=train[:-1] + third), verify=False)[0]
     assert len(datasets.load_dataset("mnist", None, write(train=train), False).train) == 6
 
 
@@ -120,7 +135,7 @@ def test_what_a_download_would_bring_has_no_identity_yet(write: Write) -> None:
     with pytest.raises(
         UserError, match=f"data.verify=false makes .* they are not in '{root}': put {TRAIN} and"
     ):
-        ids(root, "data.verify=false")
+        ids(root, verify=False)
 
 
 def test_labels_are_verified_as_images_are(write: Write) -> None:
@@ -135,25 +150,36 @@ def test_labels_are_verified_as_images_are(write: Write) -> None:
     assert labels_of(data, "mnist", root, False).names == (0, 1, 2, 3, 4, 5)
 
 
+def test_labels_that_are_let_in_are_a_part_of_what_is_classified(write: Write) -> None:
+    root, found = write(), set()
+    for labels in (0, 1):
+        for path, number in ((LABELS, 6), (LABELS.replace("train", "t10k"), 2)):
+            (root / path).write_bytes(idx(np.arange(labels, labels + number, dtype=np.uint8)))
+        config = config_of(root, *RUN, "task=classify", verify=False)
+        found.add(run_ids(config, "cpu", [0])[0])
+    assert len(found) == 2
+
+
 def test_a_table_that_is_not_known_is_a_part_of_the_identity(tmp_path: Path) -> None:
     file = tmp_path / "compas_scores_two_years.csv"
-    run = ["target=binary_bnn", "target.tabular=compas", "sampler=dmala", f"data.root={tmp_path}"]
+    run = ("target=binary_bnn", "target.tabular=compas", "sampler=dmala")
     found = set()
     for content in ("one", "two"):
         file.write_text(content)
-        found |= {run_ids(compose([*run, *more]), "cpu", [0])[0] for more in ([], ["data.verify=false"])}
+        for verify in (True, False):
+            found.add(run_ids(config_of(tmp_path, *run, verify=verify), "cpu", [0])[0])
     assert len(found) == 3
-    assert refusal(*run).startswith(f"data.verify=true refuses '{file}' of compas: ")
+    assert refusal(*run, f"data.root={tmp_path}").startswith(f"data.verify=true refuses '{file}' of compas: ")
 
 
 def test_a_file_is_hashed_once_for_many_jobs(write: Write) -> None:
     root = write()
     before = known_files._digests.cache_info().misses
     for _ in range(3):
-        ids(root, "data.verify=false")
+        ids(root, verify=False)
     assert known_files._digests.cache_info().misses == before + len(CONTENT)
     write(train=FLIPPED)
-    ids(root, "data.verify=false")
+    ids(root, verify=False)
     assert known_files._digests.cache_info().misses > before + len(CONTENT)
 
 
