@@ -35,6 +35,7 @@ IMPORTED_AS = {
     "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
     "lazy-loader": "lazy_loader",
+    "pillow": "PIL",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }

@@ -132,7 +132,7 @@ FILES = {
     ),
     "too few cities": (
         f"{HEAD.replace('4', '2')}EDGE_WEIGHT_TYPE: EUC_2D\n{POINTS}",
-        "'own.tsp' must have a DIMENSION of at least 3 cities, 2 was given.",
+        "'own.tsp' must have a DIMENSION from 3 to 5000 cities, 2 was given.",
     ),
     "cut": (
         f"{HEAD.replace('4', '5')}EDGE_WEIGHT_TYPE: EUC_2D\n{POINTS}",

@@ -69,4 +69,4 @@ def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch:
         "repeat the command.\n"
     )
     assert ended.out == "0 runs done.\n"
-    assert call("-m", *SMALL).out == "2 runs done.\n"
+    assert call("-m", *SMALL).out.endswith("2 runs done.\n")
