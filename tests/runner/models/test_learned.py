@@ -197,17 +197,23 @@ HARM: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("harm", HARM)
-def test_a_damaged_model_is_set_aside_and_trained_again(call: Call, straight: Straight, harm: str) -> None:
+DAMAGED = [*(("model", harm) for harm in HARM), ("ground_truth-*", "cut"), ("ground_truth-*", "emptied")]
+
+
+@pytest.mark.parametrize(("name", "harm"), DAMAGED)
+def test_a_damaged_model_or_reference_sample_is_set_aside_and_made_again(
+    call: Call, straight: Straight, name: str, harm: str, made: Callable[[], list[str]]
+) -> None:
     copied(straight("run"))
-    path = one("models/*/model.safetensors")
+    path = one(f"models/*/{name}.safetensors")
     damaged = HARM[harm](path.read_bytes())
     path.write_bytes(damaged)
     ended = call(*RUN)
     assert ended.status == 0
-    assert "cannot be read (The model file" in ended.err
+    assert ("cannot be read (The model file" if name == "model" else "cannot be read") in ended.err
     assert ended.err.count("is made again") == 1
-    assert path.with_name("model.bad-1.safetensors").read_bytes() == damaged
+    assert path.with_name(f"{path.stem}.bad-1.safetensors").read_bytes() == damaged
+    assert name == "model" or made() == ["_make"]
     assert_same_as(straight("run"))
 
 
@@ -220,23 +226,6 @@ def test_a_damaged_training_report_is_made_again(call: Call, straight: Straight,
     assert ended.status == 0, ended
     assert "is made again" in ended.err
     assert_same_as(straight("learn"))
-
-
-@pytest.mark.parametrize("harm", ["cut", "emptied"])
-def test_a_damaged_reference_sample_is_set_aside_and_made_again(
-    call: Call, straight: Straight, harm: str, made: Callable[[], list[str]]
-) -> None:
-    copied(straight("run"))
-    path = one("models/*/ground_truth-*.safetensors")
-    damaged = HARM[harm](path.read_bytes())
-    path.write_bytes(damaged)
-    ended = call(*RUN)
-    assert ended.status == 0
-    assert "cannot be read" in ended.err
-    assert "is made again" in ended.err
-    assert path.with_name(f"{path.stem}.bad-1.safetensors").read_bytes() == damaged
-    assert made() == ["_make"]
-    assert_same_as(straight("run"))
 
 
 STOPPED = [("run", Training), ("learn", Training), ("run", ReferenceChains)]

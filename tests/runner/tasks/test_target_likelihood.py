@@ -14,8 +14,6 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
-from runner.execution import signals
-from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import RunError
 from runner.models.model_files import save_model
 from runner.tasks import evaluate
@@ -31,9 +29,8 @@ from tests.support.commands import (
     counted,
     finished,
     measured,
-    one,
     rows,
-    stop_after,
+    stopped_in_each,
     summary,
 )
 from tests.support.targets.small_targets import random_target
@@ -186,24 +183,10 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     call: Call, model: Path, evaluated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """6 blocks of 10 temperatures forward; 8 in reverse, of which 2 make the draws."""
-    advance, seen = TargetAnnealing.advance, []
-
-    def noted(self: TargetAnnealing, steps: int) -> None:
-        advance(self, steps)
-        seen.append(self.step)
-
-    monkeypatch.setattr(TargetAnnealing, "advance", noted)
-    for walks, calls in ((1, 2), (2, 5)):
-        with monkeypatch.context() as patch:
-            stop_after(patch, TargetAnnealing, calls)
-            assert call(*EVALUATE, "seed=3", f"model={model}").status == 75
-        signals.forget()
-        checkpoint = one("runs/*/checkpoint.pt")
-        assert list(load_checkpoint(checkpoint)["annealings"]) == ["forward", "reverse"][:walks]
-    assert call(*EVALUATE, "seed=3", f"model={model}").status == 0
+    command = (*EVALUATE, "seed=3", f"model={model}")
+    seen = stopped_in_each(call, monkeypatch, TargetAnnealing, {"forward": 2, "reverse": 5}, command)
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert measured() == measured(evaluated)
-    assert not checkpoint.exists()
 
 
 def test_seeds_are_evaluated_as_alone_on_one_model(
