@@ -91,6 +91,8 @@ def test_a_run_of_an_earlier_version_is_read_as_before(call: Call, run: Path) ->
         {"steps": "20"},
         {"seconds": None},
         {"tuning": "yes"},
+        {"tuning": {"seconds": "two", "evaluations": 3, "artefact": "a"}},
+        {"evaluations": "many"},
     ],
 )
 def test_a_summary_without_digests_must_hold_what_readers_need(
