@@ -214,9 +214,18 @@ def _is_finished(summary: Mapping[str, Any]) -> bool:
         and isinstance(metrics, dict)
         and all(value is None or is_number(value) for value in metrics.values())
         and all(is_number(summary.get(key)) for key in ("seconds", "steps"))
-        and is_number(summary.get("wall_seconds", 0))
+        and all(is_number(summary.get(key, 0)) for key in ("wall_seconds", "evaluations"))
         and isinstance(summary.get("notes", []), list)
-        and isinstance(summary.get("tuning"), dict | None)
+        and _is_tuning(summary.get("tuning"))
+    )
+
+
+def _is_tuning(tuning: object) -> bool:
+    """Whether a summary can have this at ``tuning``: nothing, or what a pilot found and what it cost."""
+    return tuning is None or (
+        isinstance(tuning, dict)
+        and isinstance(tuning.get("artefact"), str)
+        and all(is_number(tuning.get(key)) for key in ("seconds", "evaluations"))
     )
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from hydra._internal.callbacks import Callbacks
-from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
@@ -89,11 +88,13 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
     summaries = [folder.path / "summary.json" for each in jobs for folder in folders_of(each)]
+    # By name: Hydra loads its plugins' modules once more, and their classes are then others.
+    kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
-    ours = type(launcher).__name__ == "JoblibLauncher"
+    ours = kind == "JoblibLauncher"
     with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
-            if isinstance(launcher, BasicLauncher):
+            if kind == "BasicLauncher":
                 return [compute(each, searched(request.hydra), problems) for each in jobs]
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
@@ -106,8 +107,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
             if (refused := storage_error(error)) is not None:
                 raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
-            name = type(launcher).__name__
-            raise UserError(f"The launcher {name} failed: {one_sentence(error)}") from error
+            raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
     return [_outcome(each) for each in returned]
 
 

@@ -29,6 +29,7 @@ import torch
 from runner.__main__ import main as command
 from runner.config.overrides import Names, flattened
 from runner.execution.command_line import UNFORESEEN
+from runner.execution.errors import UserError
 from runner.sweep import launch
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
@@ -38,7 +39,13 @@ from tests.robustness.trial import Trial
 SMALL = ("scale=smoke", "task.steps=4", "task.chains=2")
 RBM = ("target=rbm", "target.dataset=digits", "target.n_hidden=3", "target.training.iterations=2")
 LEARNING = ("task.iterations=2", "task.cd_steps=1", "task.chains=10", "task.ais.temperatures=10")
-DEEP = ("target=resnet_ebm", "target.dataset=digits", "target.width=2", "target.blocks=1")
+DEEP = (
+    "target=resnet_ebm",
+    "target.dataset=digits",
+    "target.width=2",
+    "target.blocks=1",
+    "target.halvings=1",
+)
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("target=bernoulli4", "sampler=dmala", "metric=[tv,jump,acceptance]", *SMALL),
@@ -71,7 +78,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("-m", "target=bernoulli4", "sampler=gibbs,dmala", "seed=range(0,2)", "metric=tv", *SMALL),
     ("-m", "+experiment=pt_table1", "scale=smoke", "target=mog", "sampler=exact_draws"),
 )
-"""Plain commands, each of which is right as it stands."""
+"""Plain commands, each of which is right as it stands, but that there is no model to evaluate."""
 
 SECONDS_AT_WORK = 0.3
 """A run that has started is stopped after so long, and again until it ends."""
@@ -93,7 +100,6 @@ class Fuzz:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.keys: dict[tuple[str, ...], list[str]] = {}
-        self.warnings = folder / "said"
         for plain in COMMANDS:
             self.keys[plain] = self._keys(plain)
 
@@ -105,7 +111,7 @@ class Fuzz:
         names = Names([])
         chosen = [line for line in lines if line.split("=")[0].lstrip("+") in names.groups]
         composed = names.composed(*chosen)
-        with contextlib.redirect_stderr(None), contextlib.suppress(Exception):
+        with contextlib.redirect_stderr(None), contextlib.suppress(UserError):
             preflight(jobs_of(request)[:1])
         return [key for key in flattened(composed) if not key.startswith(("sweep", "table"))]
 
@@ -167,8 +173,10 @@ def _in_fork(words: Sequence[str], folder: Path, said: Path, started: int) -> No
     try:
         os.chdir(folder)
         output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(output, number)
+            # Under pytest these are others than those of the process.
+            setattr(sys, name, os.fdopen(number, "w", closefd=False))
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -87,7 +87,11 @@ CHANGES = [{"metrics": {"tv": "0.1"}}, {"metrics": {"tv": True}}, {"steps": "20"
 
 
 @pytest.mark.parametrize(
-    "content", ["[]", "{}", '{"status": "done"}', *CHANGES, {"tuning": "yes"}, {"run_id": "x"}]
+    "content",
+    [
+        *("[]", "{}", '{"status": "done"}', *CHANGES, {"tuning": "yes"}, {"run_id": "x"}),
+        *({"tuning": {"seconds": "two", "evaluations": 3, "artefact": "a"}}, {"evaluations": "many"}),
+    ],
 )
 def test_a_summary_without_digests_is_looked_into(call: Call, run: Path, content: str | dict) -> None:
     as_of_an_earlier_version(run)
