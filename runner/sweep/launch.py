@@ -104,7 +104,8 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
                 # What follows the first sentence is advice on the logs of the workers.
                 said, *_ = one_sentence(error).split(". ")
                 raise WorkerLostError(f"{said.rstrip('.')}.") from error
-            if (refused := storage_error(error)) is not None:
+            # Ray wraps what a worker raised.
+            if (refused := storage_error(getattr(error, "cause", None) or error)) is not None:
                 raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
             raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
