@@ -89,8 +89,8 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
         f"{len(claiming - failing)} of {len(claiming)} samplers that claim to be exact are: "
         f"pi P = pi to {LIMIT:g}, and {draws:,} steps from each state follow the rows of P (p >= {LEVEL:g}); "
         f"{sum(d.checked for d in distances)} transition matrices in all. "
-        f"If all samplers are honest, chance fails one of these {len(checked)} lines with a probability of at "
-        f"most {len(checked) * LEVEL:.1g}. "
+        f"If all samplers are honest, chance fails one of these {len(checked)} lines with a probability of "
+        f"at most {len(checked) * LEVEL:.1g}. "
         "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
     ]
     for said, names in {
