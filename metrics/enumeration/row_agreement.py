@@ -17,6 +17,9 @@ from torch import Tensor
 FEWEST = 400.0
 """Draws that a cell is expected to have at least."""
 
+ROUNDING = 1e-6
+"""How far from 1 a row may sum; the p-value of one that is no distribution is 0."""
+
 HEAVIER = 4.0
 """How much heavier the tail of the statistic can be than that of chi-square, with `FEWEST` draws a cell.
 
@@ -68,7 +71,7 @@ def _chi_square(drawn: NDArray[np.float64], probabilities: NDArray[np.float64]) 
     if np.isnan(probabilities).any():
         return float("nan")
     possible = probabilities > 0.0
-    if drawn[~possible].any():
+    if drawn[~possible].any() or abs(probabilities.sum() - 1.0) > ROUNDING:
         return 0.0
     order = np.argsort(probabilities[possible])
     observed, expected = drawn[possible][order], probabilities[possible][order] * drawn.sum()

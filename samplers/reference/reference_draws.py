@@ -72,7 +72,7 @@ class UniformDraws(Kernel):
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the same for all states."""
         space = discrete_space("uniform_draws", target.space)
-        return torch.full_like(source.log_prob, -space.d * math.log(space.levels))
+        return torch.full_like(source.log_prob, -math.log(space.size))
 
 
 def check_untempered(name: str, beta: Tensor) -> None:

@@ -29,6 +29,7 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
     if {"-h", "--help"} & set(arguments):
         print((__doc__ or "").strip())
         return 0
+    from itertools import product
     from pathlib import Path
 
     from rich.console import Console
@@ -50,9 +51,11 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
     groups: dict[str, list[KernelVariant]] = {}
     for variant in variants(arguments):
         groups.setdefault(variant.name, []).append(variant)
-    distances = [
-        distance(group, space, target, draws) for group in groups.values() for space, target in listed.items()
-    ]
+    distances = []
+    with Console(stderr=True).status("") as doing:
+        for (name, group), (space, target) in product(groups.items(), listed.items()):
+            doing.update(f"{name} on {space}")
+            distances.append(distance(group, space, target, draws))
     folder = Path(config.output_root) / "exactness"
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "exactness.csv", exactness_csv(distances))

@@ -149,4 +149,6 @@ def _local_matrices(kernels: Iterable[tuple[Kernel, float]], target: Target) -> 
 
 def _worst(matrices: Sequence[Tensor], pi: Tensor) -> float:
     """The largest error; Python's max() would pass over a NaN that is not the first."""
-    return float(torch.tensor([invariance_error(matrix, pi) for matrix in matrices]).max())
+    return float(
+        torch.tensor([invariance_error(matrix, pi) for matrix in matrices], dtype=torch.float64).max()
+    )

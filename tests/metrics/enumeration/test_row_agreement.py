@@ -39,6 +39,12 @@ def test_what_is_impossible_is_no_chance(counts: list[int]) -> None:
     assert row_agreement(torch.tensor([counts]), ROW).p_value == 0.0
 
 
+def test_a_row_that_is_no_distribution_is_not_followed() -> None:
+    """Also where all cells are so rare that they are taken together."""
+    assert row_agreement(torch.tensor([[40, 30, 30, 0, 0]]), ROW).p_value == 1.0
+    assert row_agreement(torch.tensor([[40, 30, 30, 0, 0]]), 0.2 * ROW).p_value == 0.0
+
+
 def test_a_certain_state_agrees_and_nan_does_not() -> None:
     certain = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
     assert row_agreement(torch.tensor([[10, 0, 0]]), certain).p_value == 1.0

@@ -18,7 +18,8 @@ from runner.tools.exactness.exactness_command import CRASHED, main
 from runner.tools.exactness.exactness_page import verdict
 from runner.tools.exactness.kernel_variants import KernelVariant
 from runner.tools.exactness.served import LONGEST, crash
-from samplers import DMALA, Gibbs, ParallelTempering, SimulatedTempering, Swaps
+from runner.tools.exactness.small_tours import SmallTours
+from samplers import DMALA, Gibbs, ParallelTempering, SimulatedTempering, Swaps, UniformDraws
 from samplers.kernel import Info, Kernel, State
 from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets.randomness import Generator
@@ -125,6 +126,14 @@ def test_an_inexact_sampler_is_judged_by_its_step_too() -> None:
     assert not found.claimed
     assert found.fails
     assert verdict(found) == STEP
+
+
+def test_uniform_draws_of_tours_are_as_likely_as_there_are_permutations() -> None:
+    """They were said to be uniform on all vectors of cities, the others too."""
+    found = distance([KernelVariant("uniform_draws", UniformDraws())], "tours", SmallTours(), DRAWS)
+    assert not found.fails
+    pi = SmallTours().probabilities()
+    assert found.error == pytest.approx(float((pi - 1 / 6).abs().max()))
 
 
 OWN = """
