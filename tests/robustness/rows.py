@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 
 from tests.corruption import trials as corruption
 from tests.corruption.stores import STORES
-from tests.robustness import kills
+from tests.robustness import file_systems, fuzz, kills, workers
 from tests.robustness.trial import Trial
 
 Trials = Callable[[int, str, int], Iterator[Trial]]
@@ -47,28 +45,25 @@ def _kinds(stores: Sequence[str]) -> dict[str, int]:
     return {kind: 300 for store in stores for kind in STORES[store].kinds}
 
 
-def _from(module: str, what: str, number: int) -> list[Row]:
-    """The row of a module of this folder, with so many trials of each of its kinds; none without it."""
-    path = f"{__package__}.{module}"
-    if find_spec(path) is None:
-        return []
-    found = import_module(path)
-    if hasattr(found, "KINDS"):
-        return [Row(module, what, dict.fromkeys(found.KINDS, number), found.trials)]
-    return [Row(module, what, {module: number}, lambda number, part, seed: found.trials(number, seed))]
+def fuzzed(number: int, part: str, seed: int = 0) -> Iterator[Trial]:
+    """Random overrides through the whole command line."""
+    return fuzz.trials(number, seed)
 
-
-KILLS = {kills.INSTANT: 500, kills.EVENT: 350, kills.WRITE: 150}
 
 ROWS = (
     Row(
         "kills",
         "processes killed: at random instants, before file-system events, in the middle of writes",
-        KILLS,
+        {kills.INSTANT: 500, kills.EVENT: 350, kills.WRITE: 150},
         kills.trials,
     ),
     Row("files", "files damaged, 300 of every kind", _kinds(list(STORES)), damaged_files),
-    *_from("workers", "workers of joblib and of Ray killed", 100),
-    *_from("file_systems", "disks full, without inodes, read-only, stale, removed; no `flock`", 40),
-    *_from("fuzz", "random overrides on the command line", 1000),
+    Row("workers", "workers of joblib and of Ray killed", dict.fromkeys(workers.KINDS, 100), workers.trials),
+    Row(
+        "file_systems",
+        "disks full, without inodes, read-only, stale, removed; no `flock`",
+        dict.fromkeys(file_systems.KINDS, 40),
+        file_systems.trials,
+    ),
+    Row("fuzz", "random overrides on the command line", {"fuzz": 1000}, fuzzed),
 )
