@@ -1,6 +1,7 @@
-"""Copies the results of an experiment from the disk to Weights & Biases.
+"""Copies the results of an experiment, or of any runs, from the disk to Weights & Biases.
 
 ``python -m runner.wandb_sync pt_table1 [mode=offline] [scale=quick output_root=DIR ...]``
+``python -m runner.wandb_sync runs [mode=offline] [target=mog sampler=dmala,acs ...]``
 
 May be repeated: a run keeps its id, so W&B gets each run once, and an offline copy replaces the one before.
 """
@@ -15,12 +16,16 @@ from typing import TYPE_CHECKING
 
 from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
+from runner.report.selection.selected_runs import RUNS
+from runner.store.logged_run import log_run
+from runner.store.logger_protocol import Logger
 
 if TYPE_CHECKING:
-    from runner.loggers.wandb import WandbLogger
-    from runner.store.run_store import RunFolder
+    from omegaconf import DictConfig
 
-SETTINGS = ("mode", "project", "entity", "group", "tags")
+    from runner.loggers.wandb import WandbLogger
+
+SETTINGS = ("mode", "project", "entity", "group", "tags", "base_url")
 """Keys of the logger that may be given without ``logger.``."""
 
 
@@ -32,6 +37,7 @@ class Synced:
     unfinished: int
     table: bool
     mode: str
+    places: tuple[str, ...]
     damaged: tuple[str, ...] = ()
 
 
@@ -41,19 +47,14 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
     """
-    from runner.config.construct import construct
-    from runner.config.key_group import node
-    from runner.loggers.wandb import WandbLogger
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import damaged_files
-    from runner.store.logger_protocol import Logger
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
-    given = [f"logger.{one}" if one.split("=", 1)[0] in SETTINGS else one for one in overrides]
-    jobs = experiment_jobs(experiment, ["logger=wandb", *given])
+    jobs = experiment_jobs(experiment, ["logger=wandb", *_with_group(overrides)])
     config = jobs[0].config
-    logger: WandbLogger = construct(node(config, "logger"), "logger", (Logger,))
+    logger = _logger(config)
     store = Store(config.output_root)
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]
@@ -67,26 +68,45 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     elif tables.is_dir():
         logger.table(experiment, str(config.scale.name), tables)
     copied = tables.is_dir() and not wrong
-    return Synced(len(done), len(folders) - len(done), copied, logger.mode, tuple(filter(None, damaged)))
+    return _synced(logger, len(done), len(folders) - len(done), copied, damaged)
 
 
-def log_run(logger: WandbLogger, folder: RunFolder) -> bool:
-    """Gives one run from its folder to the logger; False, and nothing given, where it is not done."""
-    import yaml
+def sync_runs(lines: Sequence[str]) -> Synced:
+    """Copies the finished runs that fit the conditions among `lines`; the others are keys of the logger.
 
-    from runner.store.array_files import load_all_images
+    Raises:
+        UserError: for a condition that cannot be read, or where no run fits.
+    """
+    from runner.config.compose import compose
+    from runner.report.selection.selected_runs import selected_runs
+    from runner.store.damaged_runs import damaged_runs
 
-    summary, metrics = folder.summary(), folder.metrics()
-    if summary is None or metrics is None:
-        return False
-    logger.forget_offline(folder.run_id)
-    logger.start(folder.run_id, yaml.safe_load((folder.path / "config.yaml").read_text()))
-    for step, rows in metrics.groupby("step", sort=True):
-        logger.log(folder.run_id, int(str(step)), dict(zip(rows["metric"], rows["value"], strict=True)))
-    if pictures := load_all_images(folder.path):
-        logger.images(folder.run_id, pictures)
-    logger.finish(folder.run_id, summary)
-    return True
+    given = _with_group(lines)
+    keys = [line for line in given if line.startswith(("logger.", "hydra."))]
+    selection = selected_runs([line for line in given if line not in keys])
+    root = f"++output_root='{selection.root}'"
+    logger = _logger(compose(["logger=wandb", root, *keys]))
+    done = [run for run in selection.runs if log_run(logger, run.folder)]
+    damaged = damaged_runs(run.folder for run in selection.runs if run.status == "damaged")
+    return _synced(logger, len(done), len(selection.runs) - len(done), False, [damaged])
+
+
+def _with_group(lines: Sequence[str]) -> list[str]:
+    """`lines` with the keys of the logger under their full names."""
+    return [f"logger.{line}" if line.split("=", 1)[0] in SETTINGS else line for line in lines]
+
+
+def _logger(config: DictConfig) -> WandbLogger:
+    from runner.config.construct import construct
+    from runner.config.key_group import node
+
+    logger: WandbLogger = construct(node(config, "logger"), "logger", (Logger,))
+    return logger
+
+
+def _synced(logger: WandbLogger, runs: int, unfinished: int, table: bool, damaged: Sequence[str]) -> Synced:
+    places, wrong = tuple(logger.places()), tuple(filter(None, damaged))
+    return Synced(runs, unfinished, table, logger.mode, places, wrong)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,10 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     experiment, overrides, _ = ExperimentParser("runner.wandb_sync", __doc__).experiment(arguments)
-    synced = sync(experiment, overrides)
+    synced = sync_runs(overrides) if experiment == RUNS else sync(experiment, overrides)
     table = " and the table" if synced.table else ""
     print(f"Copied {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
-    for said in synced.damaged:
+    for said in (*synced.places, *synced.damaged):
         print(said)
     return 0
 

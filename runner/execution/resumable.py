@@ -18,6 +18,7 @@ from runner.execution.checkpoint import (
     save_checkpoint,
 )
 from runner.execution.errors import RunError, warn
+from runner.execution.live import say_state
 from runner.execution.manifest import source
 from runner.execution.progress import current
 from runner.integrity.source import distinct, named
@@ -150,6 +151,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
     """The work after its last block, taken up from its checkpoint where there is one."""
     work, progress = _restored(begin, plan), current()
     progress.start(work.title, work.total, work.position)
+    say_state(work.title)
     saved_at, saved_position = time.monotonic(), work.position
     try:
         while not work.done:

@@ -7,10 +7,12 @@ warning, and `python -m runner.wandb_sync` makes the copy later from what is on 
 from __future__ import annotations
 
 import json
+import math
+import os
+import shlex
 import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,81 +20,155 @@ import numpy as np
 import wandb
 
 from runner.execution.errors import one_sentence, warn
+from runner.loggers.run_names import run_name
+from runner.loggers.wandb_connection import asked_mode, asked_tags, usable_mode
+from runner.problem.metric_directions import metric_direction
 from runner.store.array_files import sheet
 
-MODES = ("online", "offline", "disabled")
-REACH_SECONDS = 5.0
+AXES = ("step", "evaluations", "seconds")
+"""What curves can be drawn against; the first is the default."""
+
+UNSUMMARISED = ("metrics", *AXES)
+"""Entries of a summary that the history gives."""
 
 
+@dataclass
+class _Open:
+    """A run that is open in W&B: what was logged up to where, and which metrics it knows."""
+
+    run: Any
+    config: Mapping[str, Any]
+    step: float = -math.inf
+    iteration: float = -math.inf
+    defined: set[str] = field(default_factory=set)
+
+
+@dataclass
 class WandbLogger:
     """Copies runs to W&B, several at once: a batch of seeds is as many runs.
 
     Args:
         mode: ``"online"``, ``"offline"`` (written under `directory` for a later ``wandb sync``) or
-            ``"disabled"``.
-        project: the W&B project.
-        entity: the W&B user or team; None for the default of the key.
-        group: groups the runs of an experiment; None for no group.
-        tags: tags of every run, besides its target, sampler and scale.
+            ``"disabled"``; None for WANDB_MODE, or else online.
+        project: the W&B project; None for WANDB_PROJECT, or else ``rungwise``.
+        entity: the W&B user or team; None for WANDB_ENTITY, or else the default of the key.
+        group: groups runs; None for the experiment and its scale.
+        tags: tags of every run, besides its target, sampler, scale and papers; empty for those of WANDB_TAGS.
         directory: where W&B keeps its own files, in the folder ``wandb``.
+        base_url: the server; None for WANDB_BASE_URL, or else W&B's own.
+        system: whether W&B measures the machine while a run is computed.
 
     Raises:
         ValueError: if the mode is unknown.
     """
 
-    def __init__(
-        self,
-        mode: str = "online",
-        project: str = "rungwise",
-        entity: str | None = None,
-        group: str | None = None,
-        tags: Sequence[str] = (),
-        directory: str = "outputs",
-    ) -> None:
-        if mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(MODES)}, {mode!r} was given")
-        self.mode: Any = usable_mode(mode)
-        self.project, self.entity, self.group = project, entity, group
-        self.tags = tuple(str(tag) for tag in tags)
-        self.directory = Path(directory)
-        self._runs: dict[str, Any] = {}
+    mode: Any = None
+    project: str | None = None
+    entity: str | None = None
+    group: str | None = None
+    tags: Sequence[str] = ()
+    directory: str = "outputs"
+    base_url: str | None = None
+    system: bool = True
 
-    def start(self, run_id: str, config: Mapping[str, Any]) -> None:
-        """Opens a run of W&B, or continues it; `config` is the run's resolved configuration."""
-        if run_id in self._runs:
+    def __post_init__(self) -> None:
+        self.mode = usable_mode(asked_mode(self.mode), self.base_url)
+        self.project = self.project or os.environ.get("WANDB_PROJECT") or "rungwise"
+        self.entity = self.entity or os.environ.get("WANDB_ENTITY") or None
+        self.tags = asked_tags(self.tags)
+        self._open_runs: dict[str, _Open] = {}
+        self._places: dict[str, None] = {}
+
+    def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Opens a run of W&B, or continues it.
+
+        Args:
+            config: its resolved configuration.
+            about: its manifest, with its `settings` that differ from the defaults.
+        """
+        if run_id in self._open_runs or self.mode == "disabled":
             return
-        names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale")}
-        self._runs[run_id] = self._open(
+        names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale", "task")}
+        called = run_name(config, about.get("settings"))
+        git = about.get("git") or {}
+        own = {"row": called.row, "column": called.column, "scale": names["scale"]}
+        own |= {"paper": ", ".join(called.papers) or None, "commit": git.get("commit")}
+        own |= {"dirty": git.get("dirty"), "settings": called.settings}
+        experiment = config.get("experiment")
+        tags = [names["target"], names["sampler"], names["scale"], *called.papers, *self.tags]
+        live = about.get("finished") is None
+        if self.mode == "offline":
+            # Everything that was recorded is written again.
+            self.forget_offline(run_id)
+        run = self._open(
             run_id,
-            name=f"{names['target']}/{names['sampler']}/seed {config.get('seed')}",
-            config=dict(config),
-            job_type="run",
-            tags=[tag for tag in (*names.values(), *self.tags) if tag],
+            live,
+            name=called.text,
+            config={**config, **own},
+            group=self.group or (f"{experiment}, {names['scale']}" if experiment else None),
+            job_type=names["task"] or "run",
+            tags=list(dict.fromkeys(filter(None, tags))),
+            commit=git.get("commit"),
         )
+        opened = _Open(run, config)
+        if run.resumed:
+            opened.step = _number(run.summary.get("step"))
+            opened.iteration = _number(run.summary.get("training/iteration"))
+        for axis in AXES:
+            run.define_metric(axis, summary="last")
+        self._open_runs[run_id] = opened
+
+    def state(self, run_id: str, title: str) -> None:
+        """Says in the run's summary what it is doing now: a training, a tuning."""
+        if (opened := self._open_runs.get(run_id)) is not None:
+            opened.run.summary["status"] = title
 
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        """Writes the metrics `values` that a run had after `step` steps."""
-        self._runs[run_id].log(dict(values), step=step)
+        """Writes the metrics `values` that a run had after `step` steps, unless W&B has them already."""
+        opened = self._open_runs.get(run_id)
+        if opened is None or step <= opened.step:
+            return
+        for name in values:
+            self._define(opened, name)
+        opened.run.log({"step": step, **values})
+        opened.step = step
+
+    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
+        """Writes how far the training is of the model that a run waits for."""
+        opened = self._open_runs.get(run_id)
+        if opened is None or iteration <= opened.iteration:
+            return
+        if "training/*" not in opened.defined:
+            opened.defined.add("training/*")
+            opened.run.define_metric("training/*", step_metric="training/iteration")
+        row = {f"training/{name}": value for name, value in values.items()}
+        opened.run.log({"training/iteration": iteration, **row})
+        opened.iteration = iteration
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
         """Writes each group of binary images as one sheet, black on white."""
-        pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
-        self._runs[run_id].log(pictures)
+        if (opened := self._open_runs.get(run_id)) is not None:
+            pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
+            opened.run.log(pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes it in W&B; a run that failed before its start is not there."""
-        run = self._runs.pop(run_id, None)
-        if run is None:
+        opened = self._open_runs.pop(run_id, None)
+        if opened is None:
             return
+        own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
         # As it is on disk: W&B takes no other keys than text.
-        run.summary.update(json.loads(json.dumps(summary)))
-        run.finish(exit_code=1 if failed else 0)
+        opened.run.summary.update(json.loads(json.dumps(own)))
+        opened.run.finish(exit_code=1 if failed else 0)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
         """Copies a rendered table: its rows and its figures, as one run of their own."""
+        if self.mode == "disabled":
+            return
         run_id = f"table-{experiment}-{scale}"
         self.forget_offline(run_id)
-        run = self._open(run_id, name=f"{experiment}, {scale}", job_type="table")
+        group = self.group or f"{experiment}, {scale}"
+        run = self._open(run_id, False, name=f"{experiment}, {scale}", job_type="table", group=group)
         content: dict[str, Any] = {path.stem: wandb.Image(str(path)) for path in sorted(folder.glob("*.png"))}
         if (folder / "table.csv").is_file():
             import pandas
@@ -101,60 +177,73 @@ class WandbLogger:
         run.log(content)
         run.finish()
 
+    def places(self) -> list[str]:
+        """A sentence for each place that runs were copied to: where to look, or how to upload them."""
+        return list(self._places)
+
     def forget_offline(self, run_id: str) -> None:
         """Removes a run's earlier offline copies from the disk, so that one written now is the only one."""
-        for folder in self.directory.glob(f"wandb/offline-run-*-{run_id}"):
+        for folder in Path(self.directory).glob(f"wandb/offline-run-*-{run_id}"):
             shutil.rmtree(folder)
 
-    def _open(self, run_id: str, **arguments: Any) -> Any:
-        self.directory.mkdir(parents=True, exist_ok=True)
+    def _define(self, opened: _Open, name: str) -> None:
+        """Tells W&B a metric's axis, and that its best value and its last one, the result, summarise it."""
+        if name in opened.defined or name in AXES:
+            return
+        opened.defined.add(name)
+        node = (opened.config.get("metric") or {}).get(name)
+        direction = metric_direction(name, node.get("_target_") if isinstance(node, Mapping) else None)
+        best = {"min": "min,last", "max": "max,last"}.get(direction, "last")
+        opened.run.define_metric(name, step_metric=AXES[0], summary=best)
+
+    def _open(self, run_id: str, live: bool, *, commit: str | None = None, **arguments: Any) -> Any:
+        """Opens a run; `live` where it is computed now, on the machine that W&B may then measure."""
+        Path(self.directory).mkdir(parents=True, exist_ok=True)
+        settings: dict[str, Any] = {
+            "silent": True,
+            "console": "wrap" if live else "off",
+            # The commit is that of the code, wherever the command is given.
+            "disable_git": True,
+            "git_commit": commit,
+            "save_code": False,
+            # The manifest has those that matter; to list them takes longer than all the rest.
+            "x_save_requirements": False,
+            "x_disable_stats": not (live and self.system),
+        }
+        settings |= {"base_url": self.base_url} if self.base_url else {}
         common: dict[str, Any] = {
             "id": run_id,
             "resume": "allow",
             "reinit": "create_new",
             "project": self.project,
             "entity": self.entity,
-            "group": self.group,
-            "dir": str(self.directory),
-            "settings": wandb.Settings(
-                silent=True, console="off", disable_git=True, save_code=False, x_disable_stats=True
-            ),
+            "dir": self.directory,
+            "settings": wandb.Settings(**settings),
         }
         try:
-            return wandb.init(mode=self.mode, **common, **arguments)
+            run = wandb.init(mode=self.mode, **common, **arguments)
         except Exception as error:
             if self.mode != "online":
                 raise
             warn(f"W&B refused the run ({one_sentence(error)}); the logger goes on offline.")
             self.mode = "offline"
-            return wandb.init(mode="offline", **common, **arguments)
+            run = wandb.init(mode="offline", **common, **arguments)
+        self._places[self._place(run)] = None
+        return run
 
-
-def usable_mode(mode: str) -> str:
-    """`mode`, or ``"offline"`` with one sentence of warning where online is asked for and cannot be had."""
-    if mode != "online":
-        return mode
-    url = wandb.setup().settings.base_url
-    if not reachable(url):
-        warn(f"W&B cannot be reached at {url}; the logger goes on offline.")
-        return "offline"
-    if not wandb.login(prompt=False, verify=False):
-        warn("W&B has no key here (`wandb login` sets one); the logger goes on offline.")
-        return "offline"
-    return mode
-
-
-def reachable(url: str) -> bool:
-    """Whether a web server answers at `url` with any status, directly or through the proxy that is set."""
-    try:
-        urllib.request.urlopen(url, timeout=REACH_SECONDS).close()
-    except urllib.error.HTTPError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
+    def _place(self, run: Any) -> str:
+        if self.mode == "offline":
+            runs = f"{shlex.quote(str(Path(self.directory) / 'wandb'))}/offline-run-*"
+            return f"W&B: written offline; upload with: wandb sync {runs}"
+        return f"W&B: {run.project_url}"
 
 
 def _name(group: Any) -> str:
     """The name of a configuration group, which is a mapping with a `name`, or the name itself."""
     return str(group.get("name", "")) if isinstance(group, Mapping) else str(group or "")
+
+
+def _number(value: Any) -> float:
+    """The last value of an axis in the summary of a run that goes on; before all others where there is none."""
+    found = value.get("last") if hasattr(value, "get") else value
+    return float(found) if isinstance(found, int | float) else -math.inf

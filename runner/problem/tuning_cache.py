@@ -15,9 +15,10 @@ from runner.config.key_group import node
 from runner.execution.atomic_files import read_json, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
+from runner.execution.live import say_state
 from runner.execution.manifest import git, now
 from runner.models.identity import tuning_id
-from runner.problem.build import Problem
+from runner.problem.build import Problem, label
 from runner.store.digest import SCHEMA
 from runner.store.run_store import Store
 from samplers.tuning.tunable import TuningResult
@@ -58,6 +59,7 @@ def tune(problem: Problem) -> tuple[TuningResult, float]:
 
 
 def _tune(problem: Problem, name: str) -> dict[str, Any]:
+    say_state(f"tuning {label(problem.config, 'sampler')}")
     found, seconds = tune(problem)
     content = {
         "schema": SCHEMA,

@@ -15,12 +15,25 @@ if TYPE_CHECKING:
 class Logger(Protocol):
     """What a logger must do; several runs may be open at once."""
 
-    def start(self, run_id: str, config: Mapping[str, Any]) -> None:
-        """A run starts or continues; `config` is its resolved configuration."""
+    def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """A run starts or continues.
+
+        Args:
+            config: its resolved configuration.
+            about: its manifest, `finished` where it was done before, and its `settings`.
+        """
+        ...
+
+    def state(self, run_id: str, title: str) -> None:
+        """What a run is doing that is no step of its own: a training, a tuning."""
         ...
 
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        """The metrics of a run after `step` steps."""
+        """The metrics of a run after `step` steps, as they are recorded; a step may be said again."""
+        ...
+
+    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
+        """How far the training is of the model that a run waits for."""
         ...
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
@@ -35,21 +48,34 @@ class Logger(Protocol):
         """A table has been rendered into `folder`."""
         ...
 
+    def places(self) -> list[str]:
+        """A sentence for each place where the results can be seen besides the disk."""
+        ...
+
 
 class SafeLogger:
     """A `Logger` around another one, which may be absent and whose first failure becomes one warning.
 
     It is given no empty group of images.
+
+    Args:
+        later: the command that copies the results from the disk.
     """
 
-    def __init__(self, logger: Logger | None = None) -> None:
-        self.logger = logger
+    def __init__(self, logger: Logger | None = None, later: str = "python -m runner.wandb_sync runs") -> None:
+        self.logger, self.later = logger, later
 
-    def start(self, run_id: str, config: Mapping[str, Any]) -> None:
-        self._call("start", run_id, config)
+    def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        self._call("start", run_id, config, about)
+
+    def state(self, run_id: str, title: str) -> None:
+        self._call("state", run_id, title)
 
     def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
         self._call("log", run_id, step, values)
+
+    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
+        self._call("training", run_id, iteration, values)
 
     def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
         if images:
@@ -61,14 +87,18 @@ class SafeLogger:
     def table(self, experiment: str, scale: str, folder: Path) -> None:
         self._call("table", experiment, scale, folder)
 
-    def _call(self, method: str, *arguments: Any) -> None:
+    def places(self) -> list[str]:
+        return self._call("places") or []
+
+    def _call(self, method: str, *arguments: Any) -> Any:
         if self.logger is None:
-            return
+            return None
         try:
-            getattr(self.logger, method)(*arguments)
+            return getattr(self.logger, method)(*arguments)
         except Exception as error:
             self.logger = None
             warn(
                 f"the logger failed at {method} ({type(error).__name__}: {one_sentence(error)}); "
-                "the results on disk are complete, and python -m runner.wandb_sync copies them later."
+                f"the results on disk are complete, and {self.later} copies them later."
             )
+        return None

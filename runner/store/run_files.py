@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -81,9 +81,17 @@ class RunResult:
 
 
 def start_runs(
-    config: DictConfig, device: str, folders: dict[int, RunFolder], logger: Logger
+    config: DictConfig,
+    device: str,
+    folders: dict[int, RunFolder],
+    logger: Logger,
+    settings: Mapping[str, Any],
 ) -> dict[int, dict[str, Any]]:
-    """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside."""
+    """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside.
+
+    Args:
+        settings: those that differ from the defaults, for the logger.
+    """
     shared = written(config)
     manifests = {}
     for seed, folder in folders.items():
@@ -91,7 +99,7 @@ def start_runs(
         manifests[seed] = new_manifest(device, config.threads, folder.manifest())
         own = shared | {"seed": seed}
         folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
-        logger.start(folder.run_id, own)
+        logger.start(folder.run_id, own, manifests[seed] | {"settings": settings})
     return manifests
 
 
@@ -114,7 +122,7 @@ def finish_run(
     summary["notes"] += mixture(about["sources"])
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
-        logger.log(folder.run_id, record.step, _values(record))
+        logger.log(folder.run_id, record.step, {"seconds": record.seconds, **_values(record)})
     logger.images(folder.run_id, load_all_images(folder.path))
     logger.finish(folder.run_id, summary)
 

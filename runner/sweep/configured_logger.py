@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -26,5 +27,7 @@ def logger_of(config: DictConfig) -> SafeLogger:
     key = json.dumps(described, sort_keys=True)
     if key not in _loggers:
         node = {str(name): value for name, value in described.items()}
-        _loggers[key] = SafeLogger(construct(node, "logger", (Logger,)) if node.get("_target_") else None)
+        logger = construct(node, "logger", (Logger,)) if node.get("_target_") else None
+        root = shlex.quote(f"output_root={config.output_root}")
+        _loggers[key] = SafeLogger(logger, f"'python -m runner.wandb_sync runs {root}'")
     return _loggers[key]

@@ -13,12 +13,14 @@ from omegaconf import DictConfig
 
 from runner.config.compose import searched
 from runner.config.form import check_form
-from runner.config.run_settings import changed_settings
+from runner.config.run_settings import Settings, changed_settings
 from runner.config.tempering import folded
 from runner.execution import signals
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.execution.live import heard_by
 from runner.execution.locks import Lock, is_abandoned, take_abandoned
+from runner.execution.manifest import git
 from runner.execution.resumable import sources_of
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.problem.build import threads
@@ -27,6 +29,7 @@ from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, seeds_of
+from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks.run_identity import run_ids
@@ -87,7 +90,13 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
         outcome.skipped += [job.run_ids[seed] for seed in late]
         left = {seed: folder for seed, folder in mine.items() if seed not in late}
         if left:
-            _Computation(job.config, overrides, folders, left, outcome).compute(store, problems)
+            computation = _Computation(job.config, overrides, folders, left, outcome)
+            try:
+                computation.compute(store, problems)
+            except signals.Interrupted:
+                computation.leave()
+                raise
+    outcome.places = logger_of(job.config).places()
     return outcome
 
 
@@ -106,7 +115,8 @@ class _Computation:
         try:
             # A worker has no preflight, and another number of threads rounds differently.
             torch.set_num_threads(threads(self.config))
-            runs = task_of(self.config).start(self.config, store, problems)
+            with heard_by(PreparationLogging(logger_of(self.config), self._open)):
+                runs = task_of(self.config).start(self.config, store, problems)
         except Exception as error:
             self.fail(error)
             return
@@ -130,9 +140,10 @@ class _Computation:
     def _compute_batch(self, runs: Runs, batch: RunBatch) -> None:
         logger = logger_of(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
-        manifests = start_runs(self.config, device_type(self.config.device), wanted, logger)
-        settings = changed_settings(written(self.config), searched(self.overrides))
-        with closing(runs.compute(batch)) as results:
+        settings, device = self._settings(), device_type(self.config.device)
+        manifests = start_runs(self.config, device, wanted, logger, settings)
+        ids = [folder.run_id if seed in wanted else None for seed, folder in batch.folders.items()]
+        with heard_by(BatchLogging(logger, ids)), closing(runs.compute(batch)) as results:
             for result in results:
                 if (folder := wanted.get(result.seed)) is not None:
                     folder.lock.require()
@@ -143,6 +154,21 @@ class _Computation:
         for seed, folder in wanted.items():
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
+
+    def _settings(self) -> Settings:
+        return changed_settings(written(self.config), searched(self.overrides))
+
+    def _open(self) -> list[str]:
+        """Makes the runs that are left known to the logger; their ids."""
+        about = {"git": git(), "settings": self._settings()}
+        for seed, folder in self.left.items():
+            logger_of(self.config).start(folder.run_id, written(self.config) | {"seed": seed}, about)
+        return [folder.run_id for folder in self.left.values()]
+
+    def leave(self) -> None:
+        """Tells the logger that the runs that are left go on another time."""
+        for folder in self.left.values():
+            logger_of(self.config).finish(folder.run_id, {"status": "interrupted"}, failed=True)
 
     def fail(self, error: Exception, seeds: Sequence[int] = ()) -> None:
         """Notes why the runs of these seeds, or all that are left, were not computed."""

@@ -24,6 +24,7 @@ from runner.store.run_store import RunFolder
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
+from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
@@ -35,8 +36,9 @@ def run_one(request: Request) -> int:
     problems = preflight([only])
     with signals.commanding(), Progress():
         outcome = compute(only, searched(request.hydra), problems)
+    log_done([only], outcome)
     _show(only, outcome)
-    return ended([only], outcome)
+    return _ended([only], outcome)
 
 
 def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> int:
@@ -58,12 +60,21 @@ def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> 
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
+    log_done(jobs, outcome)
     show([folder for each in jobs for folder in folders_of(each)])
-    status = ended(jobs, outcome)
+    status = _ended(jobs, outcome)
     print(outcome.sentence())
     signals.obey()
     if outcome.interrupted:
         raise signals.Interrupted("a signal to a worker")
+    return status
+
+
+def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
+    """Says what is not done, and where else the results can be seen; the exit status."""
+    status = ended(jobs, outcome)
+    for place in outcome.places:
+        print(place)
     return status
 
 

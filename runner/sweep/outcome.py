@@ -81,6 +81,7 @@ class Outcome:
         locked: ids of those that another process is computing.
         failures: what failed.
         interrupted: whether the process was told to stop.
+        places: sentences that say where the results can be seen besides the disk.
     """
 
     done: list[str] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Outcome:
     locked: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
+    places: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
         """Adds another job's outcome to this one."""
@@ -96,6 +98,7 @@ class Outcome:
         self.locked += other.locked
         self.failures += other.failures
         self.interrupted |= other.interrupted
+        self.places = list(dict.fromkeys([*self.places, *other.places]))
 
     def move_to_done(self, run_ids: Collection[str]) -> None:
         """Counts these runs, which a job that was launched again has found done, as what the command did."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from metrics.suite import MetricSuite
 from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.execution.errors import warn
+from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.problem.build import Problem, beta, label
 from runner.store.run_files import Measurement, RunResult
@@ -129,6 +130,14 @@ class Sampling:
             "values": values,
         }
         self.records.append(record)
+        self._say(record)
+
+    def _say(self, record: Mapping[str, Any]) -> None:
+        """Says what was recorded to who listens, unless it is the result, which the caller gets."""
+        if self.step < self.total or record is not self.records[-1]:
+            values, runs = record["values"], len(self.seeds)
+            own = [{name: by_seed[place] for name, by_seed in values.items()} for place in range(runs)]
+            say_recorded(Point(record["step"], record["evaluations"], record["seconds"] / runs, own))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
@@ -149,6 +158,8 @@ class Sampling:
             self.step, self.evaluations = int(saved["step"]), int(saved["evaluations"])
             self.seconds, self.wall_seconds = float(saved["seconds"]), float(saved["wall_seconds"])
             self.records = list(saved["records"])
+            for record in self.records:
+                self._say(record)
         except UnusableCheckpointError:
             raise
         except Exception as error:

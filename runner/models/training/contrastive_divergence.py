@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from runner.execution.checkpoint import UnusableCheckpointError
+from runner.execution.live import Point, say_recorded
 from runner.models.training.batches import Batches, TrainingImages
 from runner.models.training.divergence_check import check_divergence
 from runner.models.training.history import TrainingHistory
@@ -118,11 +119,17 @@ class Training:
                 also = self._current_values()
                 self.seconds = before + time.perf_counter() - started
                 self.history.record(self.iteration, self.chains.evaluations, self.seconds, also)
+                self._say(self.history.records[-1])
         if self.finished:
             self.optimiser.load_averaged()
             self.selection.load_best(self.optimiser.parameters)
         check_divergence(self.target, unchecked, self.iteration, checkpoint)
         self.seconds = before + time.perf_counter() - started
+
+    def _say(self, record: Mapping[str, Any]) -> None:
+        """Says what was recorded to who listens, unless it is the last record, which the result holds."""
+        if (iteration := record["iteration"]) < self.settings.iterations:
+            say_recorded(Point(iteration, record["evaluations"], record["seconds"], [record["values"]]))
 
     def _tune(self) -> None:
         every = self.settings.tune_every
@@ -189,6 +196,8 @@ class Training:
             self.history.load_state_dict(saved["history"])
             self.selection.load_state_dict(saved, self.optimiser.averaged, self.chains.like)
             self.iteration, self.seconds = int(saved["iteration"]), float(saved["seconds"])
+            for record in self.history.records:
+                self._say(record)
         except UnusableCheckpointError:
             raise
         except Exception as error:

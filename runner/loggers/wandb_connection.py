@@ -1,0 +1,65 @@
+"""How W&B is reached: its mode, project, entity, tags and server, by keys and by the environment."""
+
+from __future__ import annotations
+
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+
+import wandb
+
+from runner.execution.errors import warn
+
+MODES = ("online", "offline", "disabled")
+FORMER_MODES = {"run": "online", "dryrun": "offline", "online": "online", "offline": "offline"}
+"""What WANDB_MODE may also be; W&B's own names of earlier versions."""
+
+REACH_SECONDS = 5.0
+
+
+def asked_mode(given: str | None) -> str:
+    """The mode that the key gives, or else WANDB_MODE, or else ``online``.
+
+    Raises:
+        ValueError: if it is no mode.
+    """
+    name, mode = "mode", given
+    if mode is None and (mode := os.environ.get("WANDB_MODE") or None) is not None:
+        name, mode = "WANDB_MODE", FORMER_MODES.get(mode, mode)
+    mode = mode or "online"
+    if mode not in MODES:
+        raise ValueError(f"{name} must be one of {', '.join(MODES)}, {mode!r} was given")
+    return mode
+
+
+def asked_tags(given: Sequence[str] | None) -> tuple[str, ...]:
+    """The tags that the key gives, or else those of WANDB_TAGS, which commas separate."""
+    if given:
+        return tuple(str(tag) for tag in given)
+    return tuple(filter(None, (tag.strip() for tag in os.environ.get("WANDB_TAGS", "").split(","))))
+
+
+def usable_mode(mode: str, base_url: str | None = None) -> str:
+    """`mode`, or ``"offline"`` with one sentence of warning where online is asked for and cannot be had."""
+    if mode != "online":
+        return mode
+    url = base_url or wandb.setup().settings.base_url
+    if not reachable(url):
+        warn(f"W&B cannot be reached at {url}; the logger goes on offline.")
+        return "offline"
+    if not wandb.login(prompt=False, verify=False, host=base_url):
+        warn("W&B has no key here (`wandb login` sets one); the logger goes on offline.")
+        return "offline"
+    return mode
+
+
+def reachable(url: str) -> bool:
+    """Whether a web server answers at `url` with any status, directly or through the proxy that is set."""
+    try:
+        urllib.request.urlopen(url, timeout=REACH_SECONDS).close()
+    except urllib.error.HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""What the logger hears of a job while it goes on, and of one that is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from runner.execution.live import Point
+from runner.store.logged_run import log_run
+from runner.store.logger_protocol import Logger
+from runner.sweep.configured_logger import logger_of
+from runner.sweep.jobs import Job, folders_of
+from runner.sweep.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class BatchLogging:
+    """Gives what is recorded of a batch to the logger; a `runner.execution.live.Listener`.
+
+    Attributes:
+        run_ids: in the order of the batch; None for a run that this process has no part in.
+    """
+
+    logger: Logger
+    run_ids: Sequence[str | None]
+
+    def state(self, title: str) -> None:
+        for run_id in filter(None, self.run_ids):
+            self.logger.state(run_id, title)
+
+    def recorded(self, point: Point) -> None:
+        costs = {"seconds": point.seconds, "evaluations": float(point.evaluations)}
+        for run_id, values in zip(self.run_ids, point.values, strict=False):
+            if run_id is not None:
+                self.logger.log(run_id, point.step, {**costs, **dict(sorted(values.items()))})
+
+
+def log_done(jobs: Sequence[Job], outcome: Outcome) -> None:
+    """Gives the runs that were done before the command to the logger; it may have them already."""
+    logger = logger_of(jobs[0].config)
+    if logger.logger is None:
+        return
+    skipped = set(outcome.skipped)
+    for folder in {folder.run_id: folder for each in jobs for folder in folders_of(each)}.values():
+        if folder.run_id in skipped:
+            log_run(logger, folder)
+    outcome.places = list(dict.fromkeys([*outcome.places, *logger.places()]))
+
+
+@dataclass(frozen=True)
+class PreparationLogging:
+    """Gives the training and the tuning that runs wait for to the logger, which hears of the runs only then.
+
+    Attributes:
+        open: makes the runs known to the logger; their ids.
+    """
+
+    logger: Logger
+    open: Callable[[], Sequence[str]]
+
+    def state(self, title: str) -> None:
+        for run_id in self.open():
+            self.logger.state(run_id, title)
+
+    def recorded(self, point: Point) -> None:
+        values = {name: value for name, value in point.values[0].items() if math.isfinite(value)}
+        for run_id in self.open():
+            self.logger.training(run_id, point.step, {"seconds": point.seconds, **values})
