@@ -115,7 +115,7 @@ class WandbLogger:
             opened.step = _number(run.summary.get("step"))
             opened.iteration = _number(run.summary.get("training/iteration"))
         for axis in AXES:
-            run.define_metric(axis, summary="last")
+            run.define_metric(axis)
         self._open_runs[run_id] = opened
 
     def state(self, run_id: str, title: str) -> None:
@@ -244,6 +244,5 @@ def _name(group: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """The last value of an axis in the summary of a run that goes on; before all others where there is none."""
-    found = value.get("last") if hasattr(value, "get") else value
-    return float(found) if isinstance(found, int | float) else -math.inf
+    """How far a run had come that goes on, from its summary; minus infinity where it says nothing."""
+    return float(value) if isinstance(value, int | float) else -math.inf

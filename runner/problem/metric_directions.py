@@ -14,7 +14,7 @@ from runner.execution.errors import UserError
 
 
 def metric_direction(name: str, path: str | None) -> str:
-    """``min``, ``max`` or ``none``: what the metric's class at `path` declares, else the experiments' tables."""
+    """``min``, ``max`` or ``none``: by the class at `path`, else by the experiments' tables."""
     if path is not None:
         try:
             cls = locate(path, f"metric.{name}._target_")

@@ -20,8 +20,16 @@ pytest.importorskip("wandb", reason="the extra wandb is not installed")
 
 from runner import wandb_sync
 from runner.__main__ import main as run
-from runner.loggers.wandb import WandbLogger, reachable
+from runner.execution import signals
+from runner.execution.live import Point, heard_by, say_recorded, say_state
+from runner.loggers.run_names import run_name
+from runner.loggers.wandb import WandbLogger
+from runner.loggers.wandb_connection import reachable
 from runner.store.run_store import Store
+from runner.sweep.live_logging import BatchLogging, PreparationLogging
+from runner.tasks.sample import Sampling
+
+ABOUT = {"git": {"commit": "c0ffee", "dirty": False}, "settings": {"sampler.step_size": 25}}
 
 CONFIG = {
     "target": {"name": "mog", "components": 8},
@@ -41,7 +49,8 @@ def own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / name.lower()))
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    for name in ("API_KEY", "MODE", "PROJECT", "ENTITY", "TAGS", "BASE_URL"):
+        monkeypatch.delenv(f"WANDB_{name}", raising=False)
 
 
 def chunks(path: Path) -> Iterator[bytes]:
@@ -61,7 +70,7 @@ def chunks(path: Path) -> Iterator[bytes]:
 
 
 def read_back(path: Path) -> dict[str, Any]:
-    """What a .wandb file holds: the run, its history rows by step, its summary, its exit code.
+    """What a .wandb file holds: the run, its history rows by step, its metrics, its summary, its exit code.
 
     W&B's service writes the last record a moment after `finish` has returned.
     """
@@ -74,7 +83,7 @@ def read_back(path: Path) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     from wandb.proto import wandb_internal_pb2
 
-    found: dict[str, Any] = {"history": {}, "summary": {}, "config": {}}
+    found: dict[str, Any] = {"history": {}, "other": [], "summary": {}, "config": {}, "metrics": {}}
     for chunk in chunks(path):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(chunk)
@@ -83,19 +92,25 @@ def _read(path: Path) -> dict[str, Any]:
             found["run"] = record.run
             found["config"] |= {item.key: json.loads(item.value_json) for item in record.run.config.update}
         elif kind == "history":
-            row = {
-                item.key or "/".join(item.nested_key): json.loads(item.value_json)
-                for item in record.history.item
-            }
-            found["history"][row["_step"]] = row
+            row = plain(record.history.item)
+            if "step" in row:
+                assert row["step"] not in found["history"], f"step {row['step']} is there twice"
+                found["history"][row["step"]] = row
+            else:
+                found["other"].append(row)
         elif kind == "summary":
-            found["summary"] |= {
-                item.key or "/".join(item.nested_key): json.loads(item.value_json)
-                for item in record.summary.update
-            }
+            found["summary"] |= plain(record.summary.update)
+        elif kind == "metric":
+            metric = record.metric
+            rules = [field.name for field, value in metric.summary.ListFields() if value is True]
+            found["metrics"][metric.name or metric.glob_name] = (metric.step_metric, rules)
         elif kind == "exit":
             found["exit"] = record.exit.exit_code
     return found
+
+
+def plain(items: Any) -> dict[str, Any]:
+    return {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
 
 
 def copies(directory: Path, run_id: str = "") -> list[Path]:
@@ -105,7 +120,7 @@ def copies(directory: Path, run_id: str = "") -> list[Path]:
 def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", project="p", group="pt_table1", tags=["t"], directory=str(tmp_path))
     for seed, run_id in enumerate(("aaaa", "bbbb")):
-        logger.start(run_id, {**CONFIG, "seed": seed})
+        logger.start(run_id, {**CONFIG, "seed": seed}, ABOUT)
     for step in (0, 10, 200):
         logger.log("aaaa", step, {"kl": 1.0 / (1 + step)})
         logger.log("bbbb", step, {"kl": 2.0})
@@ -117,7 +132,7 @@ def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
     assert first["run"].run_id == "aaaa"
     assert first["run"].run_group == "pt_table1"
     assert first["run"].project == "p"
-    assert first["run"].display_name == "mog/dmala/seed 0"
+    assert first["run"].display_name == "dmala, step_size 25 · mog · seed 0"
     assert set(first["run"].tags) == {"mog", "dmala", "smoke", "t"}
     assert first["config"]["target"] == CONFIG["target"]
     assert first["config"]["seed"] == 0
@@ -130,7 +145,7 @@ def test_runs_side_by_side_each_have_their_own_copy(tmp_path: Path) -> None:
 def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
     for _ in range(2):  # another run of its batch failed
-        logger.start("aaaa", CONFIG)
+        logger.start("aaaa", CONFIG, ABOUT)
     logger.log("aaaa", 5, {"kl": 1.0})
     logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
     logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
@@ -138,7 +153,7 @@ def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Pa
     (copy,) = copies(tmp_path)
     held = read_back(copy)
     assert held["exit"] == 1
-    found = {key: value for row in held["history"].values() for key, value in row.items()}
+    found = {key: value for row in held["other"] for key, value in row.items()}
     assert found["draws/_type"] == "image-file"
     assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
 
@@ -152,19 +167,19 @@ def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
     for _ in range(2):
         WandbLogger(mode="offline", directory=str(tmp_path)).table("pt_table1", "smoke", folder)
     (copy,) = copies(tmp_path, "table-pt_table1-smoke")
-    row = read_back(copy)["history"][0]
+    (row,) = read_back(copy)["other"]
     kinds = {key.removesuffix("/_type"): value for key, value in row.items() if key.endswith("/_type")}
     assert kinds == {"figure": "image-file", "table": "table-file"}
 
 
 def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"mode must be one of online, offline, disabled, 'of' was"):
+    with pytest.raises(ValueError, match=r"^mode must be one of online, offline, disabled, 'of' was"):
         WandbLogger(mode="of")
 
 
 def test_disabled_writes_nothing(tmp_path: Path) -> None:
     logger = WandbLogger(mode="disabled", directory=str(tmp_path))
-    logger.start("aaaa", CONFIG)
+    logger.start("aaaa", CONFIG, ABOUT)
     logger.log("aaaa", 1, {"kl": 1.0})
     logger.finish("aaaa", {"status": "done"})
     assert not (tmp_path / "wandb").exists()
@@ -173,12 +188,12 @@ def test_disabled_writes_nothing(tmp_path: Path) -> None:
 def test_online_without_a_network_goes_on_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: False)
+    monkeypatch.setattr("runner.loggers.wandb_connection.reachable", lambda url: False)
     logger = WandbLogger(mode="online", directory=str(tmp_path))
     warning = capsys.readouterr().err
     assert warning.startswith("warning: W&B cannot be reached at http")
     assert len(warning.splitlines()) == 1
-    logger.start("aaaa", CONFIG)
+    logger.start("aaaa", CONFIG, ABOUT)
     logger.finish("aaaa", {"status": "done"})
     assert len(copies(tmp_path)) == 1
 
@@ -186,7 +201,7 @@ def test_online_without_a_network_goes_on_offline(
 def test_online_without_a_key_goes_on_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("runner.loggers.wandb.reachable", lambda url: True)
+    monkeypatch.setattr("runner.loggers.wandb_connection.reachable", lambda url: True)
     logger = WandbLogger(mode="online", directory=str(tmp_path))
     assert logger.mode == "offline"
     assert "no key" in capsys.readouterr().err
@@ -242,7 +257,7 @@ def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
     first = {path.name: content(path) for path in copies(tmp_path)}
     assert len(first) == 2
     for copy in first.values():
-        assert copy["group"] == "pt_table5"
+        assert copy["group"] == "pt_table5, smoke"
         assert max(copy["history"]) == 20
         assert len(copy["history"]) >= 2
         assert {"kl", "tv", "evaluations"} <= set(copy["history"][20])
@@ -290,6 +305,159 @@ def test_a_logger_that_breaks_does_not_stop_the_run(
     monkeypatch.setattr("wandb.init", broken)
     live = ["logger=wandb", "logger.mode=offline", "logger.project=broken", f"output_root={tmp_path}"]
     assert run(["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=10", *live]) == 0
-    assert "No space left on device" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "No space left on device" in said
+    assert f"'python -m runner.wandb_sync runs output_root={tmp_path}' copies them later" in said
     (folder,) = (tmp_path / "runs").iterdir()
     assert Store(tmp_path).run(folder.name).status() == "done"
+
+
+ONE = ["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=60", "task.chains=4", "task.record=4"]
+OFFLINE = ["logger=wandb", "logger.mode=offline"]
+
+
+def test_history_is_sent_as_it_is_recorded_and_a_run_that_goes_on_is_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advance = Sampling.advance
+
+    def cut_short(work: Sampling) -> None:
+        if work.step >= 40:
+            raise signals.Interrupted("a test")
+        advance(work)
+
+    command = [*ONE, *OFFLINE, "checkpoint.steps=10", f"output_root={tmp_path}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Sampling, "advance", cut_short)
+        assert run(command) == signals.Interrupted.status
+    (copy,) = copies(tmp_path)
+    first = read_back(copy)
+    assert len(first["history"]) >= 2
+    assert max(first["history"]) < 60
+    assert first["summary"]["status"] == "interrupted"
+
+    assert run(command) == 0
+    (copy,) = copies(tmp_path)  # and `_read` refuses a step that is there twice
+    whole = read_back(copy)
+    assert max(whole["history"]) == 60
+    for step, row in first["history"].items():
+        assert whole["history"][step]["tv"] == row["tv"]
+    assert whole["summary"]["status"] == "done"
+    (folder,) = (tmp_path / "runs").iterdir()
+    summary = Store(tmp_path).run(folder.name).summary()
+    assert summary is not None
+    assert whole["history"][60]["tv"] == summary["metrics"]["tv"] == whole["summary"]["tv"]["last"]
+    rows = Store(tmp_path).run(folder.name).metrics()
+    assert rows is not None
+    assert list(whole["history"]) == sorted(set(rows["step"]))
+
+
+def test_metrics_have_axes_a_rule_and_one_entry_in_the_summary(tmp_path: Path) -> None:
+    assert run([*ONE, *OFFLINE, f"output_root={tmp_path}"]) == 0
+    held = read_back(copies(tmp_path)[0])
+    assert {"step", "evaluations", "seconds"} <= set(held["metrics"])
+    assert held["metrics"]["tv"] == ("step", ["min", "last"])
+    assert held["metrics"]["ess"] == ("step", ["max", "last"])
+    assert held["metrics"]["acceptance"] == ("step", ["last"])
+    assert set(held["summary"]["tv"]) == {"min", "last"}
+    assert "metrics" not in held["summary"]
+    assert {"step", "evaluations", "seconds"} <= set(held["history"][60])
+    assert held["run"].job_type == "sample"
+    commit = json.loads(next(tmp_path.glob("runs/*/manifest.json")).read_text())["git"]["commit"]
+    assert held["config"]["commit"] == held["run"].git.commit == commit
+    assert held["config"]["scale"] == "smoke"
+    assert held["config"]["settings"]["task.steps"] == 60
+
+
+def test_a_run_is_named_as_its_table_names_it() -> None:
+    config = {
+        "experiment": "pt_table1",
+        "target": {"name": "mog", "components": 8},
+        "sampler": {"name": "dmala", "step_size": 100},
+        "seed": 3,
+    }
+    named = run_name(config, {})
+    assert named.text == "DMALA, step 100 · MoG, c = 8 · seed 3"
+    assert (named.row, named.column) == ("DMALA, step 100", "MoG, c = 8")
+    assert named.papers == ("pt-v1", "pt-v2")
+    other = {**config, "sampler": {"name": "dmala", "step_size": "auto"}}
+    assert run_name(other, {}).row == "DMALA"
+    unlike = {**config, "sampler": {"name": "gibbs"}}
+    named = run_name(unlike, {"sampler": "gibbs", "task.steps": 9})
+    assert named.text == "gibbs · MoG, c = 8 · task.steps 9 · seed 3"
+
+
+def test_a_training_and_a_tuning_that_a_run_waits_for_are_seen(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+
+    def start() -> list[str]:
+        logger.start("aaaa", CONFIG, ABOUT)
+        return ["aaaa"]
+
+    with heard_by(PreparationLogging(logger, start)):
+        say_state("training rbm on digits")
+        for iteration in (10, 20):
+            say_recorded(Point(iteration, 5, 0.5, [{"loss": 1.0 / iteration, "none": float("nan")}]))
+    with heard_by(BatchLogging(logger, [None, "aaaa"])):
+        say_recorded(Point(10, 5, 0.5, [{"kl": 3.0}, {"kl": 2.0}]))
+    logger.finish("aaaa", {"status": "done"})
+    held = read_back(copies(tmp_path)[0])
+    assert [(row["training/iteration"], row["training/loss"]) for row in held["other"]] == [
+        (10, 0.1),
+        (20, 0.05),
+    ]
+    assert held["metrics"]["training/*"][0] == "training/iteration"
+    assert {step: row["kl"] for step, row in held["history"].items()} == {10: 2.0}
+
+
+def test_runs_that_are_done_already_are_copied_and_where_to_look_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = f"output_root={tmp_path}"
+    assert run([*ONE, root]) == 0
+    assert "W&B" not in capsys.readouterr().out
+    for _ in range(2):
+        assert run([*ONE, *OFFLINE, root]) == 0
+        said = capsys.readouterr().out
+        assert said.count("W&B: written offline; upload with: wandb sync ") == 1
+        assert f"{tmp_path}/wandb/offline-run-*" in said
+    (copy,) = copies(tmp_path)
+    assert len(read_back(copy)["history"]) >= 4
+
+
+def test_any_runs_are_copied_by_conditions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = f"output_root={tmp_path}"
+    assert run(["-m", *ONE, "seed=0,1,2", root]) == 0
+    assert wandb_sync.main(["runs", "seed=1,2", "mode=offline", "tags=[mine]", root]) == 0
+    assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
+    assert {read_back(path)["config"]["seed"] for path in copies(tmp_path)} == {1, 2}
+    assert "mine" in read_back(copies(tmp_path)[0])["run"].tags
+    assert wandb_sync.main(["runs", "seed=7", "mode=offline", root]) == 2
+    assert f"None of the 3 runs under {tmp_path} fits seed=7." in capsys.readouterr().err
+
+
+def test_the_environment_is_honoured_and_keys_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"MODE": "offline", "PROJECT": "theirs", "ENTITY": "me", "TAGS": "one, two"}
+    for name, value in given.items():
+        monkeypatch.setenv(f"WANDB_{name}", value)
+    logger = WandbLogger(directory=str(tmp_path))
+    logger.start("aaaa", CONFIG, ABOUT)
+    logger.finish("aaaa", {"status": "done"})
+    held = read_back(copies(tmp_path)[0])["run"]
+    assert (held.project, held.entity) == ("theirs", "me")
+    assert {"one", "two"} <= set(held.tags)
+    own = WandbLogger(mode="disabled", project="mine", entity="us", tags=["three"])
+    assert (own.mode, own.project, own.entity, own.tags) == ("disabled", "mine", "us", ("three",))
+    monkeypatch.setenv("WANDB_MODE", "dryrun")
+    assert WandbLogger().mode == "offline"
+    monkeypatch.setenv("WANDB_MODE", "of")
+    with pytest.raises(ValueError, match="WANDB_MODE must be one of online, offline, disabled, 'of' was"):
+        WandbLogger()
+
+
+def test_disabled_by_the_environment_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    assert run([*ONE, "logger=wandb", f"output_root={tmp_path}"]) == 0
+    assert not (tmp_path / "wandb").exists()
