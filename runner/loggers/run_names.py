@@ -16,6 +16,9 @@ from runner.config.run_settings import Settings, changed_settings, flat_settings
 LONGEST = 120
 """Letters of a name; W&B refuses names of more than 128."""
 
+IN_PLACE = ("sampler", "target", "scale")
+"""Groups whose settings stand in front, or in a tag."""
+
 
 @dataclass(frozen=True)
 class RunName:
@@ -50,12 +53,16 @@ def run_name(config: Mapping[str, Any], settings: Settings | None = None) -> Run
     versions = (table.get("published") or {}).get("versions") or {}
     papers = dict.fromkeys(str(version["paper"]) for version in versions.values())
     parts = [row or _described("sampler", every, own), column or _described("target", every, own)]
-    if row is None or column is None:
-        groups = ("sampler", "target")
-        parts.append(", ".join(f"{k} {_short(v)}" for k, v in own.items() if k.split(".")[0] not in groups))
     seed = f" · seed {config.get('seed')}"
-    text = " · ".join(filter(None, parts))
-    return RunName(text[: LONGEST - len(seed)] + seed, row, column, tuple(papers), own)
+    text = " · ".join(filter(None, parts))[: LONGEST - len(seed)]
+    if row is None or column is None:
+        others = [f"{k} {_short(v)}" for k, v in own.items() if k.split(".")[0] not in IN_PLACE]
+        for place, other in enumerate(others):
+            longer = f"{text}{', ' if place else ' · '}{other}"
+            if len(longer) > LONGEST - len(seed):
+                break
+            text = longer
+    return RunName(text + seed, row, column, tuple(papers), own)
 
 
 def _row(rows: Sequence[Mapping[str, Any]], settings: Settings) -> str | None:

@@ -91,7 +91,7 @@ class WandbLogger:
         names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale", "task")}
         called = run_name(config, about.get("settings"))
         git = about.get("git") or {}
-        own = {"row": called.row, "column": called.column, "scale": names["scale"]}
+        own: dict[str, Any] = {"row": called.row, "column": called.column, "scale": names["scale"]}
         own |= {"paper": ", ".join(called.papers) or None, "commit": git.get("commit")}
         own |= {"dirty": git.get("dirty"), "settings": called.settings}
         experiment = config.get("experiment")
@@ -130,7 +130,8 @@ class WandbLogger:
             return
         for name in values:
             self._define(opened, name)
-        opened.run.log({"step": step, **values})
+        # One NaN would stay the least and the largest value of the whole run.
+        opened.run.log({"step": step} | {name: value for name, value in values.items() if value == value})
         opened.step = step
 
     def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
@@ -157,6 +158,8 @@ class WandbLogger:
         if opened is None:
             return
         own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
+        missing = {name: None for name, value in (summary.get("metrics") or {}).items() if value is None}
+        opened.run.summary.update(missing)
         # As it is on disk: W&B takes no other keys than text.
         opened.run.summary.update(json.loads(json.dumps(own)))
         opened.run.finish(exit_code=1 if failed else 0)

@@ -369,6 +369,18 @@ def test_metrics_have_axes_a_rule_and_one_entry_in_the_summary(tmp_path: Path) -
     assert held["config"]["settings"]["task.steps"] == 60
 
 
+def test_a_value_that_is_not_there_spoils_neither_the_best_nor_the_last(tmp_path: Path) -> None:
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    logger.start("aaaa", CONFIG, ABOUT)
+    for step, kl, tv in ((1, float("nan"), 0.5), (2, 3.0, 0.4), (3, 4.0, float("nan"))):
+        logger.log("aaaa", step, {"kl": kl, "tv": tv})
+    logger.finish("aaaa", {"status": "done", "metrics": {"kl": 4.0, "tv": None}})
+    held = read_back(copies(tmp_path)[0])
+    assert held["summary"]["kl"] == {"min": 3.0, "last": 4.0}
+    assert held["summary"]["tv"] is None
+    assert "kl" not in held["history"][1]
+
+
 def test_a_run_is_named_as_its_table_names_it() -> None:
     config = {
         "experiment": "pt_table1",
@@ -385,6 +397,9 @@ def test_a_run_is_named_as_its_table_names_it() -> None:
     unlike = {**config, "sampler": {"name": "gibbs"}}
     named = run_name(unlike, {"sampler": "gibbs", "task.steps": 9})
     assert named.text == "gibbs · MoG, c = 8 · task.steps 9 · seed 3"
+    long = run_name(unlike, {f"task.{'k' * 20}{place}": place for place in range(9)}).text
+    assert len(long) <= 128
+    assert long.endswith(f"task.{'k' * 20}2 2 · seed 3")
 
 
 def test_a_training_and_a_tuning_that_a_run_waits_for_are_seen(tmp_path: Path) -> None:
