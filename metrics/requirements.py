@@ -13,8 +13,7 @@ from torch import Tensor
 
 from metrics.metric import Context, UnsupportedMetric
 from samplers.kernel import Kernel
-from targets.spaces import Discrete
-from targets.target import Enumerable, HasModes, Target
+from targets import Discrete, Enumerable, HasModes, Target
 
 LISTABLE = 2**22
 """Largest number of states that `targets.spaces.Discrete.states` lists."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
@@ -17,6 +18,9 @@ from runner.config.experiment_command import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError
 from runner.execution.signals import listen
+
+if TYPE_CHECKING:
+    from runner.store.run_store import RunFolder
 
 
 def main(argv: Sequence[str]) -> int:
@@ -58,7 +62,24 @@ def _main(argv: Sequence[str]) -> int:
     listen()
     from runner.sweep.launch import run_one, run_sweep
 
-    return run_sweep(request) if args.multirun else run_one(request)
+    if not args.multirun:
+        return run_one(request)
+    # An experiment has a table of its own, `runner.table`.
+    return run_sweep(request, _no_numbers if request.plans[0].row else _numbers)
+
+
+def _numbers(folders: Sequence[RunFolder]) -> None:
+    """Prints the table of the runs that are done."""
+    from runner.report.selection.stored_runs import stored_run
+    from runner.report.selection_table import show_runs
+
+    runs = [run for folder in folders if (run := stored_run(folder)) is not None and run.status == "done"]
+    if runs:
+        show_runs(runs, "The runs of this sweep")
+
+
+def _no_numbers(folders: Sequence[RunFolder]) -> None:
+    """Prints nothing."""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,31 +1,29 @@
 """How many runs of an experiment are done, and how long the missing ones will take; computes none of them.
 
 ``python -m runner.status pt_table1 [scale=quick output_root=DIR ...]``
+``python -m runner.status runs [target=mog sampler=dmala,acs ...]``: of any runs that were ever started
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
 from runner.models.identity import tuning_id
+from runner.report.page.statuses import Lines, lines_of_runs, show_statuses
+from runner.report.selection.selected_runs import RUNS, selected_runs
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.task import task_of
-
-STATUSES = ("done", "running", "interrupted", "failed", "damaged", "missing")
 
 
 @dataclass(frozen=True)
@@ -108,27 +106,21 @@ def time_left(standings: Sequence[Standing]) -> float:
     return total
 
 
-def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
-    """One line per row and cell, and their sum."""
-    table = Table(title=experiment, title_justify="left", header_style="bold", show_footer=True)
-    total = Counter(status for each in standings for status in each.statuses.values())
-    table.add_column("row", footer="all", no_wrap=True)
-    table.add_column("cell", no_wrap=True)
-    for status in STATUSES:
-        table.add_column(status, justify="right", footer=str(total[status]))
-    lines: dict[tuple[str, str], Counter[str]] = {}
-    for each in standings:  # seeds that are jobs of their own share a line
-        lines.setdefault((each.job.row, cell_of(each.job)), Counter()).update(each.statuses.values())
-    for (row, cell), counts in lines.items():
-        table.add_row(row, cell, *(str(counts[status] or "") for status in STATUSES))
-    return table
+def lines_of(standings: Sequence[Standing]) -> Lines:
+    """The counts of an experiment; seeds that are jobs of their own share a line."""
+    common = set[str].intersection(*(set(each.job.overrides) for each in standings))
+    lines: Lines = {}
+    for each in standings:
+        lines.setdefault((each.job.row, cell_of(each.job, common)), Counter()).update(each.statuses.values())
+    return lines
 
 
-def cell_of(job: Job) -> str:
-    """The grid point of a job; where there is no grid, what its row adds."""
+def cell_of(job: Job, common: Collection[str]) -> str:
+    """The grid point of a job; where there is no grid, its overrides without those `common` to all jobs."""
     if job.cell:
         return ", ".join(map(str, job.cell.values()))
-    return " ".join(line for line in job.overrides if not line.startswith(("+experiment=", "seed=")))
+    own = (line for line in job.overrides if line not in common and not line.startswith("seed="))
+    return " ".join(own)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -138,16 +130,27 @@ def main(argv: Sequence[str]) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
+    if experiment == RUNS:
+        chosen = selected_runs(overrides)
+        show_statuses(chosen.title, lines_of_runs(chosen.runs))
+        _say(
+            damaged_runs(run.folder for run in chosen.runs if run.status == "damaged"), old_runs(chosen.root)
+        )
+        return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
-    Console(width=None if sys.stdout.isatty() else 160).print(table_of(experiment, standings))
-    for said in (damaged(standings), old_runs(standings[0].job.config.output_root)):
-        print(said, end="\n" if said else "")
+    show_statuses(experiment, lines_of(standings))
+    _say(damaged(standings), old_runs(standings[0].job.config.output_root))
     left = sum(each.left for each in standings)
     if left:
         print(f"{left} runs are left: about {duration(time_left(standings))} in one process.")
     else:
         print("No run is left to start.")
     return 0
+
+
+def _say(*sentences: str) -> None:
+    for said in sentences:
+        print(said, end="\n" if said else "")
 
 
 if __name__ == "__main__":

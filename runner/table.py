@@ -1,6 +1,7 @@
-"""Renders an experiment's table and figures from the runs that are done.
+"""Renders the table and figures of an experiment, or of any selection of runs, from the runs that are done.
 
 ``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record]``
+``python -m runner.table runs [target=mog sampler=dmala,acs ...] [--sort METRIC] [--all]``
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from runner.config.experiment_command import ExperimentParser
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, unknown
+from runner.report.selection.selected_runs import RUNS
 from runner.report.table_shape import TableShape, table_shape
 
 RECORD = Path("outputs") / "record"
@@ -104,6 +106,25 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     return Rendered(folder, results.done == results.expected)
 
 
+def render_runs(conditions: Sequence[str], *, sort: str | None = None, everything: bool = False) -> Path:
+    """Prints and writes the table of the runs that fit `conditions`; ``output_root=DIR`` says where they are.
+
+    Returns:
+        The folder of the table's files.
+
+    Raises:
+        UserError: for a condition that cannot be read or that no run fits.
+    """
+    from runner.report.selection.selected_runs import selected_runs
+    from runner.report.selection_table import show_runs, write_runs
+
+    chosen = selected_runs(conditions)
+    grid, summary = show_runs(chosen.runs, chosen.title, sort=sort, everything=everything)
+    folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root)
+    print(f"Written to {folder}")
+    return folder
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
     return reported(lambda: _main(arguments))
@@ -112,7 +133,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
+    parser.add_argument("--sort", metavar="METRIC", help="of runs: this metric first, the best line on top")
+    parser.add_argument("--all", action="store_true", help="of runs: every metric, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
+    if experiment == RUNS:
+        render_runs(overrides, sort=given.sort, everything=given.all)
+        return 0
+    if given.sort or given.all:
+        raise UserError(f"--sort and --all are for runs, not for the experiment {experiment}.")
     render(experiment, overrides, keep=given.record)
     return 0
 

@@ -14,12 +14,6 @@ from torch import Tensor
 from targets.randomness import Generator
 from targets.target import Target
 
-WORD = torch.complex128
-"""The widest type that torch moves, 16 bytes."""
-
-LONG_ROW = 64
-"""Shortest rows that `choose_rows` copies in words: for shorter ones making the views costs more."""
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -76,6 +70,10 @@ class Info:
     swap: SwapInfo | None = None
     level: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+class NotEnumerableError(ValueError):
+    """The transitions of a kernel on a target cannot be listed; the message says why in one sentence."""
 
 
 @runtime_checkable
@@ -185,47 +183,6 @@ def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
         log_prob, grad = target.log_prob_and_grad(theta)
         return State(theta, log_prob, grad)
     return State(theta, target.log_prob(theta))
-
-
-def broadcast_event(values: Tensor, theta: Tensor) -> Tensor:
-    """`values` of shape ``(*batch)`` (or broadcasting to it) with trailing axes to match `theta`'s event."""
-    return values.reshape(values.shape + (1,) * (theta.dim() - values.dim()))
-
-
-def choose(mask: Tensor, new: State, old: State) -> State:
-    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere.
-
-    Floating-point auxiliaries of `new` belong to a chain and are chosen with it; whole numbers (a position in
-    a cycle) go on whatever is chosen.
-    """
-    grad = None
-    if new.grad is not None and old.grad is not None:
-        grad = choose_rows(mask, new.grad, old.grad)
-    return State(
-        theta=choose_rows(mask, new.theta, old.theta),
-        log_prob=torch.where(mask, new.log_prob, old.log_prob),
-        grad=grad,
-        aux={
-            name: choose_rows(mask, value, old.aux[name]) if value.is_floating_point() else value
-            for name, value in new.aux.items()
-        },
-    )
-
-
-def choose_rows(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """`new` where `mask` ``(*batch)`` holds, `old` elsewhere, both ``(*batch, *event)`` of one dtype."""
-    wide = broadcast_event(mask, new)
-    if (
-        new.dim() > mask.dim()
-        and new.shape[-1] >= LONG_ROW
-        and new.shape[-1] * new.element_size() % WORD.itemsize == 0
-        and new.is_contiguous()
-        and old.is_contiguous()
-        and (new.storage_offset() | old.storage_offset()) * new.element_size() % WORD.itemsize == 0
-    ):
-        # Nothing is computed, so words of 16 bytes do: on the CPU a third of the time.
-        return torch.where(wide, new.view(WORD), old.view(WORD)).view(new.dtype)
-    return torch.where(wide, new, old)
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:

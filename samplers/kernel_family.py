@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
+from samplers.hyperparameters import positive
 from samplers.kernel import Kernel, along_first
 
 KernelFamily = Callable[[Tensor], Kernel]
@@ -42,6 +44,33 @@ def family_of(kernel: Kernel) -> KernelFamily:
         return same
 
     return at
+
+
+def ladder_step_sizes(kernel: Kernel, given: Any, rungs: int | None) -> Tensor | None:
+    """One step size, a scalar, or one for each of `rungs` ``(K,)``, float64; None where none is given.
+
+    Args:
+        kernel: what the ladder tempers.
+        rungs: K; None where it is not known yet.
+
+    Raises:
+        ValueError: if it does not go with the kernel or the ladder.
+    """
+    if given is None:
+        return None
+    if not takes_step_size(type(kernel)):
+        raise ValueError(
+            f"step_size must be null around {type(kernel).__name__}, which takes its own or has none, "
+            f"{given!r} was given"
+        )
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return positive("step_size", given, "a positive number or 'auto'")
+    if len(given) != rungs:
+        raise ValueError(
+            f"step_size must be one number, 'auto', or one number for each rung of the ladder, "
+            f"{list(given)!r} was given"
+        )
+    return torch.stack([positive("step_size", value) for value in given])
 
 
 class RungKernels:

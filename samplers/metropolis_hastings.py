@@ -7,7 +7,8 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, choose, evaluate, tempered_log_ratio
+from samplers.choice import choose
+from samplers.kernel import Info, Kernel, State, evaluate, tempered_log_ratio
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
 from targets.target import Target

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+Option = TypeVar("Option", int, str)
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a real number, booleans not counted."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def whole_number(key: str, value: object, least: int = 1, error: type[ValueError] = ValueError) -> int:
@@ -17,24 +26,41 @@ def whole_number(key: str, value: object, least: int = 1, error: type[ValueError
     return value
 
 
-def positive_number(key: str, value: object, allowed: str = "a positive number") -> float:
+def positive_number(key: str, value: Any, allowed: str = "a positive number") -> float:
     """`value` as a float if it is positive and finite.
 
     Raises:
         ValueError: otherwise, naming what is `allowed`.
     """
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+    if not is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"{key} must be {allowed}, {value!r} was given")
     return float(value)
 
 
-def one_of(
-    key: str, value: object, allowed: Sequence[int] | Sequence[str], error: type[ValueError] = ValueError
-) -> None:
-    """Does nothing if `value` is among those `allowed`, all of one type.
+def within(key: str, value: Any, low: float, high: float) -> float:
+    """`value` as a float in [low, high].
 
     Raises:
-        ValueError: otherwise; or `error`, a subclass.
+        ValueError: if it is not.
     """
-    if type(value) is not type(allowed[0]) or value not in allowed:
-        raise error(f"{key} must be one of {', '.join(map(str, allowed))}, {value!r} was given")
+    if not is_number(value) or not low <= value <= high:
+        raise ValueError(f"{key} must be a number from {low:g} to {high:g}, {value!r} was given")
+    return float(value)
+
+
+def one_of(
+    key: str, value: object, allowed: Iterable[Option], error: type[ValueError] = ValueError
+) -> Option:
+    """`value` if it is among those `allowed`, all of one type.
+
+    Raises:
+        ValueError: otherwise, with the nearest name; or `error`, a subclass.
+    """
+    options = sorted(allowed)
+    for option in options:
+        if type(value) is type(option) and value == option:
+            return option
+    names = [str(option) for option in options if isinstance(option, str)]
+    near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise error(f"{key} must be one of {', '.join(map(str, options))}, {value!r} was given{hint}")

@@ -160,6 +160,17 @@ def discrete_space(name: str, space: Space) -> Discrete:
     raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {space}")
 
 
+def level_space(name: str, space: Space) -> Discrete:
+    """`space`, for a kernel called `name` that changes each coordinate's level by itself.
+
+    Raises:
+        ValueError: if a coordinate cannot have any level whatever the others have, as in tours.
+    """
+    if isinstance(space, (Binary, Ordinal, Categorical)):
+        return space
+    raise ValueError(f"{name} needs a binary, ordinal or categorical space, not {space}")
+
+
 def real_space(name: str, space: Space) -> Real:
     """`space`, for a kernel called `name` that needs coordinates on the reals.
 

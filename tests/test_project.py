@@ -35,6 +35,7 @@ IMPORTED_AS = {
     "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
     "lazy-loader": "lazy_loader",
+    "pillow": "PIL",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
@@ -136,9 +137,7 @@ def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None
     ("swept", "drawn", "status", "draws"),
     [(0, 0, 0, True), (1, 0, 2, True), (0, 1, 2, True), (75, 0, 2, True), (2, 0, 2, False)],
 )
-def test_the_table_is_drawn_also_when_runs_failed(
-    tmp_path: Path, swept: int, drawn: int, status: int, draws: bool
-) -> None:
+def test_failed_runs_stop_no_table(tmp_path: Path, swept: int, drawn: int, status: int, draws: bool) -> None:
     fake = tmp_path / "bin" / "python"
     fake.parent.mkdir()
     fake.write_text(f'#!/bin/sh\necho "$@"\ncase "$*" in *runner.table*) exit {drawn};; esac\nexit {swept}\n')

@@ -38,7 +38,8 @@ def pages(record: Path) -> list[Page]:
         by_page.setdefault(_page_of(folder.name), []).append(folder)
     made = [_paper(name, title, by_page.get(name, [])) for name, title in PAPERS.values()]
     bench = [_bench(folder) for folder in sorted(record.glob("bench_*"))]
-    return [_overview(by_page), *made, *bench]
+    robustness = [_robustness(folder) for folder in record.glob("robustness")]
+    return [_overview(by_page), *made, *bench, *robustness]
 
 
 def _page_of(folder: str) -> str:
@@ -151,6 +152,12 @@ def _without_title(text: str) -> str:
 
 def _indented(text: str) -> list[str]:
     return [f"    {line}" if line else "" for line in text.splitlines()]
+
+
+def _robustness(folder: Path) -> Page:
+    """What was broken on purpose, and what was lost, doubled, silent or ended in a traceback."""
+    text = f"{introduction('robustness')}\n\n{(folder / 'measured.md').read_text().strip()}"
+    return Page("results/robustness.md", f"# What is broken on purpose\n\n{text}\n", {})
 
 
 def _bench(folder: Path) -> Page:

@@ -71,7 +71,7 @@ def temperings(conf: Path) -> str:
 def _spaces(found: Exactness) -> str:
     if any("reals" in reason for reason in found.reasons):
         return "real"
-    if any("continuous variable" in reason for reason in found.reasons):
+    if any("auxiliary variable" in reason for reason in found.reasons):
         return "binary, ordinal, categorical"
     if found.spaces == ["RBM"]:
         return "RBMs"

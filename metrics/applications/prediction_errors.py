@@ -8,7 +8,7 @@ from torch.nn.functional import logsigmoid
 
 from metrics.metric import Context, UnsupportedMetric, by_seed
 from metrics.statistics.thinned_series import ThinnedSeries
-from samplers.hyperparameters import count
+from targets.checks import whole_number
 from targets.distinct_rows import Predictive
 
 MOST = 1024
@@ -66,7 +66,7 @@ def prediction_errors(metric: str, context: Context, part: str, every: int) -> P
         UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
         ValueError: if `every` is not a positive whole number.
     """
-    count(f"metric.{metric}.every", every)
+    whole_number(f"metric.{metric}.every", every)
     if not isinstance(context.target, Predictive):
         name = type(context.target).__name__
         raise UnsupportedMetric(f"{metric} needs a target that predicts the rows of a table; {name} does not")

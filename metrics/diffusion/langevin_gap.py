@@ -26,7 +26,8 @@ from metrics.diffusion.langevin_generator import (
 )
 from metrics.diffusion.line_gap import line_inverse_gap
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from samplers.hyperparameters import count, is_number, one_of, positive
+from samplers.hyperparameters import positive
+from targets.checks import is_number, one_of, whole_number
 from targets.target import Target
 
 REFERENCES = ("phi", "tempered")
@@ -129,7 +130,7 @@ def check_grid(
     Raises:
         ValueError: naming the invalid argument, or the largest grid that fits.
     """
-    count("grid", points, 9)
+    whole_number("grid", points, 9)
     positive("box", box)
     positive("memory", memory)
     if len(levels) > 1:

@@ -14,8 +14,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from targets.spaces import Real
-from targets.target import Target
+from targets import Real, Target
 
 Array = NDArray[np.float64]
 

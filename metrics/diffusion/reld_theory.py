@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from metrics.diffusion.langevin_generator import Level
-from samplers.hyperparameters import count, one_of, positive, within
+from samplers.hyperparameters import positive
+from targets.checks import one_of, whole_number, within
 
 SCENARIOS = ("geometric", "synchronised", "log_geometric")
 
@@ -55,8 +56,8 @@ def mreld_choice(
         ValueError: for a setting out of range, or a dimension that the scenario excludes.
     """
     one_of("choice", scenario, SCENARIOS)
-    count("levels", extra)
-    count("d", d)
+    whole_number("levels", extra)
+    whole_number("d", d)
     positive("scale", scale)
     within("alpha", alpha, 0.0, 1.0)
     if not 0.0 < length < 1.0:
@@ -115,4 +116,4 @@ def small_epsilon_limit(epsilon: float, distance: float = 2.0, d: int = 1) -> fl
 def _check(epsilon: float, distance: float, d: int) -> None:
     positive("length", epsilon)
     positive("distance", distance)
-    count("d", d)
+    whole_number("d", d)

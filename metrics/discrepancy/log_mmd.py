@@ -19,8 +19,8 @@ from metrics.metric import Context, Metric, by_seed
 from metrics.statistics.last_draws import LastDraws
 from metrics.two_sample.mmd_statistics import null_sd, required_sample_size
 from metrics.two_sample.reference_sample import ReferenceSample, require_reference
-from samplers.hyperparameters import count, within
 from samplers.kernel import Info
+from targets.checks import whole_number, within
 
 NEAR_FLOOR = 0.3
 
@@ -71,9 +71,9 @@ class LogMMD(Metric):
     ) -> None:
         super().__init__(context)
         require_reference(self.name, context)
-        self.every = count("metric.log_mmd.every", every)
-        self.window = count("metric.log_mmd.window", window)
-        self.references = count("metric.log_mmd.references", references, 2)
+        self.every = whole_number("metric.log_mmd.every", every)
+        self.window = whole_number("metric.log_mmd.window", window)
+        self.references = whole_number("metric.log_mmd.references", references, 2)
         self.share = within("metric.log_mmd.share", share, 0.0, 1.0)
         self.last_draws = context.statistic(LastDraws)
         empty = torch.full((context.seeds, 2, self.window), torch.nan, dtype=torch.float64)

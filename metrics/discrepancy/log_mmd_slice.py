@@ -8,7 +8,7 @@ from torch import Tensor
 from metrics.metric import Context, Metric
 from metrics.statistics.thinned_series import ThinnedSeries
 from metrics.two_sample.reference_sample import ReferenceSample, require_reference
-from samplers.hyperparameters import count, within
+from targets.checks import whole_number, within
 
 CHOICES = 4096
 """The random choice of a chain is drawn in advance for this many steps, and then repeats."""
@@ -66,11 +66,11 @@ class LogMMDSlice(Metric):
         super().__init__(context)
         require_reference(self.name, context)
         self.skip = within("metric.log_mmd_slice.skip", skip, 0.0, 0.9)
-        self.references = count("metric.log_mmd_slice.references", references, 2)
+        self.references = whole_number("metric.log_mmd_slice.references", references, 2)
         self.slice = context.statistic(
             TimeSlice,
-            every=count("metric.log_mmd_slice.every", every),
-            draws=count("metric.log_mmd_slice.draws", draws, 2),
+            every=whole_number("metric.log_mmd_slice.every", every),
+            draws=whole_number("metric.log_mmd_slice.draws", draws, 2),
         )
 
     def result(self) -> dict[str, Tensor]:

@@ -13,8 +13,9 @@ from torch import Tensor
 
 from metrics.metric import Context, by_seed, expected
 from metrics.statistics.visit_histogram import FrequencyMetric
-from samplers.hyperparameters import count, positive
+from samplers.hyperparameters import positive
 from samplers.reference.reference_draws import ExactDraws
+from targets.checks import whole_number
 from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
@@ -124,7 +125,7 @@ class MMD(FrequencyMetric):
         self.features = FeatureMap(
             self.space,
             level_coordinates(self.space, extent),
-            count("metric.mmd.features", features),
+            whole_number("metric.mmd.features", features),
             kernel_bandwidth(self.space, bandwidth),
             context.generator(self.name),
         ).to(context.device)

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from metrics.metric import Context
 from metrics.statistics.visit_histogram import FrequencyMetric
-from samplers.hyperparameters import count, positive
+from samplers.hyperparameters import positive
+from targets.checks import whole_number
 
 ROWS_AT_ONCE = 1024
 
@@ -38,7 +39,7 @@ class MMDUnsharedFeatures(FrequencyMetric):
     def __init__(self, context: Context, features: int = 1000, bandwidth: float = 1.0) -> None:
         super().__init__(context)
         self.sigma = float(positive("metric.mmd_unshared_features.bandwidth", bandwidth))
-        self.features = count("metric.mmd_unshared_features.features", features)
+        self.features = whole_number("metric.mmd_unshared_features.features", features)
         self.rows = self.probabilities.reshape(-1, self.space.levels)
 
     def result(self) -> dict[str, Tensor]:

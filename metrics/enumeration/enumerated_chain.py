@@ -17,7 +17,7 @@ from metrics.enumeration.transition_matrix import (
     tempered_probabilities,
     transition_matrix,
 )
-from samplers.kernel import Kernel
+from samplers.kernel import Kernel, NotEnumerableError
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.target import Target
@@ -104,7 +104,7 @@ def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str
     Auxiliary variables that `init` computes from theta are not part of the position in the cycle.
 
     Raises:
-        ValueError: if they do not repeat within `LONGEST_CYCLE` steps.
+        NotEnumerableError: if they do not repeat within `LONGEST_CYCLE` steps.
     """
     tempered = torch.tensor(beta, dtype=torch.float64)
     state = kernel.init(target, enumerable_space(target).states(), tempered)
@@ -121,7 +121,7 @@ def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str
         if all(torch.equal(value, seen[0][name]) for name, value in position.items()):
             return seen
         seen.append(position)
-    raise ValueError(
+    raise NotEnumerableError(
         f"the auxiliary variables of {type(kernel).__name__} did not repeat in {LONGEST_CYCLE} steps"
     )
 

@@ -35,8 +35,11 @@ def level_log_partitions(target: Target, betas: Tensor) -> Tensor:
     return (betas.double().unsqueeze(-1) * energy).logsumexp(-1)
 
 
-def simulated_matrix(chain: SimulatedTempering, target: Target) -> Tensor:
+def simulated_matrix(chain: SimulatedTempering, target: Target, local: list[Tensor] | None = None) -> Tensor:
     """P ``(L * size, L * size)``, float64: one step of simulated tempering at beta = 1.
+
+    Args:
+        local: matrices ``(size, size)`` of the kernel at each level; by default those after `init`.
 
     Raises:
         ValueError: for a space or a kernel that cannot be enumerated.
@@ -48,7 +51,8 @@ def simulated_matrix(chain: SimulatedTempering, target: Target) -> Tensor:
     energy = target.log_prob(states)
     for level, beta in enumerate(chain.betas.tolist()):
         here = torch.full((size,), level)
-        within = transition_matrix(chain.at(torch.tensor(level)), target, beta)
+        at_level = chain.at(torch.tensor(level))
+        within = transition_matrix(at_level, target, beta) if local is None else local[level]
         matrix[level, :, level] += (1.0 - chain.rate) * within
         stay = torch.full((size,), chain.rate, dtype=torch.float64)
         for other in (level - 1, level + 1):

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, one_of, positive
+from samplers.hyperparameters import positive
+from targets.checks import is_number, one_of
 from targets.spaces import Discrete
 from targets.target import HasModes, Target
 

@@ -17,7 +17,7 @@ from metrics.enumeration.transition_matrix import (
     tempered_probabilities,
     transition_matrix,
 )
-from samplers.kernel import Kernel, evaluate
+from samplers.kernel import Kernel, NotEnumerableError, evaluate
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import Rungs, SwapEnergies, log_swap_ratio
@@ -62,7 +62,7 @@ def tempering_matrix(tempering: ParallelTempering, target: Target, turn: int = 0
     Rules that depend on earlier sweeps (`released`) are not Markov on this space and are refused.
 
     Raises:
-        ValueError: for such a rule.
+        NotEnumerableError: for such a rule.
     """
     ladder = ladder_of(tempering)
     return round_matrix(target, local_matrices(target, ladder), ladder, tempering.swaps, turn)
@@ -71,7 +71,7 @@ def tempering_matrix(tempering: ParallelTempering, target: Target, turn: int = 0
 def round_matrix(target: Target, local: list[Tensor], ladder: Ladder, swaps: Swaps, turn: int = 0) -> Tensor:
     """Like `tempering_matrix`, with given `local` matrices ``(size, size)``, one per rung."""
     if swaps.rule.remembers or swaps.shared_uniform:
-        raise ValueError(
+        raise NotEnumerableError(
             "this swap rule depends on more than the round's own states and is not enumerated here"
         )
     rungs, size = len(local), len(local[0])

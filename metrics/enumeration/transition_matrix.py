@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from samplers.kernel import Kernel, State
+from samplers.kernel import Kernel, NotEnumerableError, State
 from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Discrete
 from targets.target import Target
@@ -32,10 +32,10 @@ def enumerable_space(target: Target) -> Discrete:
     """The target's space.
 
     Raises:
-        ValueError: if it cannot be enumerated.
+        NotEnumerableError: if it cannot be enumerated.
     """
     if not isinstance(target.space, Discrete):
-        raise ValueError(f"only discrete spaces can be enumerated, not {target.space}")
+        raise NotEnumerableError(f"only discrete spaces can be enumerated, not {target.space}")
     return target.space
 
 
@@ -51,7 +51,7 @@ def transition_matrix(
         aux: the kernel's auxiliary variables (a position in a cycle); by default those of `init`.
 
     Raises:
-        ValueError: for a space that cannot be enumerated or a kernel without transition probabilities.
+        NotEnumerableError: for a space that cannot be enumerated, a kernel without transition probabilities.
     """
     space = enumerable_space(target)
     states = space.states()
@@ -72,7 +72,7 @@ def transition_matrix(
         matrix.masked_fill_(forward.isneginf(), 0.0)
         matrix.fill_diagonal_(0.0)
         return matrix + torch.diag(1.0 - matrix.sum(-1))
-    raise ValueError(f"{type(kernel).__name__} gives no transition probabilities to enumerate")
+    raise NotEnumerableError(f"{type(kernel).__name__} gives no transition probabilities to enumerate")
 
 
 def _pairs(start: State, size: int) -> tuple[State, State]:
@@ -108,7 +108,7 @@ def tempered_probabilities(target: Target, beta: float = 1.0) -> Tensor:
     """pi^beta, normalised over ``space.states()``, float64 ``(size,)``.
 
     Raises:
-        ValueError: for a space that cannot be enumerated.
+        NotEnumerableError: for a space that cannot be enumerated.
     """
     return (beta * target.log_prob(enumerable_space(target).states()).double()).softmax(-1)
 

@@ -16,8 +16,7 @@ from metrics.requirements import enumerable, require_enumeration
 from metrics.statistics.last_draws import LastDraws
 from metrics.statistics.mode_occupancy import TABLE_LIMIT
 from metrics.statistics.visit_histogram import VisitHistogram
-from targets.spaces import Binary
-from targets.target import Target
+from targets import Binary, Target
 
 STATES_AT_ONCE = 2**13
 

@@ -8,8 +8,7 @@ from torch import Tensor
 from metrics.metric import Context, by_seed
 from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import positive
-from targets.spaces import Discrete
-from targets.target import Target
+from targets import Discrete, Target
 
 STATES_AT_ONCE = 2**16
 

@@ -6,10 +6,9 @@ import numpy as np
 import torch
 
 from metrics.library.chain_draws import ChainDraws
-from samplers.hyperparameters import count
 from samplers.kernel import Kernel
-from targets.randomness import Streams
-from targets.target import Target
+from targets import Streams, Target
+from targets.checks import whole_number
 
 
 @torch.no_grad()
@@ -47,10 +46,10 @@ def run_chains(
         ValueError: if a number is out of range, the kernel does not support the target, or its chains move
             between temperatures, so that most of their states are not draws from the target.
     """
-    count("chains", chains)
-    count("steps", steps)
-    count("thin", thin)
-    burn_in = steps // 5 if burn_in is None else count("burn_in", burn_in, 0)
+    whole_number("chains", chains)
+    whole_number("steps", steps)
+    whole_number("thin", thin)
+    burn_in = steps // 5 if burn_in is None else whole_number("burn_in", burn_in, 0)
     if burn_in + thin > steps:
         raise ValueError(f"burn_in must leave at least one draw of {steps} steps, {burn_in} was given")
     kernel.check(target)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, one_of
+from targets.checks import is_number, one_of
 
 FEWEST_STEPS = 2
 """Minimum for annealing: one step is importance sampling from the reference distribution."""

@@ -8,8 +8,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.tempering.path import TemperedPath
-from targets.reference_distribution import ReferenceDistribution
-from targets.target import Target
+from targets import ReferenceDistribution, Target
 
 
 class AnnealedTarget(Target):

@@ -8,8 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.models.rbm import RBM
-from targets.spaces import Binary
+from targets import RBM, Binary
 from targets.sum_log import LOG2_E, sum_log
 
 MAX_UNITS = 20

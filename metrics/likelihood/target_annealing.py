@@ -12,8 +12,7 @@ from torch import Tensor
 from metrics.likelihood.annealed_target import AnnealedTarget
 from metrics.likelihood.annealing import Annealing
 from metrics.metric import restore
-from samplers.kernel import Kernel, State
-from samplers.tuning.tunable import Tunable
+from samplers import Kernel, State, Tunable
 from targets.randomness import Generator
 from targets.reference_distribution import reference_distribution
 from targets.target import Target

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
-from samplers.hyperparameters import count, positive
+from samplers.hyperparameters import positive
 from samplers.kernel import Info
+from targets.checks import whole_number
 from targets.spaces import Real
 
 
@@ -55,7 +56,7 @@ class MeanNorm(Metric):
         if not isinstance(context.target.space, Real):
             raise UnsupportedMetric(f"{self.name} needs a target on the reals; {context.target.space} is not")
         positive("metric.mean_norm.threshold", threshold)
-        self.threshold, self.every = threshold, count("metric.mean_norm.every", every)
+        self.threshold, self.every = threshold, whole_number("metric.mean_norm.every", every)
         shape = (context.seeds, context.chains, context.target.space.d + 2)
         # Columns: sum of a chain's states (d), sum of their squared lengths, number of states.
         self.totals = torch.zeros(shape, dtype=torch.float64, device=context.device)

@@ -15,9 +15,8 @@ from metrics.metric import restore
 from metrics.mixing.diagnostics import potential_scale_reduction
 from metrics.two_sample.mmd_statistics import null_sd, permutation_p_value, u_statistic
 from metrics.two_sample.reference_sample import ReferenceSample
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.hyperparameters import count
-from samplers.kernel import State
+from samplers import RBMGibbs, State
+from targets.checks import whole_number
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed
 
@@ -65,16 +64,10 @@ class ReferenceChains:
     """
 
     def __init__(
-        self,
-        rbm: RBM,
-        data: Tensor,
-        steps: int = 10_000,
-        chains: int = 500,
-        keeps: int = 10,
-        seed: int = 0,
+        self, rbm: RBM, data: Tensor, steps: int = 10_000, chains: int = 500, keeps: int = 10, seed: int = 0
     ) -> None:
-        self.steps, self.chains = count("steps", steps, 2), count("chains", chains, 2)
-        self.keeps, self.seed = count("keeps", keeps), seed
+        self.steps, self.chains = whole_number("steps", steps, 2), whole_number("chains", chains, 2)
+        self.keeps, self.seed = whole_number("keeps", keeps), seed
         half = self.steps // 2
         if keeps > half:
             raise ValueError(f"keeps must be at most half the steps ({half}), {keeps} was given")

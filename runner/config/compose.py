@@ -20,6 +20,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from runner.config import searched_files
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
@@ -59,6 +60,7 @@ def initialise() -> None:
         for cached in (options, choice, _job):
             cached.cache_clear()
         initialize_config_module("conf", job_name="runner", version_base="1.3")
+        searched_files.install()
 
 
 def loader() -> ConfigLoader:
@@ -80,7 +82,9 @@ def one_sentence_errors() -> Iterator[None]:
     except OverrideParseException as error:
         lines = one_sentence(error).split(" See ", 1)[0]
         raise UserError(f"Cannot read the override '{error.override}': {lines.rstrip('.')}.") from error
-    except (HydraException, OmegaConfBaseException) as error:
+    except RecursionError as error:
+        raise UserError("The overrides, or a YAML that they name, are nested too deeply.") from error
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise UserError(sentence(error)) from error
 
 
@@ -137,8 +141,8 @@ def _job(overrides: tuple[str, ...]) -> DictConfig:
     """A `choice` without an experiment's own blocks, which no job reads."""
     config = copy.deepcopy(choice(overrides))
     with open_dict(config):
-        for block in ("sweep", "table"):
-            config.pop(block, None)
+        config.pop("table", None)
+        config.sweep = {"retries": config.sweep.retries}
     return config
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from runner.config.kinds import Kinds, check_helper, check_kind, check_value, kinds_in, parameter_hints
 from runner.execution.errors import UserError, listed, nearest, one_sentence
 
 RESERVED = ("_target_", "name")
@@ -53,48 +54,70 @@ def locate(path: Any, key: str) -> Any:
     )
 
 
-def arguments(node: Mapping[str, Any], key: str, via: Via = None) -> dict[str, Any]:
-    """The constructor's arguments in `node`, with the nodes inside it that have a `_target_` constructed."""
-    given: dict[str, Any] = {}
-    for name, value in node.items():
-        if name not in RESERVED:
-            nested = isinstance(value, Mapping) and "_target_" in value
-            given[str(name)] = construct(value, f"{key}.{name}", via=via) if nested else value
-    return given
+def located(node: Mapping[str, Any], key: str, kinds: Kinds | None, owner: str = "") -> Any:
+    """The class that `node`, which stands at `key`, names: one of `kinds`.
+
+    Args:
+        kinds: None where the parameter of the class at the path `owner`, which takes it, does not say.
+
+    Raises:
+        UserError: if there is none, it cannot be imported, or it is another.
+    """
+    path, where = node.get("_target_"), f"{key}._target_"
+    if path is None:
+        raise UserError(f"{key} has no _target_, the class to build.")
+    found = locate(path, where)
+    if kinds is None:
+        check_helper(found, path, where, owner)
+    else:
+        check_kind(found, path, where, kinds)
+    return found
 
 
-def construct(node: Mapping[str, Any], key: str, *leading: Any, via: Via = None) -> Any:
+def construct(node: Mapping[str, Any], key: str, kinds: Kinds, via: Via = None) -> Any:
     """The object that `node` describes.
+
+    Nothing is called before every `_target_` in it is known to be a class that belongs where it stands.
 
     Args:
         key: path of the node in the configuration, such as ``sampler`` or ``sampler.swap``.
-        leading: positional arguments that come before those of the node.
+        kinds: what its class must be.
         via: from a class to the function that builds it, where that is not its constructor.
 
     Raises:
-        UserError: if the class cannot be imported, an argument does not fit its signature, or it refuses
-            a value.
+        UserError: if the class cannot be imported or is another, an argument does not fit its signature, or
+            it refuses a value.
     """
-    if node.get("_target_") is None:
-        raise UserError(f"{key} has no _target_, the class to build.")
-    path = node["_target_"]
-    cls = locate(path, f"{key}._target_")
-    if not callable(cls):
-        raise UserError(f"{key}._target_={path} is no class but {type(cls).__name__}.")
-    if via is not None:
-        cls = via(cls)
-    given = arguments(node, key, via)
-    check_arguments(cls, given, key, str(path), len(leading))
+    return _planned(node, key, located(node, key, kinds), via)()
+
+
+def _planned(node: Mapping[str, Any], key: str, cls: Any, via: Via) -> Callable[[], Any]:
+    """What makes the object that `node` describes, an instance of `cls`; all that can be checked is."""
+    path = str(node["_target_"])
+    build = cls if via is None else via(cls)
+    hints = parameter_hints(cls, build)
+    given = {str(name): value for name, value in node.items() if name not in RESERVED}
+    nested: dict[str, Callable[[], Any]] = {}
+    for name, value in given.items():
+        inside, kinds = f"{key}.{name}", kinds_in(hints.get(name))
+        if isinstance(value, Mapping) and "_target_" in value:
+            nested[name] = _planned(value, inside, located(value, inside, kinds, path), via)
+        else:
+            check_value(value, hints.get(name), inside)
+    check_arguments(build, given, key, path, 0)
+    return lambda: _built(node, key, build, given | {name: make() for name, make in nested.items()})
+
+
+def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     try:
-        return cls(*leading, **given)
+        return build(**given)
     except UserError:
         raise
     except ValueError as error:
         raise UserError(with_key(one_sentence(error), node, key)) from error
     except Exception as error:
-        raise UserError(
-            f"{key}: {path} cannot be built: {type(error).__name__}: {one_sentence(error)}"
-        ) from error
+        said = f"{type(error).__name__}: {one_sentence(error)}"
+        raise UserError(f"{key}: {node['_target_']} cannot be built: {said}") from error
 
 
 def check_arguments(cls: Any, given: Mapping[str, Any], key: str, path: str, leading: int) -> None:

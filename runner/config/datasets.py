@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from omegaconf import DictConfig
 
 import conf
+from runner.config.known_files import added_identity, only_known, verifies
 from runner.execution.errors import UserError, listed, not_allowed, one_sentence
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ BINARISATIONS = ("threshold", "stochastic", "dynamic", "binary")
 
 IDENTIFYING = ("name", "binarisation", "threshold", "seed", "validation", "shuffle", "sha256")
 """Keys that decide which images a data set holds; the paths and the notes do not."""
+
+NOT_LOADED = ("_target_", "name", "sha256", "sha256_of")
+"""Keys of a description that are no argument of its loader."""
 
 READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
@@ -60,32 +65,46 @@ def described(name: Any, binarisation: Any = None, key: str = "target.dataset") 
     return spec | ({"binarisation": binarisation} if binarisation is not None else {})
 
 
-def load_dataset(name: Any, binarisation: Any, root: Any) -> Dataset:
+def load_dataset(name: Any, binarisation: Any, root: Any, verify: bool = True) -> Dataset:
     """The data set `name`, checked; the last few that a process has loaded stay in memory.
 
+    Args:
+        verify: whether files that are not known are refused.
+
     Raises:
-        UserError: if it is missing and cannot be fetched, damaged, or of the wrong form.
+        UserError: if it is missing and cannot be fetched, damaged, of the wrong form, or not known.
     """
     content = file_digest(str(name)) if str(name).endswith(".npz") else None
-    return _load(str(name), binarisation, None if root is None else str(root), content)
+    return _load(str(name), binarisation, None if root is None else str(root), content, verify)
+
+
+def unknown_files(config: DictConfig, name: Any, key: str = "target.dataset") -> dict[str, Any]:
+    """What the data set `name` adds to an identity, if `data.verify=false` and a file of it is not known.
+
+    Raises:
+        UserError: if there is no such set, or its files are not there or damaged.
+    """
+    return {} if verifies(config) else added_identity(str(name), described(name, None, key), config.data.root)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(name: str, binarisation: str | None, root: str | None, content: str | None) -> Dataset:
+def _load(
+    name: str, binarisation: str | None, root: str | None, content: str | None, verify: bool
+) -> Dataset:
     """The data set; `content` is the digest of a user's file, which may change."""
     from runner.config.construct import locate
     from targets.datasets.dataset import DataError
 
     spec = described(name, binarisation)
-    path = spec.pop("_target_")
-    spec.pop("sha256", None)
-    spec.pop("name", None)
+    arguments = {key: value for key, value in spec.items() if key not in NOT_LOADED}
     if name.endswith(".npz"):
-        spec["path"] = name
-    try:
-        found: Dataset = locate(path, f"conf/dataset/{name}._target_")(root=root, **spec)
-    except DataError as error:
-        raise UserError(one_sentence(error)) from error
+        arguments["path"] = name
+    load = locate(spec["_target_"], f"conf/dataset/{name}._target_")
+    with only_known(name, spec, root, verify):
+        try:
+            found: Dataset = load(root=root, **arguments)
+        except DataError as error:
+            raise UserError(one_sentence(error)) from error
     return found
 
 

@@ -15,11 +15,9 @@ from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
 from runner.config.compose import choice, initialise, loader, one_sentence_errors, options
+from runner.config.kinds import PROJECT
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
-
-PROJECT = ("targets.", "samplers.", "metrics.", "runner.")
-"""The packages of this project's own classes; any other class is the user's."""
 
 EXPERIMENT = "experiment"
 
@@ -106,8 +104,14 @@ class Names:
         if keys:
             config = self.composed(*chosen)
             config = {**config, "sampler": without_leftovers(config["sampler"])}
+            known = flattened(config)
             for override in keys:
-                self._check_key(override, config)
+                key, value = override.key_or_group, None if override.is_delete() else override.value()
+                inside = flattened(value, f"{key}.") if isinstance(value, dict) else []
+                if not any(name.startswith(f"{key}.") for name in known):
+                    inside = []  # of a plain value, which is replaced as a whole
+                for each in (key, *inside):
+                    self._check_key(each, override, config)
 
     def _is_group(self, override: Override) -> bool:
         return override.key_or_group in self.groups and not override.is_delete()
@@ -115,6 +119,8 @@ class Names:
     def _check_option(self, override: Override) -> None:
         group, value = override.key_or_group, override.value()
         names = value if isinstance(value, list) else [value]
+        if not names:
+            raise UserError(f"{group} must be one name or a list of some, [] was given.")
         if group == EXPERIMENT and not override.is_add():
             raise UserError(f"An experiment is chosen with a plus: +{EXPERIMENT}={value}.")
         if isinstance(value, list) and group != "metric":
@@ -126,8 +132,7 @@ class Names:
             if name not in self.options(group):
                 raise unknown(group, "null" if name is None else str(name), self.options(group))
 
-    def _check_key(self, override: Override, config: Mapping[str, Any]) -> None:
-        key = override.key_or_group
+    def _check_key(self, key: str, override: Override, config: Mapping[str, Any]) -> None:
         if override.is_delete():
             raise UserError(f"Keys cannot be removed, '{override.input_line}' was given.")
         root = key.split(".", 1)[0]
@@ -145,7 +150,7 @@ class Names:
             inside = [name.removeprefix(f"{root}.") for name in values if name != root]
             near = nearest(key.removeprefix(f"{root}."), inside).replace("mean '", f"mean '{root}.")
             raise UserError(f"Unknown key '{key}'{near or '.'} {chosen} has: {listed(inside)}.")
-        top = [name for name in config if name not in ("sweep", "table")]
+        top = [name for name in config if name != "table"]
         if "." in key and root in config:
             raise UserError(f"Unknown key '{key}'{nearest(key, known) or '.'}")
         raise UserError(f"Unknown key '{key}'{nearest(key, [*top, *known]) or '.'} There are: {listed(top)}.")
@@ -202,5 +207,7 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
             elif name not in ("_target_", "name") and not any(
                 t == key or t.startswith(f"{key}.") for t in touched
             ):
-                written.append(f"~{key}")
+                # Hydra looks at a value before it removes it, and takes null for a key that is not there.
+                seen = not OmegaConf.is_interpolation(inherited, name) and inherited[name] is not None
+                written += [f"~{key}"] if seen else [f"++{key}=0", f"~{key}"]
     return written

@@ -21,13 +21,17 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.form import MOST_SEEDS
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, listed
 
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed")
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", "retries")
+
+GROUPS = ("grid", "overrides", "scales", "seeds")
+"""Those that are groups of keys; `rows` is a list of such."""
 
 RENAMED = {"seeds_apart": "one_job_per_seed"}
 """Former keys of a sweep."""
@@ -124,12 +128,26 @@ def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
             raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
         if key not in KEYS:
             raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
+    for key in GROUPS:
+        _check_group(experiment, f"sweep.{key}", block.get(key) or {})
+    for scale, own in (block.get("scales") or {}).items():
+        _check_group(experiment, f"sweep.scales.{scale}", own or {})
+    rows = block["rows"]
+    for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
+        _check_group(experiment, f"sweep.rows.{place}", row)
+        if not isinstance(row.get("row"), str | int | float):
+            raise UserError(f"sweep.rows.{place} of the experiment {experiment} needs a key row, its label.")
     for scale, seeds in (block.get("seeds") or {}).items():
-        if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
             raise UserError(
-                f"sweep.seeds.{scale} of the experiment {experiment} must be a whole number of at least 1, "
-                f"{seeds!r} was given."
+                f"sweep.seeds.{scale} of the experiment {experiment} must be a whole number from 1 to "
+                f"{MOST_SEEDS:,}, {seeds!r} was given."
             )
+
+
+def _check_group(experiment: str, key: str, found: Any) -> None:
+    if not isinstance(found, Mapping):
+        raise UserError(f"{key} of the experiment {experiment} must be a group of keys, {found!r} was given.")
 
 
 def _as_choices(block: Mapping[Any, Any]) -> Choices:
@@ -154,5 +172,5 @@ def _written(value: Any) -> str:
 
 
 def _split(line: str) -> tuple[str, Any]:
-    key, value = line.split("=", 1)
+    key, _, value = line.partition("=")
     return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]

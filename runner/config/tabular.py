@@ -10,7 +10,10 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.config.datasets import option
+from omegaconf import DictConfig
+
+from runner.config.datasets import NOT_LOADED, option
+from runner.config.known_files import added_identity, only_known, verifies
 from runner.execution.errors import UserError, one_sentence
 
 if TYPE_CHECKING:
@@ -18,24 +21,24 @@ if TYPE_CHECKING:
     from targets.target import Target
 
 
-def with_rows(described: Mapping[str, Any], root: Any) -> dict[str, Any]:
+def with_rows(described: Mapping[str, Any], root: Any, verify: bool = True) -> dict[str, Any]:
     """The node of a target with its rows in place of the keys that name them; unchanged without them.
 
     Raises:
-        UserError: for a name or a number that is refused, or a set that is missing or damaged.
+        UserError: for a name or a number that is refused, or a set that is missing, damaged or not known.
     """
     if "tabular" not in described:
         return dict(described)
     own = {key: value for key, value in described.items() if key not in ("tabular", "split_seed", "rows")}
     split_seed, rows = described.get("split_seed", 0), described.get("rows")
-    return own | {"tabular": load_tabular(described["tabular"], split_seed, root, rows)}
+    return own | {"tabular": load_tabular(described["tabular"], split_seed, root, rows, verify)}
 
 
-def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> TabularData:
+def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None, verify: bool = True) -> TabularData:
     """The set `name`, at most `rows` of its training and test rows; the last few stay in memory.
 
     Raises:
-        UserError: if it is missing, damaged, or of the wrong form.
+        UserError: if it is missing, damaged, of the wrong form, or a file is not known and `verify` is true.
     """
     from targets.datasets.dataset import DataError
 
@@ -44,7 +47,7 @@ def load_tabular(name: Any, split_seed: Any, root: Any, rows: Any = None) -> Tab
             f"target.split_seed must be a whole number from 0 to {2**32 - 1}, {split_seed!r} was given."
         )
     try:
-        return _load(str(name), split_seed, None if root is None else str(root)).first(rows)
+        return _load(str(name), split_seed, None if root is None else str(root), verify).first(rows)
     except DataError as error:
         said = one_sentence(error).rstrip(".")
         raise UserError(f"{'target.' if said.startswith('rows ') else ''}{said}.") from error
@@ -62,13 +65,25 @@ def notes(target: Target) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def _load(name: str, split_seed: int, root: str | None) -> TabularData:
+def _load(name: str, split_seed: int, root: str | None, verify: bool) -> TabularData:
     from runner.config.construct import locate
 
-    spec = dict(option("tabular", name, "target.tabular must be one of"))
-    path = spec.pop("_target_")
-    spec.pop("name", None)
-    found: TabularData = locate(path, f"conf/tabular/{name}._target_")(
-        root=root, split_seed=split_seed, **spec
-    )
+    spec = _described(name)
+    arguments = {key: value for key, value in spec.items() if key not in NOT_LOADED}
+    load = locate(spec["_target_"], f"conf/tabular/{name}._target_")
+    with only_known(name, spec, root, verify):
+        found: TabularData = load(root=root, split_seed=split_seed, **arguments)
     return found
+
+
+def unknown_rows(config: DictConfig, name: Any) -> dict[str, Any]:
+    """What the set `name` adds to an identity, if `data.verify=false` and a file of it is not known.
+
+    Raises:
+        UserError: if there is no such set, or its files are not there or damaged.
+    """
+    return {} if verifies(config) else added_identity(str(name), _described(str(name)), config.data.root)
+
+
+def _described(name: str) -> Mapping[str, Any]:
+    return option("tabular", name, "target.tabular must be one of")

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from runner.execution.errors import RunError
+from runner.execution.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 SUFFIX = ".partial"
-
-
-class DiskFullError(RunError):
-    """No space is left, or the quota is reached; what was on the disk before is still there."""
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Puts `content` in place of whatever `path` holds; a reader sees the old file or the new one.
 
     Raises:
-        DiskFullError: if there is no room for it.
+        runner.execution.storage_errors.StorageError: if the disk is full, read-only or gone; what was there
+            before stays.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{SUFFIX}")
     try:
@@ -32,15 +29,13 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        _flush_folder(path.parent)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFullError(
-                f"No space is left on the disk to write {path}; nothing that was there is lost, "
-                "repeat the command when there is room."
-            ) from error
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if (refused := storage_error(error, path)) is not None:
+            raise refused from error
         raise
-    _flush_folder(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from runner.execution.atomic_files import write_bytes
+from runner.execution.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest, zip_is_whole
 
 FORMAT = 1
@@ -38,7 +39,7 @@ def save_checkpoint(
         sources: the source code that the work was done with (`runner.execution.manifest.source`).
 
     Raises:
-        runner.execution.atomic_files.DiskFullError: if there is no room; the former checkpoint is then still
+        runner.execution.storage_errors.StorageError: if the disk refuses; the former checkpoint is then still
             there.
     """
     buffer = io.BytesIO()
@@ -51,7 +52,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """The content of the checkpoint at `path`, on the CPU, where torch wants the states of generators.
 
     Raises:
-        UnusableCheckpointError: if it cannot be read, or is not what was written.
+        UnusableCheckpointError: if it is not there, or is not what was written.
+        runner.execution.storage_errors.StorageError: if the disk cannot be read.
     """
     try:
         archive = path.read_bytes()
@@ -64,6 +66,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except UnusableCheckpointError:
         raise
     except Exception as error:
+        # What the disk does not give today is no reason to start from the beginning.
+        if (refused := storage_error(error, path)) is not None:
+            raise refused from error
         raise UnusableCheckpointError("is truncated or no checkpoint file") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UnusableCheckpointError("has another format")

@@ -1,7 +1,7 @@
 """What all commands share: exit statuses, and errors of one sentence.
 
-Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 75 when the process was told
-to stop and has saved its state.
+Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 3 when other processes still
+compute some of its runs, 75 when the process was told to stop and has saved its state.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.signals import Interrupted
+
+UNFORESEEN = "The command met something that no check had foreseen"
+"""How the sentence begins about an error that is nobody's but ours."""
 
 
 def reported(command: Callable[[], int]) -> int:
@@ -31,6 +34,12 @@ def reported(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except Exception as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        said = shortened(f"{type(error).__name__}: {one_sentence(error)}")
+        print(f"error: {UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where.", file=sys.stderr)
+        return 2
 
 
 class OneSentenceParser(argparse.ArgumentParser):

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from filelock import FileLock
-
-from runner.execution.atomic_files import set_aside
+from runner.execution.atomic_files import SUFFIX, set_aside
 from runner.execution.errors import warn
+from runner.execution.locks import held
 
 Value = TypeVar("Value", covariant=True)
 
@@ -41,7 +40,8 @@ def compute_once(lock: Path, read: Reader[Value], make: Callable[[], object]) ->
     found = read()
     if found is None:
         lock.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(lock):
+        with held(lock):
+            _remove_partial(lock)
             found = read(locked=True)
             if found is None:
                 make()
@@ -49,6 +49,17 @@ def compute_once(lock: Path, read: Reader[Value], make: Callable[[], object]) ->
     if found is None:
         raise RuntimeError(f"what was written beside {lock} could not be read")
     return found
+
+
+def _remove_partial(lock: Path) -> None:
+    """Removes what a killed holder of the lock had written half: a file belongs to the lock of its name.
+
+    A file without one belongs to its folder's, which is called `lock`.
+    """
+    for path in lock.parent.glob(f"*{SUFFIX}"):
+        own = path.with_name(f"{path.name.split('.', 1)[0]}.lock")
+        if (own if own.exists() else lock.with_name("lock")) == lock:
+            path.unlink(missing_ok=True)
 
 
 def discard_damaged(path: Path, why: str, *beside: Path, locked: bool) -> None:

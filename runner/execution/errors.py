@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Iterable
 
 NEAR = 0.6
 """How similar a name must be to be suggested."""
 
+LONGEST_VALUE = 160
+"""Characters of a value that is shown whole."""
+
+LONGEST_SENTENCE = 2000
+"""Characters of a sentence: some list all the names that there are."""
+
+LONG = f"{{{LONGEST_VALUE},}}"
+VALUES = [
+    re.compile(rf"\[.{LONG}\]|\{{.{LONG}\}}", re.DOTALL),
+    re.compile(rf"'[^' ]{LONG}'|(?<![\w/.])\d{LONG}"),
+]
+"""Lists, groups, quoted words and numbers that are too long to be shown whole; no paths."""
+
 
 class UserError(Exception):
     """A mistake in what was asked for; its message is one sentence and the exit status 2."""
 
     status = 2
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(shortened(sentence))
 
 
 class RunError(UserError):
@@ -25,6 +42,19 @@ class RunError(UserError):
 def one_sentence(error: BaseException) -> str:
     """The message of `error` on one line, or its type where it has none."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def shortened(sentence: str) -> str:
+    """`sentence` with the middle of long values left out, and of all of it where it is still too long."""
+    for value in VALUES:
+        sentence = value.sub(lambda found: _without_middle(found[0], LONGEST_VALUE), sentence)
+    return _without_middle(sentence, LONGEST_SENTENCE)
+
+
+def _without_middle(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]} ... {text[-most // 4 :]}"
 
 
 def warn(sentence: str) -> None:
@@ -39,6 +69,8 @@ def listed(names: Iterable[str]) -> str:
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """``did you mean 'x'?`` with the closest of `allowed`, preceded by a semicolon; or nothing."""
+    if len(name) > LONGEST_VALUE:  # no name of ours, and the comparison takes the square of the length
+        return ""
     scored = [(similarity(name, other), other) for other in allowed]
     score, closest = max(scored, default=(0.0, ""))
     return f"; did you mean '{closest}'?" if score >= NEAR else ""

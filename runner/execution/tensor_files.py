@@ -13,6 +13,7 @@ from torch import Tensor
 
 from runner.execution.atomic_files import write_bytes
 from runner.execution.errors import one_sentence
+from runner.execution.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 LENGTH = 8
@@ -27,7 +28,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], texts: Mapping[str,
     """Writes `tensors` and `texts` in place of whatever `path` holds; the same ones give the same bytes.
 
     Raises:
-        runner.execution.atomic_files.DiskFullError: if there is no room; what was there before stays.
+        runner.execution.storage_errors.StorageError: if the disk refuses; what was there before stays.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     write_bytes(path, with_own_digest(_in_order(save(plain, {**texts, KEY: BLANK}))))
@@ -42,6 +43,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         content = path.read_bytes()
     except OSError as error:
+        if (refused := storage_error(error, path)) is not None:
+            raise refused from error
         raise UnreadableTensorsError(f"cannot be read: {error.strerror or one_sentence(error)}") from error
     if verdict(content) is Verdict.DAMAGED:
         raise UnreadableTensorsError("is damaged: its content is not what was written")

@@ -11,10 +11,7 @@ from torch import Tensor
 
 from runner.config.construct import locate
 from runner.execution.errors import UserError, listed
-from targets.datasets.dataset import Dataset
-from targets.models.rbm import RBM
-from targets.models.resnet_ebm import ResNetEBM
-from targets.target import Target
+from targets import RBM, Dataset, ResNetEBM, Target
 
 RESNET_SETTINGS = ("shape", "precision", "compile")
 """Arguments of a ResNetEBM that its weights do not say."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig
 
 from runner.config import tsplib_files
-from runner.config.datasets import dataset_identity, file_digest
-from runner.config.node import node
+from runner.config.datasets import dataset_identity, file_digest, unknown_files
+from runner.config.key_group import node
+from runner.config.known_files import verifies
+from runner.config.tabular import unknown_rows
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
 
@@ -49,6 +51,22 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
         return {**own, "model": model, "dataset": dataset}
     read = {key: value for key, value in target.items() if key != "binarisation"}
     return {**read, "dataset": dataset_identity(target.get("dataset"), target.get("binarisation"))}
+
+
+def unknown_data(config: DictConfig) -> dict[str, Any]:
+    """What files of the target's data that are not known add to an identity: nothing by default.
+
+    A saved model holds a digest of its images, whatever their files.
+
+    Raises:
+        UserError: if `data.verify=false` and the files are not there or damaged.
+    """
+    target = config.target
+    if verifies(config):
+        return {}
+    if "training" in target and target.get("model") is None:
+        return unknown_files(config, target.get("dataset"))
+    return unknown_rows(config, target.tabular) if "tabular" in target else {}
 
 
 def weights_of(path: Path) -> dict[str, str | None]:
@@ -103,4 +121,4 @@ def tuning_id(config: DictConfig, device: str) -> str:
     target = {**target_identity(node(config, "target"))}
     target.pop("ground_truth", None)
     content = {"schema": SCHEMA, "sampler": node(config, "sampler"), "device": device, "dtype": config.dtype}
-    return digest({**content, "target": target})
+    return digest({**content, "target": target, **unknown_data(config)})

@@ -25,8 +25,7 @@ from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untraine
 from runner.models.trained_model import SAMPLES_FILE, TrainedModel, load_named, load_trained
 from runner.models.training import Training, TrainingError, TrainingImages
 from runner.store.run_store import Store
-from targets.datasets.dataset import Dataset
-from targets.target import Target
+from targets import Dataset, Target
 
 SAMPLES = 100
 """States of the last iteration's chains that are written beside the model, for pictures."""

@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 import warnings
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
 
     Raises:
         UserError: if the suffix is another, or models of this class cannot be saved.
-        runner.execution.atomic_files.DiskFullError: if there is no room; what was there before stays.
+        runner.execution.storage_errors.StorageError: if the disk refuses; what was there before stays.
     """
     _check_suffix(path)
     name = architecture_name(type(model))
@@ -100,6 +101,7 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def _read_torch(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    _check_size(path)
     try:
         # What torch would warn of is refused below.
         with warnings.catch_warnings(action="ignore"):
@@ -126,6 +128,17 @@ def _read_torch(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not isinstance(content, dict) or not all(isinstance(value, Tensor) for value in content.values()):
         raise UserError(f"The model file {path} holds something else than named tensors.")
     return {str(name): tensor for name, tensor in content.items()}, metadata
+
+
+def _check_size(path: Path) -> None:
+    """Refuses a ``.pt`` file with compressed parts, which torch does not write, before torch unpacks them."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return  # torch says what is wrong
+    if unpacked > path.stat().st_size:
+        raise UserError(f"The model file {path} is no file of torch.save: it unpacks to {unpacked:,} bytes.")
 
 
 def _unreadable(path: Path, error: OSError) -> UserError:

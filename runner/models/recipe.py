@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import check_arguments, construct, errors_at, locate
-from runner.config.datasets import dataset_identity, load_dataset
-from runner.config.node import group, node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct import check_arguments, construct, errors_at, located
+from runner.config.construct_sampler import construct_sampler
+from runner.config.datasets import dataset_identity, load_dataset, unknown_files
+from runner.config.key_group import group, node
+from runner.config.known_files import verifies
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments
@@ -52,6 +53,7 @@ class Recipe:
         seed: of its weights, of the order of the data and of the chains.
         device, dtype: where and in what precision.
         key: where the settings stand in the configuration, for messages.
+        unknown: digests of the files of its data set that are not known (`data.verify=false`).
     """
 
     target: dict[str, Any]
@@ -65,6 +67,7 @@ class Recipe:
     dtype: str
     key: str = "target.training"
     scoring: ValidationSettings | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -73,7 +76,7 @@ class Recipe:
         return {
             "schema": SCHEMA,
             "target": {key: value for key, value in self.target.items() if key != "name"},
-            "data": dataset_identity(self.dataset, self.binarisation),
+            "data": {**dataset_identity(self.dataset, self.binarisation), **self.unknown},
             "training": essential({k: value for k, value in self.training.items() if k not in unread}),
             "sampler": self.sampler,
             "seed": self.seed,
@@ -102,7 +105,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         UserError: naming the key that is refused.
     """
     target, key = node(config, "target"), "target.training"
-    training: Mapping[str, Any] = target.get("training") or {}
+    training: Mapping[str, Any] = group(target.get("training") or {}, key)
     sampler: Any = training.get("sampler")
     if seed is not None:
         training, sampler, key = node(config, "task"), node(config, "sampler"), "task"
@@ -126,12 +129,13 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         binarisation=target.get("binarisation"),
         settings=settings,
         training=values,
-        sampler=dict(sampler or {}),
+        sampler=group(sampler or {}, "sampler" if key == "task" else f"{key}.sampler"),
         seed=seed,
         device=device_type(config.device),
         dtype=str(config.dtype),
         key=key,
         scoring=scoring,
+        unknown=unknown_files(config, target.get("dataset")),
     )
 
 
@@ -151,7 +155,7 @@ def data_of(recipe: Recipe, config: DictConfig) -> Dataset:
     Raises:
         UserError: if it is missing or damaged, holds less than a batch, or has no images to validate with.
     """
-    data = load_dataset(recipe.dataset, recipe.binarisation, config.data.root)
+    data = load_dataset(recipe.dataset, recipe.binarisation, config.data.root, verifies(config))
     if recipe.settings.batch > len(data.train):
         raise UserError(
             f"{recipe.key}.batch must not exceed the {len(data.train)} training images of {data.name}, "
@@ -171,10 +175,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     Raises:
         UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
-    path = recipe.target.get("_target_")
-    cls = locate(path, "target._target_")
-    if not isinstance(cls, type) or not issubclass(cls, Target):
-        raise UserError(f"target._target_={path} cannot be learned: it is no targets.target.Target.")
+    cls = located(recipe.target, "target", (Target,))
     own = architecture(architecture_name(cls), "target._target_")
     arguments = {
         **own.of_data(data),
@@ -183,7 +184,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
         "mean": data.mean(),
         "seed": recipe.seed,
     }
-    target: Target = construct(arguments, "target")
+    target: Target = construct(arguments, "target", (Target,))
     remember_arguments(target, arguments)
     own.arguments(target)  # refuses what could not be saved
     return target

@@ -16,8 +16,7 @@ from runner.execution.tensor_files import UnreadableTensorsError, read_tensors
 from runner.integrity.source import mixture
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
-from targets.datasets.dataset import Dataset
-from targets.target import Target
+from targets import Dataset, Target
 
 SAMPLES_FILE = "samples.safetensors"
 """States of the chains of the training, beside the model."""

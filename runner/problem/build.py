@@ -12,11 +12,12 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
-from metrics.metric import Context, UnsupportedMetric
+from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.suite import MetricSuite
-from runner.config.construct import check_arguments, construct, locate
-from runner.config.node import node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct import check_arguments, construct, located
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
+from runner.config.known_files import verifies
 from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
@@ -28,6 +29,9 @@ from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
+
+MOST_THREADS = 1024
+"""CPU threads at most; some thousands end the process without a word."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Problem:
         """
         chosen = node(self.config, "metric")
         optional = chosen.pop("_optional_", None) or []
+        if not isinstance(optional, list):
+            raise UserError(f"metric._optional_ must be null or a list of names, {optional!r} was given.")
         factories = {name: partial(_metric, options, name) for name, options in chosen.items()}
         context = Context(
             self.target,
@@ -106,11 +112,11 @@ def threads(config: DictConfig) -> int:
     """CPU threads of a run.
 
     Raises:
-        UserError: unless it is a whole number of at least 1.
+        UserError: unless it is a whole number from 1 to `MOST_THREADS`.
     """
     given: Any = config.threads
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        raise UserError(f"threads must be a whole number of at least 1, {given!r} was given.")
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_THREADS:
+        raise UserError(f"threads must be a whole number from 1 to {MOST_THREADS}, {given!r} was given.")
     return given
 
 
@@ -163,9 +169,8 @@ def build_target(config: DictConfig) -> Target:
     if is_learned(config):
         return blueprint(config)
     described = node(config, "target")
-    target = construct(with_rows(described, OmegaConf.select(config, "data.root")), "target")
-    if not isinstance(target, Target):
-        raise UserError(f"target._target_={described['_target_']} is no targets.target.Target.")
+    with_data = with_rows(described, OmegaConf.select(config, "data.root"), verifies(config))
+    target: Target = construct(with_data, "target", (Target,))
     if not isinstance(getattr(target, "space", None), Space):
         raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
     return target
@@ -190,7 +195,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     key = f"metric.{name}"
     if not isinstance(options, dict):
         raise UserError(f"{key} must be a group of keys with a _target_, {options!r} was given.")
-    cls = locate(options.get("_target_"), f"{key}._target_")
+    cls = located(options, key, (Metric,))
     given = {argument: value for argument, value in options.items() if argument not in ("_target_", "name")}
     check_arguments(cls, given, key, str(options["_target_"]), 1)
     try:

@@ -17,7 +17,8 @@ from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
-from runner.config.node import group, node
+from runner.config.key_group import group, node
+from runner.config.known_files import verifies
 from runner.execution.atomic_files import write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import one_sentence
@@ -144,9 +145,10 @@ def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains
 def _make(
     config: DictConfig, model: TrainedModel, target: RBM, settings: Mapping[str, Any], path: Path
 ) -> None:
-    data = load_dataset(model.metadata.get("dataset"), model.metadata.get("binarisation"), config.data.root)
+    name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
+    data = load_dataset(name, binarisation, config.data.root, verifies(config))
     model.check_data(data)
-    title, started = f"reference sample of {model.metadata.get('dataset')}", time.monotonic()
+    title, started = f"reference sample of {name}", time.monotonic()
 
     def begin() -> _ChainBlocks:
         return _ChainBlocks(_chains(target, data.train.to(target.weight.device), settings), title)

@@ -9,7 +9,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.construct import errors_at
 from runner.execution.errors import UserError
-from samplers.hyperparameters import count, one_of
+from targets.checks import one_of, whole_number
 from targets.target import Target
 
 STARTS = ("uniform", "random", "one_mode")
@@ -57,11 +57,11 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
     assert isinstance(task, dict)
     with errors_at("task", task):
         settings = SampleSettings(
-            steps=count("steps", task.get("steps")),
-            chains=count("chains", task.get("chains")),
-            burn_in=count("burn_in", task.get("burn_in"), 0),
+            steps=whole_number("steps", task.get("steps")),
+            chains=whole_number("chains", task.get("chains")),
+            burn_in=whole_number("burn_in", task.get("burn_in"), 0),
             start=one_of("start", task.get("start"), STARTS),
-            record=count("record", task.get("record"), 0),
+            record=whole_number("record", task.get("record"), 0),
         )
     if settings.burn_in >= settings.steps:
         raise UserError(

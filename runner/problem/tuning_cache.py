@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from runner.config.node import node
+from runner.config.key_group import node
 from runner.execution.atomic_files import read_json, write_json
 from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from targets.datasets.dataset import DataError
+from targets.datasets.files.npz_arrays import read_arrays
+
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
 
@@ -129,7 +132,6 @@ def _compressed(**arrays: np.ndarray) -> bytes:
 def _arrays(path: Path, *names: str) -> dict[str, np.ndarray] | None:
     """The arrays called `names` in a file; None where they are not there or cannot be read."""
     try:
-        with np.load(path) as content:
-            return {name: content[name] for name in names}
-    except Exception:  # what a damaged archive raises has no common class
+        return read_arrays(path, names)
+    except DataError:
         return None

@@ -37,7 +37,13 @@ UNSUMMARISED = ("records", "files")
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured at one point of a run: value by metric, and the cost up to there."""
+    """What was measured at one point of a run: value by metric, and the cost up to there.
+
+    Attributes:
+        step: transitions, iterations or temperatures, as the task counts.
+        evaluations: of the target per chain, all replicas counted.
+        seconds: without measuring; where runs share a batch, this run's part.
+    """
 
     step: int
     evaluations: int
@@ -51,10 +57,8 @@ class RunResult:
 
     Attributes:
         target, sampler: what they are called in results.
-        records: in order of the steps; the last one is the run's result.
-        steps: transitions, iterations or temperatures, as the task counts.
-        evaluations: of the target per chain, all replicas counted.
-        seconds, wall_seconds: this run's part of the time of its batch, without and with measuring.
+        records: in order of the steps; the last one is the run's result, and its cost that of the run.
+        wall_seconds: this run's part of the time of its batch, with measuring.
         batch: how many runs shared its batch.
         exact: the kernel's claim.
         axes: leading axes of the kernel.
@@ -67,9 +71,6 @@ class RunResult:
     sampler: str
     seed: int
     records: list[Measurement]
-    steps: int
-    evaluations: int
-    seconds: float
     wall_seconds: float
     batch: int = 1
     exact: bool = False
@@ -83,7 +84,7 @@ def start_runs(
     config: DictConfig, device: str, folders: dict[int, RunFolder], logger: Logger
 ) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside."""
-    shared = {key: resolved(config, key) for key in WRITTEN}
+    shared = written(config)
     manifests = {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
@@ -100,18 +101,17 @@ def finish_run(
     folder: RunFolder,
     manifest: dict[str, Any],
     logger: Logger,
-    *,
-    tuning: dict[str, Any] | None = None,
-    sources: Sequence[dict[str, Any]] = (),
+    about: dict[str, Any],
 ) -> None:
     """Writes rows, summary and further files of one run.
 
     Args:
-        sources: the source code that computed it: more than one where it changed during an interruption.
+        about: what the summary says besides the result: its `settings`, its `tuning`, and the `sources` that
+            computed it, more than one where the source code changed during an interruption.
     """
     rows = rows_of(result, folder.run_id, config.experiment or "")
-    summary = summary_of(result, folder.run_id) | {"tuning": tuning, "sources": list(sources)}
-    summary["notes"] += mixture(sources)
+    summary = summary_of(result, folder.run_id) | about
+    summary["notes"] += mixture(about["sources"])
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         logger.log(folder.run_id, record.step, _values(record))
@@ -138,16 +138,25 @@ def rows_of(result: RunResult, run_id: str, experiment: str) -> list[dict[str, A
 
 def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
     """The summary of a run; a value that is not finite is null."""
-    values = _values(result.records[-1])
+    last = result.records[-1]
+    values = _values(last)
     return {
         "schema": SCHEMA,
         "status": "done",
         "run_id": run_id,
+        "steps": last.step,
+        "evaluations": last.evaluations,
+        "seconds": last.seconds,
         **{each.name: getattr(result, each.name) for each in fields(result) if each.name not in UNSUMMARISED},
         "metrics": {metric: value if math.isfinite(value) else None for metric, value in values.items()},
         "axes": list(result.axes),
         "notes": list(result.notes),
     }
+
+
+def written(config: DictConfig) -> dict[str, Any]:
+    """The part of a configuration that is written with its runs, in plain values."""
+    return {key: resolved(config, key) for key in WRITTEN}
 
 
 def resolved(config: DictConfig, key: str) -> Any:

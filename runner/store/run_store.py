@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from filelock import FileLock
 
 from runner.execution.atomic_files import (
     json_bytes,
@@ -22,9 +20,11 @@ from runner.execution.atomic_files import (
     write_json,
 )
 from runner.execution.errors import UserError, warn
+from runner.execution.locks import Lock, is_abandoned, is_held
 from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
 from runner.store.folder_digests import FILES, changed
+from targets.checks import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,17 +75,21 @@ class RunFolder:
         self.run_id = path.name
         self._written: dict[str, str] = {}
 
+    @cached_property
+    def lock(self) -> Lock:
+        """The lock that the one process holds that computes this run."""
+        return Lock(self.path / "lock")
+
     @property
     def checkpoint(self) -> Path:
         """The checkpoint of the group of runs whose first this is."""
         return self.path / "checkpoint.pt"
 
-    def lock(self) -> FileLock:
-        """The lock that the one process holds that computes this run."""
-        return FileLock(self.path / "lock")
-
     def status(self) -> str:
-        """``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``; changes nothing."""
+        """``done``, ``running``, ``abandoned``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+
+        It changes nothing. A run is abandoned whose process holds the lock and gives no sign of life.
+        """
         return self.standing()[0]
 
     def standing(self) -> tuple[str, dict[str, Any] | None]:
@@ -93,8 +97,10 @@ class RunFolder:
         summary, damaged = self.checked()
         if summary is not None:
             return "done", summary
-        if self._locked():
+        if is_held(self.path / "lock"):
             return "running", None
+        if is_abandoned(self.path / "lock"):
+            return "abandoned", None
         if damaged:
             return "damaged", None
         if read_json(self.path / "failure.json") is not None:
@@ -199,20 +205,6 @@ class RunFolder:
         """Writes why the run failed."""
         write_json(self.path / "failure.json", failure)
 
-    def _locked(self) -> bool:
-        """Whether a process holds the lock. A shared lock asks, so that two who ask do not see each other."""
-        try:
-            descriptor = os.open(self.path / "lock", os.O_RDONLY)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
-
 
 def _is_finished(summary: Mapping[str, Any]) -> bool:
     """Whether a summary is that of a finished run: whether it has what every reader takes for granted."""
@@ -220,16 +212,21 @@ def _is_finished(summary: Mapping[str, Any]) -> bool:
     return (
         summary.get("status") == "done"
         and isinstance(metrics, dict)
-        and all(value is None or _is_number(value) for value in metrics.values())
-        and all(_is_number(summary.get(key)) for key in ("seconds", "steps"))
-        and _is_number(summary.get("wall_seconds", 0))
+        and all(value is None or is_number(value) for value in metrics.values())
+        and all(is_number(summary.get(key)) for key in ("seconds", "steps"))
+        and all(is_number(summary.get(key, 0)) for key in ("wall_seconds", "evaluations"))
         and isinstance(summary.get("notes", []), list)
-        and isinstance(summary.get("tuning"), dict | None)
+        and _is_tuning(summary.get("tuning"))
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_tuning(tuning: object) -> bool:
+    """Whether a summary can have this at ``tuning``: nothing, or what a pilot found and what it cost."""
+    return tuning is None or (
+        isinstance(tuning, dict)
+        and isinstance(tuning.get("artefact"), str)
+        and all(is_number(tuning.get(key)) for key in ("seconds", "evaluations"))
+    )
 
 
 def old_runs(output_root: str | Path) -> str:

@@ -8,7 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
 from runner.execution.errors import UserError
-from runner.store.logger_protocol import SafeLogger
+from runner.store.logger_protocol import Logger, SafeLogger
 
 # Module state: the jobs that a process computes one after the other share its connection to W&B.
 _loggers: dict[str, SafeLogger] = {}
@@ -26,5 +26,5 @@ def logger_of(config: DictConfig) -> SafeLogger:
     key = json.dumps(described, sort_keys=True)
     if key not in _loggers:
         node = {str(name): value for name, value in described.items()}
-        _loggers[key] = SafeLogger(construct(node, "logger") if node.get("_target_") else None)
+        _loggers[key] = SafeLogger(construct(node, "logger", (Logger,)) if node.get("_target_") else None)
     return _loggers[key]

@@ -8,19 +8,22 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 
 import torch
-from filelock import Timeout
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runner.config.compose import searched
+from runner.config.form import check_form
+from runner.config.run_settings import changed_settings
 from runner.config.tempering import folded
 from runner.execution import signals
-from runner.execution.atomic_files import DiskFullError
 from runner.execution.devices import device_type
+from runner.execution.errors import UserError
+from runner.execution.locks import Lock, is_abandoned, take_abandoned
 from runner.execution.resumable import sources_of
+from runner.execution.storage_errors import StorageError, storage_error
 from runner.problem.build import threads
 from runner.problem.problems import Problems
-from runner.store.run_files import finish_run, start_runs
+from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, seeds_of
@@ -43,6 +46,7 @@ def job(config: DictConfig) -> Outcome:
         signals.listen()
     # Hydra composes a worker's configuration without us.
     config = folded(config)
+    check_form(config)
     ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
         only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
@@ -69,15 +73,20 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
     folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
     done = [seed for seed, folder in folders.items() if folder.summary() is not None]
     outcome.skipped += [job.run_ids[seed] for seed in done]
+    overrides = [*hydra, *job.overrides]
     with ExitStack() as locks:
-        mine = _lock({seed: folder for seed, folder in folders.items() if seed not in done}, locks)
+        missing = {seed: folder for seed, folder in folders.items() if seed not in done}
+        try:
+            mine = _lock(missing, locks)
+        except (OSError, UserError) as error:
+            _Computation(job.config, overrides, folders, missing, outcome).fail(error)
+            return outcome
         outcome.locked += [job.run_ids[seed] for seed in folders if seed not in done and seed not in mine]
         # Another process may have finished a run between the look and the lock.
         late = [seed for seed, folder in mine.items() if folder.summary() is not None]
         outcome.skipped += [job.run_ids[seed] for seed in late]
         left = {seed: folder for seed, folder in mine.items() if seed not in late}
         if left:
-            overrides = [*hydra, *job.overrides]
             _Computation(job.config, overrides, folders, left, outcome).compute(store, problems)
     return outcome
 
@@ -99,38 +108,45 @@ class _Computation:
             torch.set_num_threads(threads(self.config))
             runs = task_of(self.config).start(self.config, store, problems)
         except Exception as error:
-            self._fail(error, list(self.left))
+            self.fail(error)
             return
         while self.left:
             signals.obey()
-            batch = next_batch(self.folders, self.left, together=runs.together)
+            try:
+                batch = next_batch(self.folders, self.left, together=runs.together)
+            except (OSError, StorageError) as error:
+                self.fail(error)
+                return
             try:
                 self._compute_batch(runs, batch)
             except SeedError as error:
                 # The other seeds of the batch go on without those that failed.
-                batch.checkpoint.unlink(missing_ok=True)
-                self._fail(error, [seed for seed in error.seeds if seed in self.left])
+                with suppress(OSError):
+                    batch.checkpoint.unlink(missing_ok=True)
+                self.fail(error, [seed for seed in error.seeds if seed in self.left])
             except Exception as error:
-                self._fail(error, [seed for seed in batch.seeds if seed in self.left])
+                self.fail(error, [seed for seed in batch.seeds if seed in self.left])
 
     def _compute_batch(self, runs: Runs, batch: RunBatch) -> None:
         logger = logger_of(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
         manifests = start_runs(self.config, device_type(self.config.device), wanted, logger)
+        settings = changed_settings(written(self.config), searched(self.overrides))
         with closing(runs.compute(batch)) as results:
             for result in results:
                 if (folder := wanted.get(result.seed)) is not None:
-                    manifest = manifests[result.seed]
+                    folder.lock.require()
                     sources = sources_of(batch.checkpoint)
-                    finish_run(
-                        self.config, result, folder, manifest, logger, tuning=runs.tuning, sources=sources
-                    )
+                    about = {"settings": settings, "tuning": runs.tuning, "sources": sources}
+                    finish_run(self.config, result, folder, manifests[result.seed], logger, about)
         batch.checkpoint.unlink(missing_ok=True)
         for seed, folder in wanted.items():
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
 
-    def _fail(self, error: Exception, seeds: list[int]) -> None:
+    def fail(self, error: Exception, seeds: Sequence[int] = ()) -> None:
+        """Notes why the runs of these seeds, or all that are left, were not computed."""
+        error = storage_error(error) or error
         runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
         ids = {seed: folder.run_id for seed, folder in runs.items()}
         failure = Failure.of(error, self.overrides, ids)
@@ -138,23 +154,37 @@ class _Computation:
         logger = logger_of(self.config)
         for folder in runs.values():
             logger.finish(folder.run_id, failure.to_json(), failed=True)
-            with suppress(DiskFullError):
-                folder.fail(failure.to_json())
+            if not folder.lock.lost:
+                with suppress(OSError, StorageError):
+                    folder.fail(failure.to_json())
 
 
 def _lock(folders: dict[int, RunFolder], locks: ExitStack) -> dict[int, RunFolder]:
     """Those of `folders` that no other process is computing, locked until `locks` closes."""
     mine: dict[int, RunFolder] = {}
+    for folder in folders.values():
+        folder.prepare()
     for attempt in range(2):
-        for seed, folder in folders.items():
-            if seed not in mine:
-                folder.prepare()
-                try:
-                    locks.enter_context(folder.lock().acquire(timeout=0))
-                except Timeout:
-                    continue
-                mine[seed] = folder
+        mine |= {
+            seed: folder
+            for seed, folder in folders.items()
+            if seed not in mine and _locked(folder.lock, locks)
+        }
         if attempt or len(mine) == len(folders):
             break
         time.sleep(PROBE_SECONDS)
-    return {seed: mine[seed] for seed in folders if seed in mine}
+    crashed = [
+        folder.lock for seed, folder in folders.items() if seed not in mine and is_abandoned(folder.lock.path)
+    ]
+    taken = []
+    for lock in take_abandoned(crashed):
+        locks.callback(lock.release)
+        taken.append(lock)
+    return {seed: folder for seed, folder in folders.items() if seed in mine or folder.lock in taken}
+
+
+def _locked(lock: Lock, locks: ExitStack) -> bool:
+    taken = lock.take()
+    if taken:
+        locks.callback(lock.release)
+    return taken

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, RangeSweep
 from omegaconf import DictConfig, ListConfig
 
 from runner.config.compose import compose_by_groups, one_sentence_errors
+from runner.config.form import MOST_SEEDS, check_form
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
 from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.store.run_store import RunFolder, Store
 from runner.tasks.run_identity import run_ids
+
+MOST_JOBS = 100_000
+"""Jobs of a sweep, and values of one of its keys, at most."""
 
 LARGEST_BATCH = 32
 """Seeds computed together at most; a longer sweep over seeds is cut into jobs of this size."""
@@ -86,6 +92,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         names.check(choices[experiment])
         plans = experiment_plans(choices, names)
     else:
+        check_number(math.prod(map(len, choices.values())))
         plans = [Plan(list(lines)) for lines in product(choices)]
     checked = []
     for plan in plans:
@@ -106,6 +113,7 @@ def jobs_of(request: Request) -> list[Job]:
     known: set[tuple[str, str]] = set()
     for plan in request.plans:
         config = compose_by_groups([*request.hydra, *plan.overrides], request.names.groups)
+        check_form(config)
         overrides = plan.overrides
         if plan.row and not any(override.startswith("seed=") for override in overrides):
             number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
@@ -125,6 +133,12 @@ def jobs_of(request: Request) -> list[Job]:
     return jobs
 
 
+def folders_of(job: Job) -> list[RunFolder]:
+    """The folders of a job's runs, in the order of its seeds."""
+    store = Store(job.config.output_root)
+    return [store.run(run_id) for run_id in job.run_ids.values()]
+
+
 def seeds_of(config: DictConfig) -> list[int]:
     """The seeds that `config` asks for, in its order.
 
@@ -137,6 +151,11 @@ def seeds_of(config: DictConfig) -> list[int]:
     if not seeds or not whole or len(set(seeds)) < len(seeds):
         raise UserError(
             f"seed must be a whole number of at least 0, or a list of distinct ones, {given!r} was given."
+        )
+    if max(seeds) >= 2**63 or len(seeds) > MOST_SEEDS:
+        raise UserError(
+            f"seed must be at most {MOST_SEEDS:,} numbers, each below 2^63; {len(seeds):,} up to "
+            f"{max(seeds)} were given."
         )
     return seeds
 
@@ -164,6 +183,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
             continue
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
+        check_sweep(override)
         values = list(override.sweep_string_iterator())
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
@@ -172,6 +192,32 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
             values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
         choices[key] = [f"{key}={value}" for value in values]
     return choices
+
+
+def check_sweep(override: Override) -> None:
+    """Refuses a range of too many values before they are listed.
+
+    Raises:
+        UserError: naming the range and the limit.
+    """
+    swept = override.value()
+    if not isinstance(swept, RangeSweep):
+        return
+    assert swept.start is not None
+    assert swept.stop is not None
+    number = (swept.stop - swept.start) / swept.step if swept.step else math.inf
+    if not number <= MOST_JOBS:
+        raise UserError(f"'{override.input_line}' must be a range of at most {MOST_JOBS:,} values.")
+
+
+def check_number(jobs: int) -> None:
+    """Refuses a sweep of too many jobs.
+
+    Raises:
+        UserError: with the limit.
+    """
+    if jobs > MOST_JOBS:
+        raise UserError(f"A sweep must have at most {MOST_JOBS:,} jobs, {jobs:,} were asked for.")
 
 
 def _needs_multirun(override: Override) -> UserError:

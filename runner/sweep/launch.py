@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from hydra._internal.callbacks import Callbacks
-from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
@@ -18,12 +18,15 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
+from runner.execution.storage_errors import storage_error
 from runner.problem.problems import Problems
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_store import RunFolder
+from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute, job
-from runner.sweep.jobs import Job, Request, jobs_of
-from runner.sweep.outcome import Outcome, digest
+from runner.sweep.jobs import Job, Request, folders_of, jobs_of
+from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
+from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
 
 
 def run_one(request: Request) -> int:
@@ -33,30 +36,35 @@ def run_one(request: Request) -> int:
     with signals.commanding(), Progress():
         outcome = compute(only, searched(request.hydra), problems)
     _show(only, outcome)
-    return 1 if outcome.failures else 0
+    return ended([only], outcome)
 
 
-def run_sweep(request: Request) -> int:
-    """Launches all jobs of `request` that are not done; prints what failed; the exit status."""
+def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> int:
+    """Launches all jobs of `request` that are not done; prints what failed; the exit status.
+
+    Args:
+        show: prints the numbers of the runs in these folders.
+    """
     jobs = jobs_of(request)
     problems = preflight(jobs)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:
-        if all(folder.summary() is not None for folder in _folders(each)):
+        if all(folder.summary() is not None for folder in folders_of(each)):
             outcome.skipped += each.run_ids.values()
         else:
             pending.append(each)
     if pending:
-        for returned in _launch(request, pending, problems):
-            outcome.add(returned)
-    if outcome.failures:
-        print(digest(outcome.failures), file=sys.stderr)
+        retries = retries_of(jobs[0].config)
+        launch = partial(_launch, request, problems=problems)
+        outcome.add(launched(launch, pending, searched(request.hydra), retries))
+    show([folder for each in jobs for folder in folders_of(each)])
+    status = ended(jobs, outcome)
     print(outcome.sentence())
     signals.obey()
     if outcome.interrupted:
         raise signals.Interrupted("a signal to a worker")
-    return 1 if outcome.failures else 0
+    return status
 
 
 def leave_to_hydra(lines: Sequence[str]) -> int:
@@ -69,7 +77,7 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     return 0
 
 
-def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[Outcome]:
+def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:
     """Computes all jobs here, or hands them to the launcher that was asked for in one call."""
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
@@ -79,25 +87,36 @@ def _launch(request: Request, jobs: Sequence[Job], problems: Problems) -> list[O
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
-    summaries = [folder.path / "summary.json" for each in jobs for folder in _folders(each)]
+    summaries = [folder.path / "summary.json" for each in jobs for folder in folders_of(each)]
+    # By name: Hydra loads its plugins' modules once more, and their classes are then others.
+    kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
-    ours = type(launcher).__name__ == "JoblibLauncher"
+    ours = kind == "JoblibLauncher"
     with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
-            if isinstance(launcher, BasicLauncher):
+            if kind == "BasicLauncher":
                 return [compute(each, searched(request.hydra), problems) for each in jobs]
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
             signals.obey()
+            if is_worker_lost(error):
+                _stop_ray()
+                # What follows the first sentence is advice on the logs of the workers.
+                said, *_ = one_sentence(error).split(". ")
+                raise WorkerLostError(f"{said.rstrip('.')}.") from error
+            # Ray wraps what a worker raised.
+            if (refused := storage_error(getattr(error, "cause", None) or error)) is not None:
+                raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
-            name = type(launcher).__name__
-            raise UserError(f"The launcher {name} failed: {one_sentence(error)}") from error
+            raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
     return [_outcome(each) for each in returned]
 
 
-def _folders(each: Job) -> list[RunFolder]:
-    store = Store(each.config.output_root)
-    return [store.run(run_id) for run_id in each.run_ids.values()]
+def _stop_ray() -> None:
+    """Ends the tasks that Ray still has for this process: they are launched anew."""
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        ray.shutdown()
 
 
 def _outcome(returned: JobReturn) -> Outcome:
@@ -109,9 +128,7 @@ def _outcome(returned: JobReturn) -> Outcome:
 
 def _show(only: Job, outcome: Outcome) -> None:
     """The metrics of each run, and where they are."""
-    if outcome.failures:
-        print(digest(outcome.failures), file=sys.stderr)
-    for seed, folder in zip(only.run_ids, _folders(only), strict=True):
+    for seed, folder in zip(only.run_ids, folders_of(only), strict=True):
         summary = folder.summary()
         if summary is None:
             print(f"seed {seed}: {folder.status()}  {folder.path}")

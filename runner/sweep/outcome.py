@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shlex
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
+from runner.execution.atomic_files import read_json
 from runner.execution.errors import UserError, one_sentence
+
+LEFT_TO_OTHERS = 3
+"""Exit status of a command that left runs to other processes, which have not ended them yet."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,20 @@ class Failure:
         """For failure.json."""
         return {**asdict(self), "status": "failed"}
 
+    @classmethod
+    def read(cls, path: Path) -> Failure | None:
+        """The failure in a failure.json; None where there is none that can be read."""
+        content = read_json(path) or {}
+        try:
+            return cls(
+                overrides=tuple(content["overrides"]),
+                runs={int(seed): str(run_id) for seed, run_id in content["runs"].items()},
+                tail=tuple(content["tail"]),
+                **{key: str(content[key]) for key in ("error", "message", "command")},
+            )
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return None
+
 
 @dataclass
 class Outcome:
@@ -77,6 +96,16 @@ class Outcome:
         self.locked += other.locked
         self.failures += other.failures
         self.interrupted |= other.interrupted
+
+    def move_to_done(self, run_ids: Collection[str]) -> None:
+        """Counts these runs, which a job that was launched again has found done, as what the command did."""
+        self.done += [run_id for run_id in self.skipped if run_id in run_ids]
+        self.skipped = [run_id for run_id in self.skipped if run_id not in run_ids]
+
+    @property
+    def status(self) -> int:
+        """The exit status: 1 if a run failed, 3 if other processes still compute runs, 0 if all are done."""
+        return 1 if self.failures else LEFT_TO_OTHERS if self.locked else 0
 
     @property
     def failed(self) -> int:

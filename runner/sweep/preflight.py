@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
@@ -11,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.compose import sentence
 from runner.execution.errors import UserError
+from runner.execution.locks import require_locks
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
@@ -34,6 +36,8 @@ def preflight(jobs: Sequence[Job]) -> Problems:
                 where = " ".join(line for line in job.overrides if not line.startswith("seed="))
                 said = f"{said.rstrip('.')} (job: {where})."
             raise UserError(said) from error
+    for root in dict.fromkeys(str(job.config.output_root) for job in jobs):
+        require_locks(Path(root))
     return problems
 
 

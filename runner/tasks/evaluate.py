@@ -7,7 +7,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import dataset_identity, described, load_dataset
+from runner.config.datasets import dataset_identity, described, load_dataset, unknown_files
+from runner.config.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model
@@ -35,7 +36,8 @@ class Evaluate(PerSeedTask):
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
         if task.get("dataset") is not None:
-            task = {**task, "dataset": dataset_identity(task["dataset"], key="task.dataset")}
+            unknown = unknown_files(config, task["dataset"], "task.dataset")
+            task = {**task, "dataset": {**dataset_identity(task["dataset"], key="task.dataset"), **unknown}}
         return {"task": task, "model": weights_of(path)}
 
     def run(
@@ -54,11 +56,7 @@ class Evaluate(PerSeedTask):
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
             records=[Measurement(steps, steps, seconds, values)],
-            steps=steps,
-            evaluations=steps,
-            seconds=seconds,
             wall_seconds=seconds,
-            exact=False,
             notes=[data.note] if data.note else [],
             model=str(config.model),
         )
@@ -77,7 +75,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = metadata.get("binarisation") if config.task.dataset is None else None
     described(name, binarisation, "task.dataset")
-    data = load_dataset(name, binarisation, config.data.root)
+    data = load_dataset(name, binarisation, config.data.root, verifies(config))
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
         raise UserError(

@@ -10,7 +10,7 @@ import torch
 from omegaconf import DictConfig
 
 from metrics.likelihood.target_log_partition import evenly
-from runner.config.construct import locate
+from runner.config.construct import located
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import duration
@@ -33,6 +33,7 @@ from runner.tasks.task import Parts, PerSeedTask, alternatives, span
 from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams
+from targets.target import Target
 
 
 class Learn(PerSeedTask):
@@ -57,7 +58,7 @@ class Learn(PerSeedTask):
                 "task=learn needs a target that can be learned, such as rbm or resnet_ebm; "
                 f"target={target.get('name')} cannot."
             )
-        model = locate(target.get("_target_"), "target._target_")
+        model = located(target, "target", (Target,))
         task = annealing_identity(essential(parts["task"]), model)
         return {"target": learned_identity(target), "sampler": parts["sampler"], "task": task}
 
@@ -123,9 +124,6 @@ class Learn(PerSeedTask):
             sampler=label(config, "sampler"),
             seed=seed,
             records=records,
-            steps=recipe.settings.iterations,
-            evaluations=evaluations,
-            seconds=seconds,
             wall_seconds=time.monotonic() - started,
             exact=bool(fixed(sampler).exact),
             axes=() if isinstance(sampler, Tunable) else sampler.axes,
@@ -159,7 +157,7 @@ def check_learning(config: DictConfig) -> None:
 
 
 def _by_block_gibbs(config: DictConfig) -> bool:
-    return bool(locate(config.target.get("_target_"), "target._target_").block_gibbs)
+    return bool(getattr(located(config.target, "target", (Target,)), "block_gibbs", False))
 
 
 def _number(temperatures: Any) -> int:

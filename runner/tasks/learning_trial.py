@@ -16,8 +16,7 @@ from runner.models.recipe import recipe_of
 from runner.models.training import Training
 from runner.tasks.likelihood.ais_settings import AISSettings, ais_settings
 from runner.tasks.likelihood.model_likelihood import TRAINING_IMAGES, likelihood
-from targets.datasets.dataset import Dataset
-from targets.target import Target
+from targets import Dataset, Target
 
 ITERATIONS = 2
 """Iterations that are timed after the first, which pays for imports and for tuning."""

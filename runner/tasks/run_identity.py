@@ -8,9 +8,9 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
+from runner.models.identity import unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
-from targets.randomness import SEEDED_BY_A_WORD
 
 SHARED, INDEPENDENT = "shared", "independent"
 
@@ -24,9 +24,11 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
     Raises:
         UserError: if a saved model or a data set that it names is not there, or the task refuses the target.
     """
+    task = task_of(config)
     return {
         "schema": SCHEMA,
-        **task_of(config).identity(config, parts_of(config)),
+        **task.identity(config, parts_of(config)),
+        **({} if task.reads_model else unknown_data(config)),
         **stream_identity(config),
         "device": device,
         "dtype": config.dtype,
@@ -53,6 +55,8 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
     """The id of the run of each seed; a large one says that its streams are not those of earlier versions."""
+    from targets.randomness import SEEDED_BY_A_WORD  # needs torch, which mistyped names are found without
+
     content = run_identity(config, device)
     large = {"stream_state": "hash"}
     return {

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omegaconf import DictConfig, OmegaConf
 
-from runner.config.construct import locate
-from runner.execution.errors import RunError, UserError
+from runner.config.construct import construct
+from runner.execution.errors import RunError
 from runner.models.identity import target_identity
 from runner.store.digest import PARTS
 
@@ -190,10 +190,7 @@ def task_of(config: DictConfig) -> Task:
 
 @functools.cache
 def _task(path: object) -> Task:
-    cls = locate(path, "task._target_")
-    if not isinstance(cls, type) or not issubclass(cls, Task):
-        raise UserError(f"task._target_={path} is no runner.tasks.task.Task.")
-    task: Task = cls()
+    task: Task = construct({"_target_": path}, "task", (Task,))
     return task
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, positive
+from samplers.hyperparameters import positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
-from targets.spaces import discrete_space
+from targets.checks import is_number
+from targets.spaces import level_space
 from targets.target import Target
 
 
@@ -38,7 +39,7 @@ class AB(MetropolisHastings):
         super().__init__(LangevinProposal(self.step_size, self.balancing))
 
     def check(self, target: Target) -> None:
-        discrete_space("ab", target.space)
+        level_space("ab", target.space)
 
 
 def checked_balancing_constant(value: Any) -> float | Tensor:

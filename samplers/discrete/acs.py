@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import count, is_number, positive, within
+from samplers.hyperparameters import positive
 from samplers.kernel import Info, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
+from targets.checks import is_number, whole_number, within
 from targets.randomness import Generator
-from targets.spaces import Space, discrete_space
+from targets.spaces import Space, level_space
 from targets.target import Target
 
 FLOOR_BALANCING = 0.5
@@ -45,7 +46,7 @@ class ACS(MetropolisHastings):
         min_step_size: float,
         balancing: float | Sequence[float],
     ) -> None:
-        self.cycle_length = count("cycle_length", cycle_length, 2)
+        self.cycle_length = whole_number("cycle_length", cycle_length, 2)
         self.step_size = positive("step_size", step_size).item()
         self.min_step_size = positive("min_step_size", min_step_size).item()
         check_floor(self.step_size, self.min_step_size)
@@ -62,7 +63,7 @@ class ACS(MetropolisHastings):
         )
 
     def check(self, target: Target) -> None:
-        discrete_space("acs", target.space)
+        level_space("acs", target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         position = torch.zeros((), dtype=torch.int64, device=theta.device)

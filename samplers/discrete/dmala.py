@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from samplers.hyperparameters import positive, within
+from samplers.hyperparameters import positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
-from targets.spaces import discrete_space
+from targets.checks import within
+from targets.spaces import level_space
 from targets.target import Target
 
 
@@ -33,4 +34,4 @@ class DMALA(MetropolisHastings):
         super().__init__(LangevinProposal(self.step_size, self.balancing, self.norm), adjusted)
 
     def check(self, target: Target) -> None:
-        discrete_space(type(self).__name__.lower(), target.space)
+        level_space(type(self).__name__.lower(), target.space)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import one_of
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.proposals.draws import draw_place, whole_numbers
+from targets.checks import one_of
 from targets.randomness import Generator, uniform
 from targets.spaces import discrete_space
 from targets.target import Target

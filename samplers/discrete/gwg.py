@@ -9,7 +9,7 @@ from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.draws import draw_place
 from targets.randomness import Generator
-from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
+from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.target import Target
 
 
@@ -25,7 +25,7 @@ class GradientChoice:
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
-        discrete = _discrete(space)
+        discrete = level_space("gwg", space)
         scores = self._scores(discrete, state, beta)
         place = draw_place((scores - scores.amax(-1, keepdim=True)).exp_(), generator)
         log_prob = scores.gather(-1, place).squeeze(-1) - scores.logsumexp(-1)
@@ -37,7 +37,7 @@ class GradientChoice:
         return discrete.from_levels(levels, state.theta.dtype), log_prob
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
-        discrete = _discrete(space)
+        discrete = level_space("gwg", space)
         scores = self._scores(discrete, source, beta)
         old, new = discrete.to_levels(source.theta), discrete.to_levels(destination)
         coordinate = (old != new).to(torch.int8).argmax(-1, keepdim=True)
@@ -73,10 +73,4 @@ class GWG(MetropolisHastings):
         super().__init__(GradientChoice())
 
     def check(self, target: Target) -> None:
-        _discrete(target.space)
-
-
-def _discrete(space: Space) -> Discrete:
-    if isinstance(space, (Binary, Ordinal, Categorical)):
-        return space
-    raise ValueError(f"gwg needs a binary, ordinal or categorical space, not {space}")
+        level_space("gwg", target.space)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from samplers.discrete.gibbs import tempered_weights
-from samplers.hyperparameters import count
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.proposals.draws import draw_place, whole_numbers
+from targets.checks import whole_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, discrete_space
 from targets.target import Target
@@ -39,8 +39,8 @@ class HammingBall(Kernel):
     exact = True
 
     def __init__(self, block_size: int = 10, radius: int = 1) -> None:
-        self.block_size = count("block_size", block_size)
-        self.radius = count("radius", radius)
+        self.block_size = whole_number("block_size", block_size)
+        self.radius = whole_number("radius", radius)
         if self.radius > self.block_size:
             raise ValueError(
                 f"radius must be at most block_size, which is {self.block_size}, {radius!r} was given"

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from samplers.kernel import Info, Kernel, State
+from samplers.kernel import Info, Kernel, NotEnumerableError, State
 from samplers.metropolis_hastings import accepted, jump_length
 from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
@@ -63,11 +63,11 @@ class RBMGibbs(Kernel):
         """log P(source -> destination) of one step at one `beta`, shape ``(*batch)``, which both share.
 
         Raises:
-            ValueError: for an RBM with more than 12 visible or 14 hidden units, too many states to list.
+            NotEnumerableError: for more than 12 visible or 14 hidden units, too many states to list.
         """
         rbm = _rbm_of(target)
         if rbm.n_visible > MOST_VISIBLE or rbm.n_hidden > MOST_HIDDEN:
-            raise ValueError(
+            raise NotEnumerableError(
                 f"n_visible must be at most {MOST_VISIBLE} and n_hidden at most {MOST_HIDDEN} to list the "
                 f"states of both layers, {rbm.n_visible} and {rbm.n_hidden} were given"
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import one_of
 from samplers.kernel import Info, Kernel, State, evaluate, tempered_log_ratio
 from samplers.metropolis_hastings import accepted, jump_length
 from samplers.proposals.draws import whole_numbers
+from targets.checks import one_of
 from targets.randomness import Generator, uniform
 from targets.target import Target
 from targets.tours.tour_space import HasTours

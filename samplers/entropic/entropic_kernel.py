@@ -10,7 +10,7 @@ from samplers.hyperparameters import positive
 from samplers.kernel import Kernel, State, evaluate
 from samplers.metropolis_hastings import claims_exact
 from samplers.proposals.entropic_langevin import THETA_A, EntropicLangevin
-from targets.spaces import discrete_space
+from targets.spaces import level_space
 from targets.target import Target
 
 
@@ -45,7 +45,7 @@ class EntropicKernel(Kernel):
         return (THETA_A,)
 
     def check(self, target: Target) -> None:
-        discrete_space(type(self).__name__, target.space)
+        level_space(type(self).__name__, target.space)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.metropolis_hastings import jump_length
+from samplers.reference.reference_draws import arrive, check_untempered
 from targets.randomness import Generator, uniform
 from targets.target import Target
 
@@ -37,11 +37,7 @@ class HeldOutDraws(Kernel):
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         held_out = _held_out(target)
-        if not bool((torch.as_tensor(beta) == 1).all()):
-            raise ValueError(
-                "ground_truth_draws draws from the target at beta 1 only, "
-                "other inverse temperatures were given"
-            )
+        check_untempered("ground_truth_draws", beta)
         state = evaluate(target, theta, gradient=False)
         return replace(state, aux={TIMES: _never(state, held_out)})
 
@@ -57,10 +53,8 @@ class HeldOutDraws(Kernel):
         # Counted from the least, so that the fractions that break ties keep their bits.
         order = (order + (times - times.amin(-1, keepdim=True))).argsort(-1)
         rows = order[..., torch.arange(chains, device=order.device) % len(held_out)]
-        after = evaluate(target, held_out[rows].to(state.theta), gradient=False)
+        after, info = arrive(target, state, held_out[rows].to(state.theta))
         times = times.scatter_add(-1, rows, torch.ones_like(rows))
-        jump = jump_length(target.space, state.theta, after.theta)
-        info = Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)
         return replace(after, aux={TIMES: times}), info
 
 

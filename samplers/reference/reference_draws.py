@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.kernel import Info, Kernel, NotEnumerableError, State, evaluate
 from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator
 from targets.spaces import Discrete, discrete_space
@@ -29,26 +29,26 @@ class ExactDraws(Kernel):
     temperable = False
     exact = True
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+    def check(self, target: Target) -> None:
         _exactly_sampled(target)
-        if not bool((torch.as_tensor(beta) == 1).all()):
-            raise ValueError(
-                "exact_draws draws from the target at beta 1 only, other inverse temperatures were given"
-            )
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
+        check_untempered("exact_draws", beta)
         return evaluate(target, theta, gradient=False)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta = _exactly_sampled(target).sample(state.log_prob.shape, generator).to(state.theta)
-        return _arrive(target, state, theta)
+        return arrive(target, state, theta)
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the target's own probability.
 
         Raises:
-            ValueError: if the target's states cannot be listed.
+            NotEnumerableError: if the target's states cannot be listed.
         """
         if not isinstance(target, Enumerable) or not isinstance(target.space, Discrete):
-            raise ValueError(f"{type(target).__name__} gives no exact probabilities")
+            raise NotEnumerableError(f"{type(target).__name__} gives no exact probabilities")
         log_probabilities = target.probabilities().log()
         return log_probabilities[target.space.index(destination)].to(source.log_prob)
 
@@ -58,21 +58,33 @@ class UniformDraws(Kernel):
 
     exact = False
 
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+    def check(self, target: Target) -> None:
         discrete_space("uniform_draws", target.space)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        self.check(target)
         return evaluate(target, theta, gradient=False)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         space = discrete_space("uniform_draws", target.space)
-        return _arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
+        return arrive(target, state, space.initial(state.log_prob.shape, generator, like=state.theta))
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination), shape ``(*batch)``: the same for all states."""
         space = discrete_space("uniform_draws", target.space)
-        return torch.full_like(source.log_prob, -space.d * math.log(space.levels))
+        return torch.full_like(source.log_prob, -math.log(space.size))
 
 
-def _arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
+def check_untempered(name: str, beta: Tensor) -> None:
+    """Raises ValueError unless `beta` is 1 everywhere, for a kernel called `name`."""
+    if not bool((torch.as_tensor(beta) == 1).all()):
+        raise ValueError(
+            f"{name} draws from the target at beta 1 only, other inverse temperatures were given"
+        )
+
+
+def arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
+    """The chains of `state` at `theta`, whatever was there before, and the step's `Info`."""
     after = evaluate(target, theta, gradient=False)
     jump = jump_length(target.space, state.theta, theta)
     return after, Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)

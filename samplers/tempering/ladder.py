@@ -17,7 +17,8 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, is_number
+from samplers.hyperparameters import AUTO
+from targets.checks import is_number
 
 
 def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:

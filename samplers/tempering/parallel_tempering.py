@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from samplers.hyperparameters import positive
 from samplers.kernel import Info, Kernel, State, along_first
-from samplers.kernel_family import RungKernels, takes_step_size
+from samplers.kernel_family import RungKernels, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.ladder import check_ladder
@@ -145,34 +143,11 @@ class _Tempered:
 
 
 def rung_step_sizes(kernel: Kernel, step_size: Any, rungs: int | None) -> Tensor | None:
-    """One step size, a scalar, or one for each of `rungs`, float64; None where the kernel has none.
-
-    Args:
-        step_size: one number, one for each rung, or None for that of the kernel.
-        rungs: None where their number is not known.
-
-    Raises:
-        ValueError: if it does not go with the kernel or the ladder.
-    """
-    if not takes_step_size(type(kernel)):
-        if step_size is not None:
-            raise ValueError(
-                f"step_size must be null around {type(kernel).__name__}, which has none, "
-                f"{step_size!r} was given"
-            )
-        return None
-    if step_size is None:
+    """`ladder_step_sizes`, or where none are given the step size of the kernel itself, if it has one."""
+    if step_size is None and takes_step_size(type(kernel)):
         own = getattr(kernel, "step_size", None)
         return own if isinstance(own, Tensor) else None
-    if isinstance(step_size, str) or not isinstance(step_size, Sequence):
-        return positive("step_size", step_size, "a positive number or 'auto'")
-    sizes = [positive("step_size", value) for value in step_size]
-    if len(sizes) != rungs:
-        raise ValueError(
-            f"step_size must be one number, 'auto', or one number for each rung of a given ladder or a "
-            f"given number of replicas, {list(step_size)!r} was given"
-        )
-    return torch.stack(sizes)
+    return ladder_step_sizes(kernel, step_size, rungs)
 
 
 def check_rule(kernel: Kernel, swaps: Swaps) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from samplers.hyperparameters import one_of
+from targets.checks import one_of
 
 
 def optimal_v1(barrier: float) -> float:

@@ -9,7 +9,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, along_first, broadcast_event
+from samplers.choice import broadcast_event
+from samplers.kernel import State, along_first
 from samplers.tempering.path import TemperedPath
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
-from samplers.hyperparameters import AUTO, is_number, positive_or_auto, wanted_acceptance
+from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.parallel_tempering import ParallelTempering
@@ -32,6 +32,7 @@ from samplers.tuning.step_size import StepSizeTuning
 from samplers.tuning.tempered_ladder import LadderSettings
 from samplers.tuning.tempered_level_tuning import LevelSettings
 from samplers.tuning.tunable import Settings, Tunable
+from targets.checks import is_number
 
 Builder = Callable[..., Kernel | Tunable]
 

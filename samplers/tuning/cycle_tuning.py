@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from samplers.discrete.acs import ACS, FLOOR_BALANCING, check_floor, checked_balancing
-from samplers.hyperparameters import AUTO, count, positive_or_auto, wanted_acceptance, within
+from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.tunable import Settings, TuningResult
+from targets.checks import whole_number, within
 from targets.randomness import Generator
 from targets.spaces import discrete_space
 from targets.target import Target
@@ -69,12 +70,12 @@ class CycleSettings(Settings):
         self.keep(example, step_size=maximum, min_step_size=floor, balancing=balancing)
 
     def _length(self) -> int:
-        number = count("cycles", self.cycles)
+        number = whole_number("cycles", self.cycles)
         if self.cycle_length is not None:
-            return count("cycle_length", self.cycle_length, 2)
+            return whole_number("cycle_length", self.cycle_length, 2)
         if self.steps is None:
             raise ValueError("steps or cycle_length must be given, neither was")
-        return max(2, count("steps", self.steps) // number)
+        return max(2, whole_number("steps", self.steps) // number)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         numbers = (hyperparameters[name] for name in ("step_size", "min_step_size", "balancing"))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, count, one_of, wanted_acceptance
+from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.tempering.ladder import check_ladder
@@ -19,6 +19,7 @@ from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
 from samplers.tuning.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
+from targets.checks import one_of, whole_number
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -51,7 +52,7 @@ class LadderSettings(Settings):
 
     def __post_init__(self) -> None:
         betas = None if self.ladder == AUTO else check_ladder(self.ladder).tolist()
-        number = None if self.replicas == AUTO else count("replicas", self.replicas, 2)
+        number = None if self.replicas == AUTO else whole_number("replicas", self.replicas, 2)
         if betas is not None and number not in (None, len(betas)):
             raise ValueError(f"replicas={number} does not fit the ladder given, which has {len(betas)} rungs")
         self.base = inner_kernel(self.kernel)
@@ -62,7 +63,7 @@ class LadderSettings(Settings):
         self.wanted = LadderWanted(
             replicas=number,
             formula=one_of("replicas_formula", self.replicas_formula, FORMULAS),
-            limit=count("max_replicas", self.max_replicas, 2),
+            limit=whole_number("max_replicas", self.max_replicas, 2),
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
         )

@@ -10,22 +10,22 @@ import torch
 from torch import Tensor
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, count, one_of, wanted_acceptance
+from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import takes_step_size
+from samplers.kernel_family import ladder_step_sizes, takes_step_size
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
     SimulatedTempering,
     check_log_partition,
     check_rate,
-    level_step_sizes,
 )
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
 from samplers.tuning.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
+from targets.checks import one_of, whole_number
 from targets.randomness import Generator
 from targets.spaces import Real
 from targets.target import Target
@@ -78,11 +78,11 @@ class LevelSettings(Settings):
         if isinstance(step_size, str) and takes_step_size(type(self.base)):
             one_of("step_size", step_size, (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,))
         else:
-            self.step_sizes = level_step_sizes(step_size, self.base, levels)
+            self.step_sizes = ladder_step_sizes(self.base, step_size, levels)
         check_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
-            limit=count("max_levels", self.max_levels, 2),
+            limit=whole_number("max_levels", self.max_levels, 2),
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
         )

@@ -6,13 +6,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
-from targets.datasets.files.places import one_line
+from targets.datasets.files.npz_arrays import read_arrays
 from targets.datasets.variants import no_images
 
 PARTS = ("train", "validation", "test")
@@ -69,11 +68,7 @@ def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:
         raise DataError(
             f"'{path}' is missing: target.dataset must name an .npz file with the arrays train and test"
         )
-    try:
-        with np.load(file, allow_pickle=False) as content:
-            arrays = {name: np.asarray(content[name]) for name in content.files}
-    except Exception as error:  # NumPy raises many types of errors for damaged files.
-        raise DataError(f"'{path}' is damaged or not an .npz file of numbers: {one_line(error)}") from error
+    arrays = read_arrays(file)
     wrong = [name for name in arrays if name not in PARTS]
     missing = [name for name in ("train", "test") if name not in arrays]
     if wrong or missing:

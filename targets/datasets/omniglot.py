@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Unpack
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import from_torchvision
+from targets.datasets.files.npz_arrays import read_arrays
 from targets.datasets.files.places import Place, data_root, found_or_fetched, one_line
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset, no_images
 
@@ -35,11 +37,12 @@ def load_omniglot(root: str | None, *, originals: Place, derived: str, **form: U
     folder = data_root("omniglot", root)
 
     def fetch() -> None:
-        wanted = [*originals.values(), *(path.removesuffix(".zip") for path in originals.values())]
-        from_torchvision(folder, "Omniglot", wanted, [{"background": True}, {"background": False}])
+        from_torchvision(
+            folder, "Omniglot", list(originals.values()), [{"background": True}, {"background": False}]
+        )
 
     places = [originals, {"all": derived}]
-    files = found_or_fetched("omniglot", folder, places, "the published archives, also unpacked there", fetch)
+    files = found_or_fetched("omniglot", folder, places, "the published archives", fetch)
     original = "train" in files
     train, test = _read_originals(folder, form["shape"]) if original else _read_derived(files["all"])
     source = folder / (originals["train"] if original else derived)
@@ -49,44 +52,41 @@ def load_omniglot(root: str | None, *, originals: Place, derived: str, **form: U
 
 
 def _read_originals(root: Path, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
-    """The archives' images as torchvision's ``Resize`` makes them, inverted, in the order of their names."""
+    """The archives' images as torchvision's ``Resize`` makes them, inverted, in the order of their names.
+
+    Not from the folders beside them that torchvision unpacks: no digest says whether those are whole.
+    """
+    from PIL import Image
     from torchvision.datasets import Omniglot  # type: ignore[import-untyped, unused-ignore]
-    from torchvision.datasets.folder import pil_loader  # type: ignore[import-untyped, unused-ignore]
+    from torchvision.datasets.utils import check_integrity  # type: ignore[import-untyped, unused-ignore]
     from torchvision.transforms import Resize  # type: ignore[import-untyped, unused-ignore]
 
-    resize = Resize(list(shape))
+    resize, folder = Resize(list(shape)), root / Omniglot.folder
     parts = []
-    for background in (True, False):
+    for name, md5 in Omniglot.zips_md5.items():
         try:
-            # The class checks the archive; images are sorted here, as its order depends on the file system.
-            folder = Path(Omniglot(root, background=background).target_folder)
-            files = sorted(folder.glob("*/*/*.png"))
-            resized = [
-                np.asarray(resize(pil_loader(str(file)).convert("L")), dtype=np.uint8) for file in files
-            ]
-        except (OSError, RuntimeError, ValueError) as error:
-            raise DataError(
-                f"the archives in '{root / Omniglot.folder}' are damaged or not unpacked: {one_line(error)}"
-            ) from error
-        parts.append(WHITE - np.stack(resized))
+            if not check_integrity(str(folder / f"{name}.zip"), md5):
+                raise ValueError(f"{name}.zip has another MD5 than {md5}")
+            with ZipFile(folder / f"{name}.zip") as archive:
+                files = [path for path in map(PurePosixPath, archive.namelist()) if path.match("*/*/*/*.png")]
+                images = []
+                for file in sorted(files):
+                    with archive.open(str(file)) as content:
+                        grey = Image.open(content).convert("RGB").convert("L")
+                    images.append(np.asarray(resize(grey), dtype=np.uint8))
+        except (OSError, BadZipFile, ValueError) as error:
+            raise DataError(f"the archives in '{folder}' are damaged: {one_line(error)}") from error
+        parts.append(WHITE - np.stack(images))
     return parts
 
 
 def _read_derived(path: Path) -> list[NDArray[np.uint8]]:
     """``train_images`` and ``test_images``, uint8 with ink bright."""
-    parts = []
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            for key in ("train_images", "test_images"):
-                images = content[key]
-                if images.dtype != np.uint8 or images.ndim != 3:
-                    raise DataError(
-                        f"'{path}' must hold {key} as bytes along three axes, it is {images.dtype} along "
-                        f"{images.ndim}"
-                    )
-                parts.append(images)
-    except DataError:
-        raise
-    except Exception as error:  # NumPy raises many types of errors for damaged files.
-        raise DataError(f"'{path}' is damaged or not a file of Omniglot images: {one_line(error)}") from error
-    return parts
+    parts = read_arrays(path, ("train_images", "test_images"))
+    for key, images in parts.items():
+        if images.dtype != np.uint8 or images.ndim != 3:
+            raise DataError(
+                f"'{path}' must hold {key} as bytes along three axes, it is {images.dtype} along "
+                f"{images.ndim}"
+            )
+    return list(parts.values())

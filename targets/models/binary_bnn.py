@@ -119,7 +119,7 @@ class BinaryBNN(Target):
             found = _logits(hidden, output, bias).sigmoid_()
             error = found - rows.outcome[at]
             weighted = error * share
-            loss += (error * weighted).sum(-1)
+            loss += error.mul_(weighted).sum(-1)
             slope = _sigmoid_backward(weighted, found).unsqueeze(1)
             to_bias += slope.sum((1, 2))
             to_output += torch.bmm(slope, hidden.mT).squeeze(1)

@@ -11,12 +11,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from targets.checks import one_of
 from targets.datasets.dataset import DataError
 from targets.datasets.files.places import content
 from targets.tours.tsplib_distances import DISTANCES
 
 FEWEST = 3
 """Minimum number of cities: fewer have a single tour."""
+
+MOST = 5000
+"""Maximum number of cities: their distances are 200 MB."""
 
 OPTIMA = {
     "burma14": 3323,
@@ -95,9 +99,7 @@ def read(path: Path) -> Instance:
     keys, sections = _parse(path)
     size = _dimension(path, keys)
     kind = keys.get("EDGE_WEIGHT_TYPE", "nothing")
-    if kind not in (*DISTANCES, "EXPLICIT"):
-        allowed = ", ".join(sorted([*DISTANCES, "EXPLICIT"]))
-        raise DataError(f"'{path}': EDGE_WEIGHT_TYPE must be one of {allowed}, {kind} was given")
+    one_of(f"'{path}': EDGE_WEIGHT_TYPE", kind, [*DISTANCES, "EXPLICIT"], DataError)
     if kind == "EXPLICIT":
         distances = _explicit(path, keys, _section(path, sections, "EDGE_WEIGHT_SECTION", kind), size)
     else:
@@ -164,8 +166,8 @@ def _parse(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 def _dimension(path: Path, keys: dict[str, str]) -> int:
     given = keys.get("DIMENSION", "nothing")
-    if not given.isdigit() or int(given) < FEWEST:
-        raise DataError(f"'{path}' must have a DIMENSION of at least {FEWEST} cities, {given} was given")
+    if not given.isascii() or not given.isdigit() or len(given) > 9 or not FEWEST <= int(given) <= MOST:
+        raise DataError(f"'{path}' must have a DIMENSION from {FEWEST} to {MOST} cities, {given} was given")
     return int(given)
 
 
@@ -191,11 +193,10 @@ def _explicit(path: Path, keys: dict[str, str], words: Sequence[str], size: int)
     """The matrix of EDGE_WEIGHT_SECTION, its diagonal zero."""
     layout = keys.get("EDGE_WEIGHT_FORMAT", "nothing")
     if layout == "FULL_MATRIX":
-        matrix = _numbers(path, "EDGE_WEIGHT_SECTION", words, size * size).reshape(size, size)
-        return matrix.fill_diagonal_(0.0)
-    if layout not in FORMATS:
-        allowed = ", ".join(sorted([*FORMATS, "FULL_MATRIX"]))
-        raise DataError(f"'{path}': EDGE_WEIGHT_FORMAT must be one of {allowed}, {layout} was given")
+        return (
+            _numbers(path, "EDGE_WEIGHT_SECTION", words, size * size).reshape(size, size).fill_diagonal_(0.0)
+        )
+    one_of(f"'{path}': EDGE_WEIGHT_FORMAT", layout, [*FORMATS, "FULL_MATRIX"], DataError)
     upper, diagonal = FORMATS[layout]
     shift = 0 if diagonal else 1
     rows, columns = torch.triu_indices(size, size, shift) if upper else torch.tril_indices(size, size, -shift)

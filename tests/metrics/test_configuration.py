@@ -12,8 +12,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from metrics.metric import Metric
-from metrics.suite import MetricSuite
+from metrics import Metric, MetricSuite
 from targets.models.rbm import RBM
 from tests.support.measuring import context
 from tests.support.targets.modes import Bare, corners

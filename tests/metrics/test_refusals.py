@@ -9,11 +9,7 @@ import torch
 
 import metrics
 from metrics.statistics.thinned_draws import ThinnedDraws
-from targets.models.binary_bnn import BinaryBNN
-from targets.models.rbm import RBM
-from targets.spaces import Binary, Categorical, Ordinal
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.target import Target
+from targets import RBM, Binary, BinaryBNN, Categorical, GaussianMixture, Ordinal, Target
 from tests.support.measuring import context
 from tests.support.targets.modes import Bare, Table, corners
 from tests.support.targets.small_tables import made_up

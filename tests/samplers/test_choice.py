@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, choose, choose_rows
+from samplers.choice import choose, choose_rows
+from samplers.kernel import State
 
 
 def noise(*shape: int, dtype: torch.dtype) -> Tensor:

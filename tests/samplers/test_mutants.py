@@ -16,7 +16,7 @@ DRAWS = 50_000
 
 
 def kernel_failures(kernel: Kernel) -> set[str]:
-    """The checks of `test_exactness` that the kernel fails."""
+    """The checks of `test_conformance` that the kernel fails."""
     failures = set()
     if max(invariance(kernel, TARGET, beta) for beta in (1.0, 0.5)) > 1e-12:
         failures.add("invariance")
@@ -47,6 +47,8 @@ CAUGHT_BY = {
     "missing reverse term": "invariance",
     "stale cached gradient": "cache",
     "reused uniform": "sampled rows",
+    "lopsided proposal": "sampled rows",
+    "step without beta": "sampled rows",
 }
 
 

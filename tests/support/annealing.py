@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.models.rbm import RBM
-from targets.spaces import Binary, Discrete, Real
-from targets.target import Target
+from targets import RBM, Binary, Discrete, Real, Target
 
 
 def random_rbm(n_visible: int, n_hidden: int, scale: float = 0.5, seed: int = 1) -> RBM:

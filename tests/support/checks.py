@@ -11,8 +11,7 @@ from torch import Tensor
 
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers.kernel import Kernel
-from targets.spaces import Discrete
-from targets.target import Target
+from targets import Discrete, Target
 
 FALSE_ALARM = 1e-6
 

@@ -16,6 +16,7 @@ import pytest
 
 from runner.__main__ import main
 from runner.execution import signals
+from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
@@ -94,6 +95,33 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(cls, "advance", interrupted)
+
+
+def stopped_in_each(
+    call: Call, monkeypatch: pytest.MonkeyPatch, cls: Any, calls: dict[str, int], command: Iterable[str]
+) -> list[int]:
+    """The steps of all annealings of `command`, of class `cls`, which is stopped in each, and then repeated.
+
+    Args:
+        calls: during which call of `cls.advance` it is stopped, by the name of an annealing.
+    """
+    advance, seen = cls.advance, []
+
+    def noted(self: Any, steps: int) -> None:
+        advance(self, steps)
+        seen.append(self.step)
+
+    monkeypatch.setattr(cls, "advance", noted)
+    for place, number in enumerate(calls.values()):
+        with monkeypatch.context() as patch:
+            stop_after(patch, cls, number)
+            assert call(*command).status == 75
+        signals.forget()
+        checkpoint = one("runs/*/checkpoint.pt")
+        assert list(load_checkpoint(checkpoint)["annealings"]) == list(calls)[: place + 1]
+    assert call(*command).status == 0
+    assert not checkpoint.exists()
+    return seen
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[str]:

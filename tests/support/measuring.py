@@ -9,9 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric
+from metrics import Context, Metric, MetricSuite
 from metrics.statistics.visit_histogram import VisitHistogram
-from metrics.suite import MetricSuite
 from samplers.kernel import Info, Kernel, State, SwapInfo
 from targets.randomness import Generator
 from targets.target import Target

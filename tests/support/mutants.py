@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, choose, evaluate
+from samplers.choice import choose
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import SwapRule
+from targets import Space, Target
 from targets.randomness import Generator, uniform
-from targets.spaces import Space
-from targets.target import Target
 
 
 def _proposal() -> LangevinProposal:
@@ -77,6 +78,32 @@ class ReusedUniform(MetropolisHastings):
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
 
+class LopsidedFlip:
+    """Flips one bit, a 0 three times as often as a 1, while `log_prob` says that all are as likely."""
+
+    needs_gradient = False
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        weight = 3.0 - 2.0 * state.theta
+        draw = uniform(generator, state.log_prob.shape, (1,), like=weight) * weight.sum(-1, keepdim=True)
+        place = (weight.cumsum(-1) <= draw).sum(-1, keepdim=True)
+        theta = state.theta.scatter(-1, place, 1.0 - state.theta.gather(-1, place))
+        return theta, self.log_prob(space, state, theta, beta)
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        flipped = (source.theta != destination).sum(-1)
+        return torch.zeros_like(source.log_prob).masked_fill(flipped != 1, -torch.inf) - math.log(space.d)
+
+
+class StepWithoutBeta(MetropolisHastings):
+    """Forgets beta where it steps, and nowhere else."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        return super().step(target, state, torch.ones_like(beta), generator)
+
+
 class ReversedSwapSign(SwapRule):
     """The Metropolis rule with the energies the wrong way round, claiming to be exact (row 2)."""
 
@@ -95,6 +122,8 @@ KERNEL_MUTANTS: dict[str, Callable[[], Kernel]] = {
     "missing reverse term": lambda: MissingReverse(_proposal()),
     "stale cached gradient": lambda: StaleGradient(_proposal()),
     "reused uniform": lambda: ReusedUniform(_proposal()),
+    "lopsided proposal": lambda: MetropolisHastings(LopsidedFlip()),
+    "step without beta": lambda: StepWithoutBeta(_proposal()),
 }
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from targets.spaces import Binary
-from targets.target import Target
+from targets import Binary, Target
 
 
 class Couplings(Target):

@@ -21,9 +21,7 @@ from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tuning.configured import configured
 from samplers.tuning.tunable import Tunable
-from targets.models.rbm import RBM
-from targets.spaces import Discrete
-from targets.target import Target
+from targets import RBM, Discrete, Target
 from tests.support.tunable import tunable
 
 LADDER = [1.0, 0.7, 0.4]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from samplers.kernel import Kernel
-from samplers.tuning.configured import configured
-from samplers.tuning.tunable import Tunable
+from samplers import Kernel, Tunable, configured
 
 
 def tunable(cls: type[Kernel], *kernel: Any, **settings: Any) -> Tunable:

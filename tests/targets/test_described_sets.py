@@ -49,9 +49,7 @@ def test_a_description_is_complete(group: str, name: str) -> None:
     ("group", "name"), [pair for pair in PAIRS if pair[1] not in ("digits", "breast_cancer")]
 )
 @pytest.mark.parametrize("root", [None, "", "/nowhere/at/all"])
-def test_without_a_folder_of_data_the_message_says_what_to_give(
-    group: str, name: str, root: str | None
-) -> None:
+def test_without_a_folder_the_message_says_what_to_give(group: str, name: str, root: str | None) -> None:
     load, options = described(group, name)
     said = error_message(DataError, load, root, **OF_THE_RUN[group], **options)
     assert "DATA_ROOT" in said

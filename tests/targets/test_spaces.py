@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import pytest
 import torch
 
-from targets.randomness import Streams
-from targets.spaces import Binary, Categorical, Discrete, Ordinal, Real
-from tests.support.error_message import error_message
+from targets import Binary, Categorical, Discrete, Ordinal, Real, Streams
 
 DISCRETE = [Binary(1), Binary(4), Ordinal(1, 7), Ordinal(2, 5), Ordinal(3, 2), Categorical(3, 4)]
 names = pytest.mark.parametrize("space", DISCRETE, ids=repr)
@@ -88,16 +85,3 @@ def test_initial_states_on_the_reals_are_standard_normal() -> None:
     assert theta.shape == (2, 50_000, 4)
     assert abs(theta.mean().item()) < 6 / 4e5**0.5
     assert abs(theta.square().mean().item() - 1) < 6 * (2 / 4e5) ** 0.5
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Real(0), "a space needs at least one coordinate, d=0 was given"),
-        (lambda: Ordinal(2, 1), "a discrete space needs at least two levels, levels=1 was given"),
-        (lambda: Binary(2, 3), "a binary space has two levels, levels=3 was given"),
-        (lambda: Binary(23).states(), "8388608 states are too many to enumerate; the limit is 4194304"),
-    ],
-)
-def test_bad_sizes_are_refused(make: Callable[[], object], said: str) -> None:
-    assert error_message(ValueError, make) == said

@@ -23,10 +23,8 @@ from runner.models.training.optimiser import Optimiser
 from runner.models.training.replay_buffer import ReplayBuffer
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings
-from samplers.kernel import Kernel
-from samplers.tuning.tunable import Tunable
-from targets.spaces import Discrete
-from targets.target import Target
+from samplers import Kernel, Tunable
+from targets import Discrete, Target
 
 
 class Training:

@@ -16,8 +16,7 @@ from runner.execution.errors import RunError, one_sentence
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
 from samplers.tuning.tunable import Tunable, fixed
-from targets.randomness import Streams
-from targets.target import Target
+from targets import Streams, Target
 
 
 class NegativeChains:

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from targets.randomness import Streams, uniform
-from targets.spaces import Discrete
-from targets.target import Target
+from targets import Discrete, Streams, Target
+from targets.randomness import uniform
 
 PIECE = 1000
 """Number of initial states drawn at a time, so that the whole buffer is never in floating point."""

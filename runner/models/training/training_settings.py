@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from samplers.hyperparameters import count, is_number, one_of, positive, within
+from samplers.hyperparameters import positive
+from targets.checks import is_number, one_of, whole_number, within
 
 METHODS = ("cd", "pcd")
 DECAYS = ("none", "linear")
@@ -74,7 +75,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         one_of("method", self.method, METHODS)
         for key in ("cd_steps", "iterations", "batch", "chains"):
-            count(key, getattr(self, key))
+            whole_number(key, getattr(self, key))
         positive("learning_rate", self.learning_rate)
         one_of("learning_rate_decay", self.learning_rate_decay, DECAYS)
         within("weight_decay", self.weight_decay, 0.0, 1.0)
@@ -82,7 +83,7 @@ class TrainingSettings:
         for key in ("tune_every", "buffer", "validate_every"):
             _count_or_null(key, getattr(self, key))
         self._check_buffer()
-        count("warm_up", self.warm_up, 0)
+        whole_number("warm_up", self.warm_up, 0)
         for key in ("gradient_penalty", "energy_penalty"):
             value = getattr(self, key)
             if not is_number(value) or not 0.0 <= value < math.inf:
@@ -111,7 +112,7 @@ def _count_or_null(key: str, value: object) -> None:
     if value is None:
         return
     try:
-        count(key, value)
+        whole_number(key, value)
     except ValueError as error:
         raise ValueError(
             f"{key} must be null or a whole number of at least 1, {value!r} was given"

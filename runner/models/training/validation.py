@@ -14,12 +14,10 @@ from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_annealing_kernel, check_transition
 from metrics.likelihood.target_log_partition import mean_log_prob
-from samplers.discrete.dmala import DMALA
-from samplers.hyperparameters import count
-from samplers.kernel import Kernel
-from targets.randomness import Streams
+from samplers import DMALA, Kernel
+from targets import Streams, Target
+from targets.checks import whole_number
 from targets.reference_distribution import reference_distribution
-from targets.target import Target
 
 IMAGES = 10_000
 """Maximum number of held-out images that are scored, from the first."""
@@ -48,7 +46,7 @@ class ValidationSettings:
 
     def __post_init__(self) -> None:
         schedule(self.temperatures, self.schedule, FEWEST_STEPS)
-        count("chains", self.chains, 2)
+        whole_number("chains", self.chains, 2)
         check_annealing_kernel(self.sampler)
 
 

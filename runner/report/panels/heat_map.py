@@ -11,8 +11,7 @@ from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
 from runner.store.array_files import load_visits
-from targets.spaces import Discrete
-from targets.target import Enumerable
+from targets import Discrete, Enumerable
 
 
 def target_probabilities(config: DictConfig) -> np.ndarray:

@@ -20,8 +20,7 @@ from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.stored_results import Run
 from runner.store.array_files import load_visits
-from targets.spaces import Binary
-from targets.target import Enumerable, Target
+from targets import Binary, Enumerable, Target
 
 MOST_BITS = 6
 WIDEST_GAP = 0.03

@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import errors_at
-from runner.config.node import node
+from runner.config.key_group import node
 from runner.models.identity import target_identity
 from runner.problem.build import build, build_target, label, threads
 from runner.problem.cached_reference_sample import with_trained_target
@@ -21,7 +21,8 @@ from runner.store.run_store import RunFolder, Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
 from runner.tasks.task import Parts, PerSeedTask, span
-from samplers.hyperparameters import one_of, positive
+from samplers.hyperparameters import positive
+from targets.checks import one_of
 
 KERNEL = "kernel"
 METHODS = (KERNEL, *DIFFUSIONS, *THEORY)
@@ -72,9 +73,6 @@ class SpectralGap(PerSeedTask):
             sampler=label(config, "sampler") if method == KERNEL else method,
             seed=seed,
             records=[Measurement(0, 0, seconds, values)],
-            steps=0,
-            evaluations=0,
-            seconds=seconds,
             wall_seconds=seconds,
             exact=exact,
             notes=notes,

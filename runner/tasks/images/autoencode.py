@@ -20,7 +20,7 @@ from metrics.applications.reconstruction import (
     ssim,
 )
 from runner.config.construct import errors_at
-from runner.config.node import node
+from runner.config.key_group import node
 from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.problem.problems import Problems
@@ -29,9 +29,8 @@ from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
 from runner.tasks.images.sampled_images import images_of
-from samplers.hyperparameters import count, one_of, within
-from targets.datasets.dataset import Dataset
-from targets.randomness import Streams
+from targets import Dataset, Streams
+from targets.checks import one_of, whole_number, within
 
 CLEAN, NOISY, OCCLUDED = "clean", "noisy", "occluded"
 CHUNK = 500
@@ -64,7 +63,7 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
         settings = TestSettings(
             input=one_of("input", task.get("input"), (CLEAN, NOISY, OCCLUDED)),
             noise=within("noise", task.get("noise"), 0.0, 1.0),
-            occlusion=count("occlusion", task.get("occlusion")),
+            occlusion=whole_number("occlusion", task.get("occlusion")),
         )
     if settings.occlusion > min(data.shape):
         height, width = data.shape

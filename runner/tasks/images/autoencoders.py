@@ -11,14 +11,14 @@ from torch import Tensor
 
 from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
 from runner.config.construct import errors_at
-from runner.config.node import group, node
+from runner.config.key_group import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
 from runner.tasks.images.sampled_images import Images
-from samplers.hyperparameters import count
+from targets.checks import whole_number
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
 
@@ -42,7 +42,7 @@ def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> Aut
     """
     given = group(node(config, "task").get("autoencoder"), KEY)
     with errors_at(KEY, given, TypeError):
-        networks = count("networks", given.get("networks"))
+        networks = whole_number("networks", given.get("networks"))
         fit = FitSettings(**{key: value for key, value in given.items() if key != "networks"})
     height, width = data.shape
     if height % STRIDE or width % STRIDE:

@@ -15,7 +15,8 @@ from metrics.applications.image_classes import LeNet5, class_entropy, class_shar
 from metrics.enumeration.transition_matrix import total_variation
 from runner.config.construct import errors_at
 from runner.config.datasets import dataset_identity
-from runner.config.node import group, node
+from runner.config.key_group import group, node
+from runner.config.known_files import verifies
 from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
@@ -25,8 +26,9 @@ from runner.store.run_files import RunResult
 from runner.store.run_store import RunFolder, Store
 from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
 from runner.tasks.images.image_task import ImageTask, data_of_target
-from runner.tasks.images.labels import Labels, labels_of
+from runner.tasks.images.labels import Labels, labels_of, unknown_labels
 from runner.tasks.images.sampled_images import images_of
+from runner.tasks.task import Parts
 from targets.datasets.dataset import Dataset
 
 KEY = "task.classifier"
@@ -93,6 +95,7 @@ def classifier(
         "architecture": "lenet5",
         "data": dataset_identity(name, binarisation),
         "images": data.fingerprint(),
+        **unknown_labels(config, name),
         "settings": asdict(settings),
         "seed": SEED,
         "device": device.type,
@@ -117,10 +120,16 @@ def probabilities(network: LeNet5, images: Tensor) -> Tensor:
 class Classify(ImageTask):
     """Sorts a sampler's images by a LeNet-5 that is fitted to the data set's labelled training images."""
 
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """What makes the images, and labels that are not known."""
+        known = verifies(config)
+        labels = {} if known else unknown_labels(config, data_of_target(config)[1])
+        return {**super().identity(config, parts), **labels}
+
     def check_settings(self, config: DictConfig) -> None:
         data, name, _ = data_of_target(config)
         classifier_settings(config)
-        labels_of(data, name, config.data.root)
+        labels_of(data, name, config.data.root, verifies(config))
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
@@ -136,7 +145,7 @@ class Classify(ImageTask):
         """
         started = time.monotonic()
         data, name, binarisation = data_of_target(config)
-        labels = labels_of(data, name, config.data.root)
+        labels = labels_of(data, name, config.data.root, verifies(config))
         images = images_of(config, seed, store, problems)
         network = classifier(data, labels, name, binarisation, config, store)
         found = network.probabilities(images.pixels)

@@ -19,7 +19,8 @@ from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
 from runner.execution.resumable import completed, save_plan, sources_of
 from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
-from samplers.hyperparameters import count, positive
+from samplers.hyperparameters import positive
+from targets.checks import whole_number
 from targets.randomness import derive_seed
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -38,8 +39,8 @@ class FitSettings:
     learning_rate: float
 
     def __post_init__(self) -> None:
-        count("epochs", self.epochs)
-        count("batch", self.batch)
+        whole_number("epochs", self.epochs)
+        whole_number("batch", self.batch)
         positive("learning_rate", self.learning_rate)
 
 

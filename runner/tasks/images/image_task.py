@@ -12,14 +12,15 @@ from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import errors_at
 from runner.config.datasets import load_dataset
-from runner.config.node import node
+from runner.config.key_group import node
+from runner.config.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.recipe import is_learned, recipe_of
 from runner.models.trained_model import load_named
 from runner.problem.problems import Problems
 from runner.tasks.sample_task import step_seconds
 from runner.tasks.task import PerSeedTask, alternatives, span
-from samplers.hyperparameters import count, one_of
+from targets.checks import one_of, whole_number
 from targets.datasets.dataset import Dataset
 
 SAMPLER, TRAINING = "sampler", "training"
@@ -67,10 +68,10 @@ def image_settings(config: DictConfig) -> ImageSettings:
     with errors_at("task", task):
         return ImageSettings(
             images=one_of("images", task.get("images"), (SAMPLER, TRAINING)),
-            samples=count("samples", task.get("samples"), 2),
-            chains=count("chains", task.get("chains")),
-            thinning=count("thinning", task.get("thinning")),
-            burn_in=count("burn_in", task.get("burn_in"), 0),
+            samples=whole_number("samples", task.get("samples"), 2),
+            chains=whole_number("chains", task.get("chains")),
+            thinning=whole_number("thinning", task.get("thinning")),
+            burn_in=whole_number("burn_in", task.get("burn_in"), 0),
             start=str(task.get("start")),
         )
 
@@ -124,7 +125,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
     else:
         recipe = recipe_of(config)
         name, binarisation = recipe.dataset, recipe.binarisation
-    data = load_dataset(name, binarisation, config.data.root)
+    data = load_dataset(name, binarisation, config.data.root, verifies(config))
     settings = image_settings(config)
     if settings.images == TRAINING and settings.samples > len(data.train):
         raise UserError(

@@ -77,9 +77,6 @@ class Images:
             sampler=made["sampler"],
             seed=seed,
             records=[record],
-            steps=made["steps"],
-            evaluations=made["evaluations"],
-            seconds=seconds,
             wall_seconds=time.monotonic() - started,
             exact=made["exact"],
             axes=made["axes"],
@@ -108,7 +105,7 @@ def _identity(config: DictConfig, seed: int) -> str:
     settings = image_settings(config)
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:
-        content = {key: content[key] for key in ("schema", "target")}
+        content = {key: content[key] for key in ("schema", "target", "files") if key in content}
     return digest({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
 
 
@@ -166,12 +163,11 @@ def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     bits = draws.kept[:, 0].flatten(0, 1).cpu().numpy()
     pixels = torch.from_numpy(np.unpackbits(bits, axis=1, count=draws.pixels))
     result = run_result(run, seed)
-    names = ("target", "sampler", "steps", "evaluations", "seconds", "exact", "model")
-    report = {name: getattr(result, name) for name in names}
-    values = result.records[-1].values
+    last = result.records[-1]
     return pixels, {
-        **report,
+        **{name: getattr(result, name) for name in ("target", "sampler", "exact", "model")},
+        **{"steps": last.step, "evaluations": last.evaluations, "seconds": last.seconds},
         "axes": list(result.axes),
         "notes": list(result.notes),
-        "values": {name: value for name, value in values.items() if np.isfinite(value)},
+        "values": {name: value for name, value in last.values.items() if np.isfinite(value)},
     }

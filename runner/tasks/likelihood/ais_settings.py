@@ -12,12 +12,12 @@ from torch import Tensor
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.target_annealing import check_annealing_kernel
 from runner.config.construct import errors_at
-from runner.config.node import group, node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import group, node
 from runner.execution.errors import UserError, one_sentence
-from samplers.hyperparameters import count
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import fixed
+from targets.checks import whole_number
 from targets.target import Target
 
 
@@ -50,9 +50,9 @@ def ais_settings(config: DictConfig) -> AISSettings:
     given = group(node(config, "task").get("ais"), "task.ais")
     with errors_at("task.ais", given):
         betas = schedule(given.get("temperatures", 0), str(given.get("schedule")), FEWEST_STEPS)
-        chains = count("chains", given.get("chains"), 2)
-        draw_steps = count("draw_steps", given.get("draw_steps"))
-        repeats = count("repeats", given.get("repeats"))
+        chains = whole_number("chains", given.get("chains"), 2)
+        draw_steps = whole_number("draw_steps", given.get("draw_steps"))
+        repeats = whole_number("repeats", given.get("repeats"))
     return AISSettings(betas, chains, draw_steps, _kernel(given.get("sampler")), repeats)
 
 

@@ -26,12 +26,9 @@ from runner.execution.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from runner.tasks.likelihood.rbm_likelihood import rbm_likelihood
-from targets.datasets.dataset import Dataset
-from targets.models.rbm import RBM
-from targets.randomness import Streams, derive_seed
+from targets import RBM, Dataset, Discrete, Streams, Target
+from targets.randomness import derive_seed
 from targets.reference_distribution import reference_distribution
-from targets.spaces import Discrete
-from targets.target import Target
 
 BLOCK = 10
 """Temperatures between two looks at progress, signals and the checkpoint: seconds of a network."""

@@ -26,11 +26,8 @@ from metrics.likelihood.rbm_log_partition import (
 from runner.execution.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import State
-from targets.datasets.dataset import Dataset
-from targets.models.rbm import RBM
-from targets.randomness import Streams
+from samplers import RBMGibbs, State
+from targets import RBM, Dataset, Streams
 
 BLOCK = 100
 """Steps between two looks at progress, signals and the checkpoint."""

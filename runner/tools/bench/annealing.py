@@ -8,8 +8,7 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.rbm_annealing import RBMAnnealing, reference_draws
 from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.timing import BenchRows
-from targets.models.rbm import RBM
-from targets.randomness import Streams
+from targets import RBM, Streams
 
 VISIBLE, HIDDEN, CHAINS = 784, 500, 100
 

@@ -17,10 +17,7 @@ from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
 from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, thread_count
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import ACS, DMALA, Kernel, ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
 
 BATCH, STEPS = 100, 10

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from runner.tools.bench.rbm_step import CHAINS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.entropic.edula import EDULA
-from samplers.entropic.edula_glu import EDULAGLU
-from samplers.kernel import Kernel
+from samplers import DMALA, DULA, EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel
 
 ETA, AUXILIARY_STEP_SIZE = 2.0, 0.001
 

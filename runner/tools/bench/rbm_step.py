@@ -9,14 +9,10 @@ from torch import Tensor
 
 from runner.tools.bench.baselines.plain_sampler import plain_step, rbm_energy
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.tempering.parallel_tempering import ParallelTempering
-from targets.models.rbm import RBM
-from targets.randomness import Generator, Streams
-from targets.target import Target
+from samplers import DMALA, DULA, Info, Kernel, ParallelTempering, RBMGibbs, State
+from samplers.kernel import evaluate
+from targets import RBM, Streams, Target
+from targets.randomness import Generator
 
 CHAINS, STEP_SIZE = 100, 0.2
 LADDERS = {4: [1.0, 0.9, 0.8, 0.7], 5: [1.0, 0.9, 0.8, 0.7, 0.6]}

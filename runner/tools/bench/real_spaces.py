@@ -10,8 +10,7 @@ import torch
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
 from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.timing import BenchRows, stepping, thread_count
-from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers import GaussianWalk, SimulatedTempering
 from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 
 CHAINS, STEPS, DISTANCE = 20_000, 1_000, 30.0

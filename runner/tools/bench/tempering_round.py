@@ -10,19 +10,10 @@ import torch
 from runner.tools.bench.baselines.plain_sampler import plain_round, propose_level, ring_of_gaussians
 from runner.tools.bench.scaling_figure import draw_scaling, worst_exponent
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Info, Kernel
-from samplers.tempering.ladder import geometric_ladder
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import DMALA, Info, Kernel, ParallelTempering, Swaps, geometric_ladder
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 
 STEP_SIZE, REPLICAS = 26.0, 5
-
-
-def fastest_seconds(call: Callable[[], object], least: float = 0.5, repeats: int = 3) -> float:
-    """The fastest mean over `repeats` stretches of at least `least` seconds each."""
-    return seconds_in_turns({"": call}, repeats, least)[""]
 
 
 def ladder_and_steps(replicas: int) -> tuple[list[float], list[float]]:
@@ -47,12 +38,17 @@ def tempering_rows(bench: BenchRows, chains: int) -> None:
     log_prob = ring_of_gaussians()
     torch.manual_seed(0)
     states = [torch.randint(0, 101, (chains, 2)).float() for _ in betas]
-    plain = fastest_seconds(lambda: plain_round(log_prob, states, betas, step_sizes, propose_level))
     call, without = own_round(REPLICAS, chains), own_round(REPLICAS, chains, tables=False)
+    calls: dict[str, Callable[[], object]] = {
+        "plain": lambda: plain_round(log_prob, states, betas, step_sizes, propose_level),
+        "tables": call,
+        "without": without,
+    }
+    seconds = seconds_in_turns(calls, rounds=30, least=0.05)
     evaluations = call().evaluations / REPLICAS
     name = f"PT-DMALA round, {REPLICAS} replicas x {chains} chains"
-    bench.ratio(f"{name}, faster than the plain loop", plain, fastest_seconds(call), least=10)
-    bench.ratio(f"{name}, without tables", plain, fastest_seconds(without))
+    bench.ratio(f"{name}, faster than the plain loop", seconds["plain"], seconds["tables"], least=10)
+    bench.ratio(f"{name}, without tables", seconds["plain"], seconds["without"])
     bench.add(f"{name}, evaluations per replica", f"{evaluations:g}", "1", evaluations == 1)
 
 
@@ -60,7 +56,9 @@ def scaling_rows(bench: BenchRows, folder: Path, *, short: bool) -> None:
     """How a round grows with replicas and chains; draws the figure."""
     replicas = (1, 2, 8) if short else (1, 2, 4, 8, 16, 32)
     chains = (10, 1000) if short else (10, 100, 1000, 10_000)
-    times = {(k, c): fastest_seconds(own_round(k, c), least=0.2, repeats=4) for k in replicas for c in chains}
+    times: dict[tuple[int, int], float] = {}
+    for c in chains:  # ladders of one line take turns, so that other work on the computer bends none of them
+        times |= seconds_in_turns({(k, c): own_round(k, c) for k in replicas}, rounds=20, least=0.03)
     draw_scaling(times, folder)
     for axis, exponent in worst_exponent(times).items():
         name = f"largest growth exponent with {axis}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 import torch
 
 from samplers.kernel import Info, Kernel
-from targets.randomness import Streams
-from targets.target import Target
+from targets import Streams, Target
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 class BenchRows:
@@ -59,8 +61,8 @@ def thread_count(count: int) -> Iterator[None]:
 
 
 def seconds_in_turns(
-    calls: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.03, warm_up: int = 5
-) -> dict[str, float]:
+    calls: Mapping[Name, Callable[[], object]], rounds: int, least: float = 0.03, warm_up: int = 5
+) -> dict[Name, float]:
     """The fastest mean of each call, in `rounds` turns of at least one call and `least` seconds each.
 
     The calls take turns, so that other work on the computer slows all of them, and the turns are

@@ -14,10 +14,11 @@ from rich.text import Text
 
 from runner.tools.exactness.distances import LIMIT, Distance
 from runner.tools.exactness.not_enumerable import NOT_ENUMERABLE
+from runner.tools.exactness.step_agreement import LEVEL
 
 CSV_COLUMNS = (
-    *("sampler", "space", "claimed", "error", "lowest_tv", "highest_tv"),
-    *("checked", "found", "left_out"),
+    *("sampler", "space", "claimed", "error", "p_value", "lowest_tv", "highest_tv"),
+    *("checked", "found", "left_out", "crash"),
 )
 WIDEST = 160
 """Columns that the table takes where the output is not a terminal."""
@@ -26,16 +27,20 @@ WIDEST = 160
 def unproved(distances: Sequence[Distance]) -> list[str]:
     """The samplers that claim to be exact and have no proof: not checked on any space, nor not enumerable."""
     known = set(NOT_ENUMERABLE.values())
-    claiming = {d.sampler for d in distances if d.claimed and d.left_out not in known}
+    claiming = {d.sampler for d in distances if d.claimed and not d.crash and d.left_out not in known}
     return sorted(claiming - {d.sampler for d in distances if d.checked})
 
 
 def verdict(distance: Distance) -> str:
-    """``exact``, ``inexact`` with its bias, ``CLAIM FAILS`` or ``not checked``."""
+    """``exact``, ``inexact`` with its bias, ``not checked``, or in capitals what is wrong."""
+    if distance.moves:
+        return "NOT EXACT: moves the target"
+    if distance.strays:
+        return "NOT EXACT: step is another"
+    if distance.crash:
+        return "CRASHED"
     if not distance.checked:
         return "not checked"
-    if distance.fails:
-        return "CLAIM FAILS"
     if distance.claimed:
         return "exact"
     if distance.bias is None:
@@ -44,46 +49,62 @@ def verdict(distance: Distance) -> str:
     return f"inexact †, TV {low:.3f}" + ("" if high - low < 5e-4 else f" to {high:.3f}")
 
 
-def show_distances(distances: Sequence[Distance], console: Console) -> None:
-    """Prints a row per sampler and space, and what was left out."""
+def show_distances(distances: Sequence[Distance], console: Console, draws: int) -> None:
+    """Prints a row per sampler and space, and what was left out; `draws` steps from each state were drawn."""
     if not console.is_terminal:
         console = Console(file=console.file, width=WIDEST, highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("sampler", "space", "matrices", "max |pi P - pi|", "claims", "found"):
-        table.add_column(title, justify="right" if title in ("matrices", "max |pi P - pi|") else "left")
-    for sampler, group in groupby((d for d in distances if d.checked), key=lambda d: d.sampler):
+    for title in ("sampler", "space", "matrices", "max |pi P - pi|", "p of steps", "claims", "found"):
+        number = title in ("matrices", "max |pi P - pi|", "p of steps")
+        table.add_column(title, justify="right" if number else "left")
+    for sampler, group in groupby((d for d in distances if d.checked or d.crash), key=lambda d: d.sampler):
         table.add_section()
         for d in group:
             found = verdict(d)
-            colour = {"exact": "green", "CLAIM FAILS": "bold red"}.get(found, "yellow")
+            colour = "bold red" if d.fails or d.crash else "green" if d.claimed else "yellow"
             claims = "exact" if d.claimed else "nothing"
             name, sampler = sampler, ""
-            table.add_row(Text(name), d.space, str(d.checked), f"{d.error:.1e}", claims, Text(found, colour))
+            numbers = (f"{d.error:.1e}", f"{d.p_value:.2g}") if d.checked else ("", "")
+            table.add_row(Text(name), d.space, str(d.checked), *numbers, claims, Text(found, colour))
     console.print(table)
     reasons: dict[str, list[str]] = {}
-    for d in (d for d in distances if not d.checked):
-        reasons.setdefault(f"Not checked on {d.space} ({d.left_out})", []).append(d.sampler)
+    for d in distances:
+        if d.crash:
+            reasons.setdefault(f"Crashed on {d.space} ({d.crash})", []).append(d.sampler)
+        elif not d.checked:
+            reasons.setdefault(f"Not checked on {d.space} ({d.left_out})", []).append(d.sampler)
     for reason, samplers in reasons.items():
-        console.print(Text(f"{reason}: {'; '.join(samplers)}.", style="yellow"))
-    for line in exactness_summary(distances):
+        style = "bold red" if reason.startswith("Crashed") else "yellow"
+        console.print(Text(f"{reason}: {'; '.join(samplers)}.", style=style))
+    for line in exactness_summary(distances, draws):
         console.print(line)
 
 
-def exactness_summary(distances: Sequence[Distance]) -> list[str]:
-    """The table in a sentence or two."""
-    checked = [d for d in distances if d.checked and d.claimed]
-    failing = sorted({d.sampler for d in checked if d.fails})
-    holding = sorted({d.sampler for d in checked} - set(failing))
+def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
+    """The table in a few sentences."""
+    checked = [d for d in distances if d.checked]
+    claiming = {d.sampler for d in checked if d.claimed}
+    failing = {d.sampler for d in checked if d.claimed and d.fails}
     lines = [
-        f"{len(holding)} of {len(holding) + len(failing)} samplers that claim to be exact are, to {LIMIT:g}; "
+        f"{len(claiming - failing)} of {len(claiming)} samplers that claim to be exact are: "
+        f"pi P = pi to {LIMIT:g}, and {draws:,} steps from each state follow the rows of P (p >= {LEVEL:g}); "
         f"{sum(d.checked for d in distances)} transition matrices in all. "
+        f"If all samplers are honest, chance fails one of these {len(checked)} lines with a probability of "
+        f"at most {len(checked) * LEVEL:.1g}. "
         "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
     ]
-    if failing:
-        lines.append(f"The claim fails: {', '.join(failing)}.")
-    if names := ", ".join(unproved(distances)):
+    for said, names in {
+        "The claim fails": failing,
+        "The step draws from another distribution than log_prob or log_transition says": {
+            d.sampler for d in checked if d.strays
+        },
+        "Crashed": {d.sampler for d in distances if d.crash},
+    }.items():
+        if names:
+            lines.append(f"{said}: {', '.join(sorted(names))}.")
+    if nowhere := ", ".join(unproved(distances)):
         lines.append(
-            f"Claimed but not checked on any space: {names}; a kernel needs a proposal or log_transition."
+            f"Claimed but not checked on any space: {nowhere}; a kernel needs a proposal or log_transition."
         )
     return lines
 
@@ -95,5 +116,6 @@ def exactness_csv(distances: Sequence[Distance]) -> str:
     writer.writerow(CSV_COLUMNS)
     for d in distances:
         bias = d.bias or ("", "")
-        writer.writerow((d.sampler, d.space, d.claimed, d.error, *bias, d.checked, verdict(d), d.left_out))
+        measured = (d.claimed, d.error, d.p_value, *bias, d.checked)
+        writer.writerow((d.sampler, d.space, *measured, verdict(d), d.left_out, d.crash))
     return text.getvalue()

@@ -8,10 +8,10 @@ from itertools import product
 from typing import Any
 
 from runner.config.compose import compose_by_groups
-from runner.config.construct import locate
-from runner.config.node import node
+from runner.config.construct import located
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
 from runner.config.overrides import parse
-from runner.config.sampler_node import construct_sampler
 from runner.sweep.jobs import requested
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
@@ -77,7 +77,7 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVa
     lines = [*request.hydra, *request.plans[0].overrides]
     described = node(compose_by_groups(lines, request.names.groups), "sampler")
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
-    cls = locate(described.get("_target_"), "sampler._target_")
+    cls = located(described, "sampler", (Kernel, Tunable))
     for name, values in _settings(cls, described):
         sampler = construct_sampler({**described, **values}, "sampler")
         yield KernelVariant(f"{described['name']}{label}{name}", sampler)

@@ -10,6 +10,7 @@ from samplers.entropic.edmala_glu import EDMALAGLU
 from samplers.entropic.edula import EDULA
 from samplers.entropic.edula_glu import EDULAGLU
 from samplers.kernel import Kernel
+from samplers.reference.held_out_draws import HeldOutDraws
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
@@ -20,6 +21,8 @@ AUXILIARY = (
 )
 REAL = "it moves on the reals; instead its draws are compared with distributions that are known exactly"
 
+FINITE = "its draws depend on those that came before, in all chains; it claims nothing"
+
 NOT_ENUMERABLE: dict[type[Kernel], str] = {
     EDMALA: AUXILIARY,
     EDMALAGLU: AUXILIARY,
@@ -29,6 +32,7 @@ NOT_ENUMERABLE: dict[type[Kernel], str] = {
     ULA: REAL,
     GaussianWalk: REAL,
     ReplicaExchangeLangevin: REAL,
+    HeldOutDraws: FINITE,
 }
 """Why each of them is not enumerated; of any other kernel on the reals no proof is known.
 

@@ -22,10 +22,10 @@ import torch
 from scipy.stats import t as student
 from torch import Tensor
 
-from samplers.hyperparameters import count, within
 from samplers.kernel import State
 from samplers.tempering.simulated.burn_in import burn_in
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
+from targets.checks import whole_number, within
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -46,8 +46,8 @@ class PartitionPilot:
     burn_in: float = 5.0
 
     def __post_init__(self) -> None:
-        count("pilot.chains", self.chains, 2)
-        count("pilot.steps", self.steps, 8)
+        whole_number("pilot.chains", self.chains, 2)
+        whole_number("pilot.steps", self.steps, 8)
         within("pilot.burn_in", self.burn_in, 0.0, 100.0)
 
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import is_number, positive
-from samplers.kernel import Info, Kernel, State, choose
-from samplers.kernel_family import family_of, takes_step_size
+from samplers.choice import choose
+from samplers.kernel import Info, Kernel, State
+from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath
+from targets.checks import is_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Real
 from targets.target import Target
@@ -64,7 +65,7 @@ class SimulatedTempering(Kernel):
         self.base = kernel
         self.exact = kernel.exact
         self.betas = check_ladder(ladder, auto=False)
-        self.step_sizes = level_step_sizes(step_size, kernel, self.levels)
+        self.step_sizes = ladder_step_sizes(kernel, step_size, self.levels)
         if self.step_sizes is not None:
             self.step_sizes = self.step_sizes.expand(self.levels)
         self.log_partition = check_log_partition(log_partition, self.levels)
@@ -179,34 +180,3 @@ def check_log_partition(given: Sequence[float] | str, levels: int | None) -> Ten
     if not bool(tensor.isfinite().all()):
         raise ValueError(f"log_partition must be finite, {values!r} was given")
     return tensor
-
-
-def level_step_sizes(
-    given: float | Sequence[float] | None, kernel: Kernel, levels: int | None
-) -> Tensor | None:
-    """One step size, a scalar, or one for each level ``(L,)``, in float64; None where the kernel has its own.
-
-    Args:
-        given: a number, one for each level, or None for what the kernel itself has.
-        kernel: what the levels temper.
-        levels: L; None where the ladder is not known yet.
-
-    Raises:
-        ValueError: if it is anything else, or does not go with the kernel.
-    """
-    if given is None:
-        return None
-    if not takes_step_size(type(kernel)):
-        raise ValueError(
-            f"step_size must be null around {type(kernel).__name__}, which takes its own or has none, "
-            f"{given!r} was given"
-        )
-    if not isinstance(given, Sequence):
-        return positive("step_size", given)
-    sizes = [positive("step_size", value) for value in given]
-    if len(sizes) != levels:
-        raise ValueError(
-            "step_size must be one number, 'auto', 'stmh', or one number for each level of a given "
-            f"ladder, {list(given)!r} was given"
-        )
-    return torch.stack(sizes)

@@ -14,7 +14,8 @@ from typing import Protocol, cast
 
 from torch import Tensor
 
-from samplers.hyperparameters import count, one_of, positive, within
+from samplers.hyperparameters import positive
+from targets.checks import one_of, whole_number, within
 from targets.target import Target
 
 LADDERS = ("coarse", "fine")
@@ -52,7 +53,7 @@ class Mixture:
             raise ValueError(
                 f"gamma_max must be at least gamma_min={self.gamma_min:g}, {self.gamma_max!r} was given"
             )
-        count("d", self.d)
+        whole_number("d", self.d)
 
     @property
     def distance(self) -> float:
@@ -111,7 +112,7 @@ def radius(mixture: Mixture, levels: int, epsilon: float = 0.1) -> float:
     positive("epsilon", epsilon)
     within("epsilon", epsilon, 0.0, 1.0)
     d, distance, kappa = mixture.d, mixture.distance, mixture.kappa
-    inside = math.log(20 * count("levels", levels) ** 2) + 6 + d * math.log(kappa)
+    inside = math.log(20 * whole_number("levels", levels) ** 2) + 6 + d * math.log(kappa)
     inside -= math.log(mixture.smallest_weight**2 * epsilon)
     return distance * (1 + math.sqrt(d * kappa) + math.sqrt(2 * kappa * inside))
 

@@ -8,11 +8,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import one_of, within
 from samplers.kernel import State, SwapInfo, along_first
 from samplers.tempering.path import TemperedPath
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_rules import RULES, Rungs, SwapEnergies, SwapRule, log_swap_ratio
+from targets.checks import one_of, within
 from targets.randomness import Generator, uniform
 from targets.target import Target
 

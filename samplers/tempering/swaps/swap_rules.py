@@ -1,8 +1,7 @@
 """Whether two neighbouring replicas swap: the Metropolis rule, and the printed and released ones.
 
-Every rule gives each replica an `energy` e, sometimes a `length` n and a
-`variance` v, all of which travel with it; a pair of rungs k, k+1 then swaps with probability
-rho * min(1, exp(r)),
+Every rule gives each replica an `energy` e, sometimes a `length` n and a `variance` v, all of which travel
+with it; a pair of rungs k, k+1 then swaps with probability rho * min(1, exp(r)),
 
     r = sign (beta_k - beta_{k+1}) (e_{k+1} - e_k)
         - (1/(2 alpha_k) - 1/(2 alpha_{k+1})) (n_{k+1} - n_k)

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import content
+from targets.datasets.files.places import LARGEST, beginning, content
 
 BYTES = 0x00000800
 """Magic number of unsigned bytes; its last digit is the number of axes."""
+
+SPARE = 2**20
+"""Bytes behind the last item that are counted for the message; a file with more of them is not read on."""
 
 
 def read_images(path: Path) -> NDArray[np.uint8]:
@@ -36,16 +39,20 @@ def read_labels(path: Path) -> NDArray[np.uint8]:
 
 def _read(path: Path, axes: int, what: str, items: str) -> NDArray[np.uint8]:
     """The bytes of a file, in the shape of its header; `what` and `items` are for messages."""
-    data, header = content(path), struct.Struct(f">{axes + 1}I")
-    if len(data) < header.size:
-        raise DataError(f"'{path}' is truncated: {len(data)} bytes are not even the header of an idx file")
-    magic, *shape = header.unpack_from(data)
+    header = struct.Struct(f">{axes + 1}I")
+    first = beginning(path, header.size)
+    if len(first) < header.size:
+        raise DataError(f"'{path}' is truncated: {len(first)} bytes are not even the header of an idx file")
+    magic, *shape = header.unpack(first)
     if magic != BYTES + axes:
         raise DataError(
             f"'{path}' is not an idx file of {what}: its magic number is 0x{magic:08x} instead of "
             f"0x{BYTES + axes:08x}"
         )
     expected = header.size + math.prod(shape)
+    if expected > LARGEST:
+        raise DataError(f"'{path}' must hold at most {LARGEST:,} bytes, its header says {expected:,}")
+    data = content(path, expected + SPARE)
     if len(data) != expected:
         fault = "truncated" if len(data) < expected else "damaged"
         sizes = " x ".join(map(str, shape))

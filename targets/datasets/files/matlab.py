@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import one_line
+from targets.datasets.files.places import LARGEST, one_line
 
 
 def check_digest(path: Path, data: bytes, sha256: str, what: str = "published") -> None:
@@ -33,9 +34,12 @@ def matrices(path: Path, data: bytes, keys: Sequence[str], pixels: int, axis: in
     Raises:
         DataError: if it cannot be read, or a matrix is missing or has another form.
     """
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
     try:
+        sizes = {key: 8 * math.prod(shape) for key, shape, _ in whosmat(io.BytesIO(data)) if key in keys}
+        if sum(sizes.values()) > LARGEST:
+            raise ValueError(f"it says that it holds {sum(sizes.values()):,} bytes, {LARGEST:,} are allowed")
         content = loadmat(io.BytesIO(data), variable_names=keys)
     except Exception as error:  # SciPy raises many types of errors for damaged files.
         raise DataError(f"'{path}' is damaged or not a MATLAB file: {one_line(error)}") from error

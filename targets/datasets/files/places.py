@@ -11,6 +11,9 @@ from targets.datasets.dataset import DataError
 
 GZIP = b"\x1f\x8b"
 
+LARGEST = 2**29
+"""Bytes of a file at most, decompressed: the largest published one has 80 million, a bomb thousands."""
+
 Place = Mapping[str, str]
 """The files that belong together: by role, the path below the root."""
 
@@ -68,15 +71,33 @@ def found_or_fetched(
     return files
 
 
-def content(path: Path) -> bytes:
+def content(path: Path, most: int = 0) -> bytes:
     """All bytes of a file, decompressed if it is gzipped.
+
+    Args:
+        most: how many bytes it may hold, decompressed; by default `LARGEST`.
+
+    Raises:
+        DataError: if it holds more, cannot be read or is a damaged gzip file.
+    """
+    most = most or LARGEST
+    data = beginning(path, most + 1)
+    if len(data) > most:
+        raise DataError(f"'{path}' must hold at most {most:,} bytes, it holds more")
+    return data
+
+
+def beginning(path: Path, number: int) -> bytes:
+    """The first bytes of a file, `number` at most, decompressed if it is gzipped.
 
     Raises:
         DataError: if it cannot be read or is a damaged gzip file.
     """
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(GZIP) else data
+        with path.open("rb") as file:
+            zipped = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            return gzip.GzipFile(fileobj=file).read(number) if zipped else file.read(number)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"'{path}' is damaged or cannot be read: {one_line(error)}") from error
 

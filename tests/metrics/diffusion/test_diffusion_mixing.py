@@ -16,15 +16,12 @@ from metrics.diffusion.diffusion_mixing import (
 )
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import singular_mixture
+from targets import GaussianMixture, singular_mixture
 
 
 @pytest.mark.parametrize("levels", [langevin(), reld(2.5), reld(2.5, "tempered", 0.9)])
 @pytest.mark.parametrize("threshold", [0.25, 0.03])
-def test_it_is_the_time_at_which_the_matrix_exponential_is_near(
-    levels: tuple[Level, ...], threshold: float
-) -> None:
+def test_it_is_when_the_matrix_exponential_is_near(levels: tuple[Level, ...], threshold: float) -> None:
     target, grid, rho = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16).double(), Grid(13, 2.5, 1), 1.3
     U = log_density(target, grid)
     generator = joined([replica(U, level, grid) for level in levels], rho)

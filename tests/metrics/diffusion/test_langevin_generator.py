@@ -32,8 +32,7 @@ from metrics.diffusion.langevin_generator import (
 from metrics.diffusion.line_gap import line_inverse_gap
 from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_epsilon_limit
 from metrics.diffusion.reversible_generator import ReversibleGenerator
-from targets.spaces import Binary, Real
-from targets.target import Target
+from targets import Binary, Real, Target
 from tests.support.targets.small_targets import random_target
 
 

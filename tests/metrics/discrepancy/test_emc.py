@@ -9,8 +9,7 @@ import torch
 
 from metrics.discrepancy.emc import EMC, EMCPerSample
 from metrics.statistics.mode_occupancy import SummedOccupancy, TabulatedOccupancy
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
+from targets import MixtureOfGaussians, MixtureOfStudentT
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets.modes import Unlisted, corners
 

@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.discrepancy.kl import KL, KLClipped
-from metrics.discrepancy.tv import TV, LogMeanGap
-from metrics.landscape.flat_mass import FlatMass
-from targets.spaces import Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.target import Target
+from metrics import KL, TV, FlatMass, KLClipped, LogMeanGap
+from targets import Bernoulli4, Ordinal, Target
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.targets.modes import Table, corners
 

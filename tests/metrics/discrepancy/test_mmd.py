@@ -12,10 +12,7 @@ from torch import Tensor
 
 from metrics.discrepancy.mmd import MMD, MMDExact, kernel_bandwidth, level_coordinates
 from samplers.reference.reference_draws import ExactDraws
-from targets.spaces import Binary, Categorical, Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.target import Target
+from targets import Bernoulli4, Binary, Categorical, MixtureOfGaussians, Ordinal, Target
 from tests.support.measuring import context, counted, measure, random_draws
 from tests.support.stepping import seeded
 from tests.support.targets.modes import corners

@@ -18,10 +18,7 @@ from metrics.enumeration.convergence import (
 )
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.random_walk import RandomWalk
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import Gibbs, ParallelTempering, RandomWalk, Swaps
 from targets.spaces import Ordinal
 from tests.support.targets.small_targets import TwoHills, random_target
 

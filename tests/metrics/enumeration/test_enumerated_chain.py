@@ -19,8 +19,7 @@ from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_round import Swaps
-from targets.spaces import Binary, Ordinal, Real, Space
-from targets.target import Target
+from targets import Binary, Ordinal, Real, Space, Target
 
 
 class Slope(Target):

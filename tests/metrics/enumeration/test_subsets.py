@@ -17,13 +17,8 @@ from metrics.diffusion.reversible_generator import ReversibleGenerator
 from metrics.enumeration.convergence import restricted_gap
 from metrics.enumeration.enumerated_chain import enumerated_chain
 from metrics.enumeration.subsets import subsets
-from samplers.discrete.random_walk import RandomWalk
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.spaces import Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.target import Target
+from samplers import ParallelTempering, RandomWalk, SimulatedTempering
+from targets import Bernoulli4, GaussianMixture, Ordinal, Target
 from tests.support.targets.small_targets import TwoHills, random_target
 
 PAIR = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16)

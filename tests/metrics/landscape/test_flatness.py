@@ -9,9 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.landscape.flatness import Flatness, rises, rises_of_table
-from targets.models.rbm import RBM
-from targets.synthetic.bernoulli4 import Bernoulli4
-from targets.target import Target
+from targets import RBM, Bernoulli4, Target
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets.modes import Bare
 

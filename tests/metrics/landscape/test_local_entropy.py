@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from metrics.landscape.local_entropy import LocalEntropy, local_entropies
-from targets.spaces import Binary, Categorical, Ordinal
-from targets.synthetic.bernoulli4 import Bernoulli4
+from targets import Bernoulli4, Binary, Categorical, Ordinal
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets.modes import corners
 

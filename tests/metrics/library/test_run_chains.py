@@ -16,9 +16,7 @@ import samplers
 import targets
 from metrics import run_chains
 from runner.__main__ import main
-from samplers.discrete.dmala import DMALA
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers import DMALA, ParallelTempering, SimulatedTempering
 from targets import Bernoulli4, MixtureOfGaussians, Real
 
 STEPS, BURN_IN, CHAINS, SEED = 100, 20, 4, 3

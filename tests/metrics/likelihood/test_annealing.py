@@ -34,11 +34,8 @@ from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.models.rbm import RBM
-from targets.randomness import Streams
+from targets import RBM, Binary, Categorical, Discrete, Ordinal, Streams, Target
 from targets.reference_distribution import reference_distribution
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.target import Target
 from tests.support.annealing import BlackBox, Continuous, Product, exact_draws, log_z, random_rbm
 from tests.support.checks import dkw_band
 from tests.support.no_host_sync import NoHostSync

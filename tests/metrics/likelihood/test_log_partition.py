@@ -22,8 +22,7 @@ from metrics.likelihood.target_log_partition import (
     mean_log_prob,
     reference_log_likelihood,
 )
-from targets.models.rbm import RBM
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets import RBM, Binary, Categorical, Discrete, Ordinal
 from tests.support.annealing import BlackBox, Continuous, Product, random_rbm
 from tests.support.targets.modes import Bare
 from tests.support.targets.small_targets import random_target
@@ -39,7 +38,7 @@ def rows(space: Discrete, number: int) -> Tensor:
     ("shape", "blocks"),
     [((3, 2), 11), ((5, 9), 11), ((4, 14), 2), ((30, 12), 4), ((12, 30), 11), ((12, 12), 1)],
 )
-def test_log_z_of_an_rbm_is_the_sum_over_a_layer(
+def test_log_z_is_the_sum_over_a_layer(
     monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int], blocks: int
 ) -> None:
     monkeypatch.setattr(rbm_log_partition, "BLOCK_UNITS", blocks)
@@ -74,9 +73,7 @@ def test_an_rbm_without_couplings_factorises() -> None:
 
 
 @pytest.mark.parametrize("blocks", [7, 4096])
-def test_likelihoods_of_an_rbm_are_means_of_exact_probabilities(
-    monkeypatch: pytest.MonkeyPatch, blocks: int
-) -> None:
+def test_likelihoods_are_means_of_exact_probabilities(monkeypatch: pytest.MonkeyPatch, blocks: int) -> None:
     monkeypatch.setattr(rbm_log_partition, "BLOCK_IMAGES", blocks)
     rbm = random_rbm(6, 4)
     data = (torch.rand((50, 6), generator=torch.Generator().manual_seed(0)) < 0.4).to(torch.uint8)

@@ -8,19 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.discrepancy.kl import KL, KLClipped
-from metrics.discrepancy.tv import TV
-from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.mixing.diagnostics import ESS
-from metrics.mixing.level_occupancy import LevelOccupancy
-from metrics.suite import MetricSuite
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from samplers.kernel import Info
+from metrics import ESS, KL, TV, Context, KLClipped, LevelOccupancy, Metric, MetricSuite, UnsupportedMetric
+from samplers import DMALA, Gibbs, Info, SimulatedTempering
 from samplers.tempering.simulated.partition_functions import PartitionPilot
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets.randomness import Streams
-from targets.spaces import Binary
+from targets import Binary, Streams
 from tests.support.no_host_sync import NoHostSync
 from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable

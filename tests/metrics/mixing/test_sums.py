@@ -8,16 +8,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from metrics.metric import Context
-from metrics.mixing.auxiliary_distance import AuxiliaryDistance
-from metrics.mixing.step_means import Acceptance, Jump
-from metrics.mixing.swaps import Barrier, SwapRate
-from metrics.suite import MetricSuite
-from samplers.entropic.edmala import EDMALA
-from samplers.entropic.edmala_glu import EDMALAGLU
-from samplers.kernel import Info, Kernel
+from metrics import Acceptance, AuxiliaryDistance, Barrier, Context, Jump, MetricSuite, SwapRate
+from samplers import EDMALA, EDMALAGLU, Info, Kernel, ParallelTempering
 from samplers.proposals.entropic_langevin import THETA_A
-from samplers.tempering.parallel_tempering import ParallelTempering
 from targets.randomness import Streams
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
 from tests.support.targets.modes import corners
@@ -99,9 +92,7 @@ def distances(kernel: Kernel, space: str) -> tuple[list[float], list[float]]:
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("replicas", [0, 2])
-def test_the_distance_to_the_auxiliary_variable_is_its_mean_over_steps_and_chains(
-    space: str, replicas: int
-) -> None:
+def test_the_auxiliary_distance_is_its_mean_over_steps_and_chains(space: str, replicas: int) -> None:
     kernel: Kernel = EDMALA(1.0, 0.7, 0.3)
     if replicas:
         kernel = ParallelTempering(kernel, ladder=[1.0, 0.5], step_size=1.0)

@@ -54,9 +54,7 @@ def test_the_floors_know_the_same_binarisations() -> None:
         ),
     ],
 )
-def test_what_decides_the_images_identifies_them(
-    name: str, binarisation: str | None, content: dict[str, Any]
-) -> None:
+def test_what_decides_images_is_known(name: str, binarisation: str | None, content: dict[str, Any]) -> None:
     assert datasets.dataset_identity(name, binarisation) == content
 
 
@@ -103,7 +101,7 @@ def test_labels_go_with_the_images_that_are_left_for_training(tmp_path: Path) ->
         header = b"\x00\x00\x08\x01" + struct.pack(">I", len(labels))
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(header + bytes(labels))
     train, test = (torch.zeros((images, 4), dtype=torch.uint8) for images in (4, 2))
-    found = labels_of(Dataset("mnist_dynamic", train, train, test, (2, 2)), "mnist_dynamic", tmp_path)
+    found = labels_of(Dataset("mnist_dynamic", train, train, test, (2, 2)), "mnist_dynamic", tmp_path, False)
     assert found.names == (1, 2, 3)
     assert found.train.tolist() == [2, 0, 1, 2]
     assert found.test.tolist() == [1, 0]

@@ -12,8 +12,7 @@ from runner.models.model_files import save_model
 from runner.store.digest import canonical, digest
 from runner.sweep.jobs import seeds_of
 from runner.tasks.run_identity import run_identity, run_ids
-from targets.models.rbm import RBM
-from targets.models.resnet_ebm import ResNetEBM
+from targets import RBM, ResNetEBM
 
 
 def ids(*overrides: str, device: str = "cpu") -> dict[int, str]:

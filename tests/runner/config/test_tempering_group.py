@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from runner.config.compose import compose, compose_by_groups
-from runner.config.node import node
-from runner.config.sampler_node import construct_sampler
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.problem.build import label
 from runner.sweep.jobs import requested
@@ -80,10 +80,7 @@ def test_any_sampler_can_be_tempered(sampler: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (
-            ["tempering=parallel"],
-            "tempering=parallel needs a sampler at one temperature; sampler=pt_dmala is",
-        ),
+        (["tempering=parallel"], "tempering=parallel needs a sampler at one temperature; sampler=pt_dmala"),
         (["sampler=reld", "tempering=simulated"], "sampler=reld is tempered already"),
         (["sampler=dmala", "tempering=paralel"], "did you mean 'parallel'"),
         (["sampler=dmala", "tempering=parallel", "tempering.lader=auto"], "did you mean 'tempering.ladder'"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import shutil
 from pathlib import Path
@@ -14,7 +13,6 @@ import torch
 
 from runner.__main__ import main
 from runner.execution.atomic_files import (
-    DiskFullError,
     read_json,
     remove_partial,
     set_aside,
@@ -22,6 +20,7 @@ from runner.execution.atomic_files import (
     write_json,
 )
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.execution.storage_errors import StorageError
 from runner.store.run_store import Store
 from tests.support.commands import Call
 
@@ -36,7 +35,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "summary.json"
     write_json(path, {"value": 1})
     monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(DiskFullError, match=r"No space is left on the disk to write .*summary.json"):
+    with pytest.raises(StorageError, match=r"No space is left on the disk to write .*summary.json"):
         write_json(path, {"value": 2})
     assert [each.name for each in tmp_path.iterdir()] == ["summary.json"]
     assert read_json(path) == {"value": 1}
@@ -67,7 +66,7 @@ def test_what_is_set_aside_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "checkpoint.bad-2.pt").read_text() == "second"
 
 
-def test_a_full_disk_ends_a_run_in_one_sentence(
+def test_a_full_disk_ends_in_one_sentence(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -161,13 +160,6 @@ def test_garbage_in_a_run_folder_is_no_obstacle(call: Call, run: Path, name: str
         assert (run / "damaged-1" / "summary.json").read_bytes() == b"\x00\xff garbage"
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"status": "done"}', '{"status": "done", "run_id": "x"}'])
-def test_a_summary_that_is_not_of_this_run_does_not_count(call: Call, run: Path, content: str) -> None:
-    (run / "summary.json").write_text(content)
-    assert status(run) == "damaged"
-    assert "is damaged (summary.json)" in call(*SMALL).err
-
-
 def test_a_file_where_the_run_folder_should_be(call: Call, run: Path) -> None:
     shutil.rmtree(run)
     run.write_text("mine")
@@ -175,15 +167,3 @@ def test_a_file_where_the_run_folder_should_be(call: Call, run: Path) -> None:
     assert ended.status == 0, ended.err
     assert "should be a folder" in ended.err
     assert run.with_name(f"{run.name}.bad-1").read_text() == "mine"
-
-
-def test_a_garbage_tuning_result_is_tuned_again(call: Call, tmp_path: Path) -> None:
-    argv = (*SMALL, "sampler=dmala")
-    call(*argv, "seed=1")
-    (path,) = tmp_path.glob("outputs/artefacts/*.json")
-    good = json.loads(path.read_text())["hyperparameters"]
-    path.write_text("{")
-    ended = call(*argv, "seed=2")
-    assert ended.status == 0
-    assert "it is no tuning result" in ended.err
-    assert json.loads(path.read_text())["hyperparameters"] == good

@@ -161,7 +161,7 @@ GARBAGE: dict[str, Callable[[Path, dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("kind", GARBAGE)
-def test_garbage_is_set_aside_and_the_work_starts_anew(
+def test_garbage_is_set_aside_and_work_restarts(
     path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     walk = Walk()

@@ -38,9 +38,7 @@ def test_the_length_and_the_columns_of_a_scale(experiment: str, scale: str, step
         assert sorted(placed(experiment, *chosen).columns) == sorted(columns)
 
 
-def test_preflight_passes_and_the_smoke_scale_needs_no_data(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_preflight_passes_and_smoke_needs_no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     preflight([job for experiment in EXPERIMENTS for job in jobs_at(experiment, "scale=quick")])
     monkeypatch.delenv("DATA_ROOT")

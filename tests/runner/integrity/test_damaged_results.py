@@ -83,22 +83,21 @@ def test_a_run_of_an_earlier_version_is_read_as_before(call: Call, run: Path) ->
     assert (run / "summary.json").read_bytes() == before
 
 
+CHANGES = [{"metrics": {"tv": "0.1"}}, {"metrics": {"tv": True}}, {"steps": "20"}, {"seconds": None}]
+
+
 @pytest.mark.parametrize(
-    "change",
+    "content",
     [
-        {"metrics": {"tv": "0.1"}},
-        {"metrics": {"tv": True}},
-        {"steps": "20"},
-        {"seconds": None},
-        {"tuning": "yes"},
+        *("[]", "{}", '{"status": "done"}', *CHANGES, {"tuning": "yes"}, {"run_id": "x"}),
+        *({"tuning": {"seconds": "two", "evaluations": 3, "artefact": "a"}}, {"evaluations": "many"}),
     ],
 )
-def test_a_summary_without_digests_must_hold_what_readers_need(
-    call: Call, run: Path, change: dict[str, object]
-) -> None:
+def test_a_summary_without_digests_is_looked_into(call: Call, run: Path, content: str | dict) -> None:
     as_of_an_earlier_version(run)
     path = run / "summary.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    changed = content if isinstance(content, str) else json.dumps(json.loads(path.read_text()) | content)
+    path.write_text(changed)
     assert Store("outputs").run(run.name).status() == "damaged"
     assert "is damaged (summary.json)" in call(*SMALL).err
 
@@ -118,13 +117,12 @@ def test_a_damaged_manifest_of_a_run_that_was_cut_short_starts_anew(call: Call, 
 
 def test_a_tuned_result_is_used_as_written_or_tuned_again(call: Call, run: Path) -> None:
     path = one("artefacts/*.json")
-    content = json.loads(path.read_text())
-    wrong = path.read_text().replace('"step_size": ', '"step_size": 1')
-    assert wrong != path.read_text()
-    path.write_text(wrong)
-    shutil.rmtree(run)
-    assert f"{path} cannot be read" in call(*SMALL).err
-    assert json.loads(path.read_text())["hyperparameters"] == content["hyperparameters"]
+    right = json.loads(path.read_text())["hyperparameters"]
+    for wrong in (path.read_text().replace('"step_size": ', '"step_size": 1'), "{"):
+        path.write_text(wrong)
+        shutil.rmtree(run)
+        assert f"{path} cannot be read" in call(*SMALL).err
+        assert json.loads(path.read_text())["hyperparameters"] == right
 
 
 @pytest.fixture
@@ -137,9 +135,7 @@ def experiment(call: Call) -> list[Path]:
     return runs
 
 
-def test_commands_that_run_nothing_show_damaged_runs(
-    experiment: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_readers_show_damaged_runs(experiment: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     wrong, _ = experiment
     before = {path: path.read_bytes() for run in experiment for path in run.iterdir()}
     sentence = f"1 run is damaged and left out, {wrong} (metrics.csv): repeating the sweep sets it aside"

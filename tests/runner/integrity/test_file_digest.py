@@ -36,9 +36,7 @@ def a_summary(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("write", [a_checkpoint, some_tensors, a_summary])
-def test_every_flipped_bit_and_every_missing_end_is_found(
-    tmp_path: Path, write: Callable[[Path], Path]
-) -> None:
+def test_every_flipped_bit_and_missing_end_is_found(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     whole = write(tmp_path).read_bytes()
     assert verdict(whole) is Verdict.WHOLE
     for place in range(len(whole)):

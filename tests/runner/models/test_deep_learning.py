@@ -20,11 +20,7 @@ from runner.models.training import (
     ValidationSettings,
 )
 from runner.models.training.divergence_check import ENERGY_LIMIT
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from samplers.kernel import Kernel
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import ACS, DMALA, Gibbs, Kernel, ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
 from targets.reference_distribution import reference_distribution
 from tests.support import training as plain

@@ -10,8 +10,7 @@ import torch
 
 from runner.models.model_files import load_model, save_model
 from runner.tools.bench.baselines.plain_deep import PlainNetwork
-from targets.models.rbm import RBM
-from targets.models.resnet_ebm import ResNetEBM
+from targets import RBM, ResNetEBM
 from tests.support.commands import Call, assert_refused, one, rows, summary
 
 MODEL = (

@@ -13,13 +13,8 @@ from torch import Tensor
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training
 from runner.models.training.replay_buffer import ReplayBuffer
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.entropic.edula import EDULA
-from samplers.kernel import Kernel
-from samplers.tuning.tunable import Tunable
-from targets.randomness import Streams
-from targets.spaces import Ordinal
+from samplers import ACS, DMALA, EDULA, Kernel, Tunable
+from targets import Ordinal, Streams
 from tests.support import training as plain
 from tests.support.no_host_sync import NoHostSync
 from tests.support.training import KERNELS, assert_same, pt, small_rbm, state_of

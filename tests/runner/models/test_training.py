@@ -17,18 +17,11 @@ from torch import Tensor, nn
 from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
 from runner.models.training import Training, TrainingError, TrainingImages
-from samplers.discrete.ab import AB
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from samplers.discrete.rbm_gibbs import RBMGibbs
-from samplers.kernel import Info, Kernel, State
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
 from samplers.tuning.step_size import StepSizeTuning
-from samplers.tuning.tunable import Tunable, TuningResult
-from targets.models.rbm import RBM
+from samplers.tuning.tunable import TuningResult
+from targets import RBM, Ordinal, Target
 from targets.randomness import Generator
-from targets.spaces import Ordinal
-from targets.target import Target
 from tests.support.training import (
     AUTOMATIC,
     KERNELS,
@@ -78,12 +71,7 @@ class Frozen(Pairs):
     ("target", "kernel", "images", "said"),
     [
         (small_rbm, DMALA(0.2), halves(9), "batch must be at most the number of training images, 9, 10 was"),
-        (
-            small_rbm,
-            DMALA(0.2),
-            halves(60, 6),
-            r"data must have the shape \(images, 8\), \(60, 6\) was given",
-        ),
+        (small_rbm, DMALA(0.2), halves(60, 6), r"data must have the shape \(images, 8\), \(60, 6\)"),
         (Frozen, DMALA(0.2), halves(), "target must have parameters to learn, Frozen has none"),
         (Pairs, RBMGibbs(), torch.zeros(60, 3), "rbm_gibbs needs"),
     ],
@@ -417,7 +405,7 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
     assert torch.equal(state_of(run).theta, before[[0, 1, 2, 2, 3]])
 
 
-def test_without_an_interval_it_is_tuned_once_and_what_is_given_never(
+def test_without_an_interval_it_is_tuned_once_and_numbers_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log: list[Tensor] = []

@@ -17,10 +17,7 @@ from runner.models.recipe import recipe_of
 from runner.models.training import ValidationSettings
 from runner.models.training.training_settings import LATER, essential
 from runner.tasks.run_identity import run_ids
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.discrete.gibbs import Gibbs
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import DMALA, DULA, Gibbs, ParallelTempering
 from tests.support.commands import assert_refused
 from tests.support.training import halves, settings
 from tests.support.tunable import tunable
@@ -100,10 +97,7 @@ KEYS = [
     (f"{SAMPLER}.step_size=-1", f"{SAMPLER}.step_size must be a positive number or 'auto'"),
     (f"{SAMPLER}.step_size=auto", "task.validation: annealing needs an exact kernel"),
     (f"{SAMPLER}._target_=targets.models.rbm.RBM", SAMPLER),
-    (
-        "task.validate_every=0",
-        "task.validate_every must be null or a whole number of at least 1, 0 was given.",
-    ),
+    ("task.validate_every=0", "task.validate_every must be null or a whole number of at least 1, 0"),
     ("task.buffer=50", "task.buffer must be at least the number of chains, 100, 50 was given."),
     (
         "target.dataset=plain.npz",

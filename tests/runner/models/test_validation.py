@@ -12,11 +12,8 @@ from torch import Tensor
 from runner.models.training import Training, TrainingError, ValidationSettings
 from runner.models.training import validation as validation_module
 from runner.models.training.validation import Score, Validation
-from samplers.discrete.acs import ACS
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.gibbs import Gibbs
-from targets.models.rbm import RBM
-from targets.spaces import Real
+from samplers import ACS, DMALA, Gibbs
+from targets import RBM, Real
 from tests.support import training as plain
 from tests.support.training import assert_same, halves, log_likelihood, parameters, small_rbm
 
@@ -114,9 +111,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, values: dict[int, float]) -> list[
     ("values", "best"),
     [([-5.0, -3.0, -4.0], 1), ([-3.0, -3.0, -4.0], 0), ([-5.0, -4.0, -3.0], 2)],
 )
-def test_the_best_average_is_the_model_in_the_end(
-    values: list[float], best: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_average_is_kept(values: list[float], best: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = scripted(monkeypatch, dict(zip((5, 10, 12), values, strict=True)))
     run = training(validate_every=5)
     run.advance(15)

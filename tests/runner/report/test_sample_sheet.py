@@ -13,9 +13,8 @@ import torch
 from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
-from metrics.metric import Context
+from metrics import Context, MetricSuite
 from metrics.statistics.last_draws import LastDraws
-from metrics.suite import MetricSuite
 from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape
@@ -32,8 +31,7 @@ from runner.store.array_files import (
 )
 from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
-from targets.models.rbm import RBM
-from targets.spaces import Binary
+from targets import RBM, Binary
 from tests.support.tables import finished, shape_from
 
 BLOCK = """
@@ -70,7 +68,7 @@ def images(seeds: int, chains: int, size: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("shape", "side"), [((2, 6), (2, 6)), (None, (3, 3))])
-def test_the_last_draws_come_back_as_images(
+def test_last_draws_become_images(
     shape: tuple[int, int] | None, side: tuple[int, int], tmp_path: Path
 ) -> None:
     theta = images(2, 70, side[0] * side[1])

@@ -196,9 +196,7 @@ def test_the_frame_is_in_raw_units_beside_the_published_numbers(summary: Summary
     assert len(frame) == 2 * 5 * 2
 
 
-def test_a_run_without_a_finite_value_is_left_out_and_said(
-    shape: TableShape, jobs: list[Job], store: Store
-) -> None:
+def test_a_run_without_a_value_is_left_out_and_said(shape: TableShape, jobs: list[Job], store: Store) -> None:
     path = store.run("B-8-1").path / "summary.json"
     content = read_json(path) or {}
     content["metrics"]["mmd_exact"] = None
@@ -351,7 +349,7 @@ def test_jobs_that_fit_no_row_or_no_single_column_are_refused(shape: TableShape,
         (["pt_table1", "--recrod"], "--recrod"),
     ],
 )
-def test_mistakes_on_the_command_line(
+def test_mistakes_in_a_command(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(arguments) == 2

@@ -33,10 +33,7 @@ def figure(panel: str) -> list[FigureShape]:
 @pytest.mark.parametrize(
     ("panel", "sentence"),
     [
-        (
-            "kind: state_share, columns: [a]",
-            r"Unknown panel kind 'state_share'; did you mean 'state_shares'\?",
-        ),
+        ("kind: state_share, columns: [a]", r"Unknown panel kind 'state_share'; did you mean 'state_shares"),
         ("kind: intervals, columns: [a]", "Figure course, panel 'one' of kind intervals needs metric"),
         (
             "kind: heat_map, columns: [a], log: true, floor: x",

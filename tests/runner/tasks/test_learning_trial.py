@@ -21,9 +21,7 @@ FIRST, TWO, WARM, LONG, SHORT = 9.0, 4.0, 100.0, 67.0, 7.0
 """Of the first iteration, two more, and annealings: one that warms up, one of 6 and one of 2 temperatures."""
 
 
-def test_every_part_is_counted_as_often_as_it_will_come(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_part_counts_as_often_as_it_will_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_up = iter((FIRST, TWO, WARM, LONG, SHORT))
 
     def seconds(call: Callable[[], object]) -> float:

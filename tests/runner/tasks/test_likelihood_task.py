@@ -11,8 +11,7 @@ import pytest
 from metrics.likelihood.rbm_annealing import RBMAnnealing
 from runner.execution import signals
 from runner.execution.atomic_files import set_aside
-from runner.execution.checkpoint import load_checkpoint
-from tests.support.commands import Call, finished, measured, one, rows, stop_after, summary
+from tests.support.commands import Call, finished, measured, one, rows, stop_after, stopped_in_each, summary
 
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")
 LEARN = (
@@ -49,9 +48,7 @@ def model(learned: Path) -> Path:
     return one("models/*/model.safetensors", learned)
 
 
-def test_a_saved_model_has_the_likelihood_that_its_learning_found(
-    call: Call, learned: Path, model: Path
-) -> None:
+def test_a_saved_model_has_the_likelihood_of_its_learning(call: Call, learned: Path, model: Path) -> None:
     """Its file, its folder and a copy are one run, and seeds are evaluated together as alone."""
     found = likelihoods(learned)
     assert set(found) == LIKELIHOOD | EXACT
@@ -117,26 +114,11 @@ def test_a_learning_run_records_its_training(learned: Path, model: Path) -> None
 def test_stopped_in_each_of_the_annealings_and_repeated(
     call: Call, learned: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Five blocks each, forward, reverse, untempered: it is stopped once in each of them."""
-    advance, seen = RBMAnnealing.advance, []
-
-    def noted(self: RBMAnnealing, steps: int) -> None:
-        advance(self, steps)
-        seen.append(self.step)
-
-    monkeypatch.setattr(RBMAnnealing, "advance", noted)
-    for walks, calls in ((1, 2), (2, 5), (3, 5)):
-        with monkeypatch.context() as patch:
-            stop_after(patch, RBMAnnealing, calls)
-            assert call(*EVALUATE, "seed=3", f"model={model}").status == 75
-        signals.forget()
-        checkpoint = one("runs/*/checkpoint.pt")
-        started = load_checkpoint(checkpoint)["annealings"]
-        assert list(started) == ["forward", "reverse", "untempered"][:walks]
-    assert call(*EVALUATE, "seed=3", f"model={model}").status == 0
+    """Five blocks each."""
+    calls = {"forward": 2, "reverse": 5, "untempered": 5}
+    seen = stopped_in_each(call, monkeypatch, RBMAnnealing, calls, (*EVALUATE, "seed=3", f"model={model}"))
     assert seen == [100, 200, 300, 400, 500] * 3, "it did not go on from where it was"
     assert likelihoods() == likelihoods(learned)
-    assert not checkpoint.exists()
 
 
 def test_an_annealing_that_was_saved_as_garbage_begins_anew(

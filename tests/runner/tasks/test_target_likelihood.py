@@ -14,30 +14,23 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
-from runner.execution import signals
-from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import RunError
 from runner.models.model_files import save_model
 from runner.tasks import evaluate
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.model_likelihood import target_likelihood
-from samplers.discrete.dmala import DMALA
-from samplers.kernel import Kernel
-from targets.datasets.dataset import Dataset
-from targets.models.resnet_ebm import ResNetEBM
-from targets.randomness import Streams, derive_seed
+from samplers import DMALA, Kernel
+from targets import Dataset, Ordinal, ResNetEBM, Streams, Target
+from targets.randomness import derive_seed
 from targets.reference_distribution import reference_distribution
-from targets.spaces import Ordinal
-from targets.target import Target
 from tests.support.commands import (
     Call,
     assert_refused,
     counted,
     finished,
     measured,
-    one,
     rows,
-    stop_after,
+    stopped_in_each,
     summary,
 )
 from tests.support.targets.small_targets import random_target
@@ -190,24 +183,10 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
     call: Call, model: Path, evaluated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """6 blocks of 10 temperatures forward; 8 in reverse, of which 2 make the draws."""
-    advance, seen = TargetAnnealing.advance, []
-
-    def noted(self: TargetAnnealing, steps: int) -> None:
-        advance(self, steps)
-        seen.append(self.step)
-
-    monkeypatch.setattr(TargetAnnealing, "advance", noted)
-    for walks, calls in ((1, 2), (2, 5)):
-        with monkeypatch.context() as patch:
-            stop_after(patch, TargetAnnealing, calls)
-            assert call(*EVALUATE, "seed=3", f"model={model}").status == 75
-        signals.forget()
-        checkpoint = one("runs/*/checkpoint.pt")
-        assert list(load_checkpoint(checkpoint)["annealings"]) == ["forward", "reverse"][:walks]
-    assert call(*EVALUATE, "seed=3", f"model={model}").status == 0
+    command = (*EVALUATE, "seed=3", f"model={model}")
+    seen = stopped_in_each(call, monkeypatch, TargetAnnealing, {"forward": 2, "reverse": 5}, command)
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert measured() == measured(evaluated)
-    assert not checkpoint.exists()
 
 
 def test_seeds_are_evaluated_as_alone_on_one_model(
@@ -232,9 +211,7 @@ REFUSED = [
 ]
 
 
-def test_what_cannot_be_evaluated_is_refused(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_commands_are_refused(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wide = np.zeros((4, 1, 13), dtype=np.uint8)
     np.savez("wide.npz", train=wide, test=wide)

@@ -7,12 +7,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from metrics.discrepancy.tv import TV
-from metrics.metric import Context
-from metrics.suite import MetricSuite
+from metrics import TV, Context, MetricSuite
 from runner.store.array_files import LARGEST_SPACE, VISITS, load_visits, visits_file
-from samplers.discrete.random_walk import RandomWalk
-from samplers.kernel import Info
+from samplers import Info, RandomWalk
 from targets.synthetic.bernoulli4 import Bernoulli4
 
 

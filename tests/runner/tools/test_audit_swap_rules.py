@@ -28,9 +28,8 @@ from runner.tools.audit.defects.twelve_states import (
     released_rule,
     reverse_scaled_twice,
 )
-from samplers.metropolis_hastings import MetropolisHastings
+from samplers import MetropolisHastings, ParallelTempering
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_rules import ReleasedRule
 
 ONE = torch.ones((), dtype=torch.float64)

@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("name", ["audit", "bench", "exactness"])
-def test_a_tool_says_how_it_is_used(
+def test_a_tool_says_its_use(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", [f"runner.{name}", "--help"])

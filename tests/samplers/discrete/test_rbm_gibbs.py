@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import (
     invariance_error,
     tempered_probabilities,
     total_variation,
     transition_matrix,
 )
-from samplers import ParallelTempering, RBMGibbs, Swaps
+from samplers import ParallelTempering, RBMGibbs
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
-from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from targets.randomness import Streams
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
@@ -23,20 +21,6 @@ ONE = torch.ones((), dtype=torch.float64)
 
 
 TARGET = small_rbm()
-
-
-@pytest.mark.parametrize("pairing", PAIRINGS)
-@pytest.mark.parametrize(("replicas", "n_visible"), [(2, 4), (3, 3)])
-def test_ladders_leave_the_product_of_the_tempered_targets_invariant(
-    pairing: str, replicas: int, n_visible: int
-) -> None:
-    target = small_rbm(n_visible, 4)
-    ladder = [1.0, 0.5, 0.1][:replicas]
-    sampler = ParallelTempering(RBMGibbs(), ladder, swap=Swaps(pairing=pairing))
-    assert sampler.exact
-    distribution = product_distribution(target, ladder)
-    for turn in (0, 1):
-        assert invariance_error(tempering_matrix(sampler, target, turn), distribution) <= 1e-12
 
 
 def test_without_its_acceptance_tempered_block_gibbs_would_be_another_sampler() -> None:

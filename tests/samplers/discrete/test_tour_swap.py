@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
 from runner.tools.exactness.small_tours import SmallTours
 from samplers import Gibbs, ParallelTempering, State, TourSwap
@@ -109,16 +108,6 @@ def test_a_wrong_sign_or_a_forgotten_beta_would_be_seen() -> None:
     _, distribution = tour_matrix(TourSwap(), target, 0.5)
     for wrong, beta in ((target, 1.0), (upside_down, 0.5)):
         assert invariance_error(tour_matrix(TourSwap(), wrong, beta)[0], distribution) > 1e-3
-
-
-@pytest.mark.parametrize(("cities", "ladder"), [(3, [1.0, 0.5, 0.0]), (4, [1.0, 0.4])])
-@pytest.mark.parametrize("turn", [0, 1])
-def test_replicas_that_swap_leave_the_product_invariant(cities: int, ladder: list[float], turn: int) -> None:
-    target = SmallTours(cities)
-    tempering = ParallelTempering(TourSwap(), ladder=ladder)
-    assert tempering.exact
-    matrix = tempering_matrix(tempering, target, turn)
-    assert invariance_error(matrix, product_distribution(target, ladder)) <= 1e-12
 
 
 def test_tours_as_states_have_the_same_distribution() -> None:

@@ -17,11 +17,10 @@ from scipy.stats import kstest
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import tempered_probabilities
-from samplers import EDMALA, EDMALAGLU, EDULA, EDULAGLU, ParallelTempering, State
+from samplers import EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel, ParallelTempering, SimulatedTempering, State
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.kernel import Kernel, evaluate
+from samplers.kernel import evaluate
 from samplers.proposals.entropic_langevin import THETA_A
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets import Binary, Categorical, Discrete, Streams, Target
 from tests.support.checks import FALSE_ALARM
 from tests.support.stepping import seeded

@@ -181,9 +181,7 @@ def test_flip_logits_beyond_the_range_of_exp_give_probabilities_to_the_last_digi
 @pytest.mark.parametrize("d", [1, 8, 17])
 @pytest.mark.parametrize("chains", [1, 7, 16])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_binary_proposals_of_a_seed_are_the_same_bits_beside_other_seeds(
-    d: int, chains: int, dtype: torch.dtype
-) -> None:
+def test_proposals_of_a_seed_are_the_same_bits_beside_others(d: int, chains: int, dtype: torch.dtype) -> None:
     generator = seeded(d)
     seeds = [3, 1, 4]
     target = RBM(d, 2)

@@ -6,24 +6,13 @@ import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers import ExactDraws, Kernel, UniformDraws
-from targets import Binary, Discrete, Streams
+from samplers import ExactDraws, UniformDraws
+from targets import Binary, Discrete
 from tests.support.checks import dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.targets.modes import Bare
 from tests.support.targets.small_targets import SPACES, random_target
 
 BETA = torch.ones((), dtype=torch.float64)
-
-
-@pytest.mark.parametrize("kernel", [ExactDraws(), UniformDraws()], ids=["exact", "uniform"])
-def test_a_draw_is_free_and_its_log_density_true(kernel: Kernel) -> None:
-    target, generator = random_target(Binary(3)), Streams([0, 1], "chain")
-    state = kernel.init(target, target.initial((2, 5), generator), BETA)
-    after, info = kernel.step(target, state, BETA, generator)
-    assert after.theta.shape == (2, 5, 3)
-    assert torch.equal(after.log_prob, target.log_prob(after.theta))
-    assert info.evaluations == 0
-    assert torch.equal(info.jump, target.space.hamming(state.theta, after.theta))
 
 
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)

@@ -8,14 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers import GaussianWalk, SimulatedTempering
 from samplers.tempering.simulated.burn_in import autocorrelation_time, burn_in
 from samplers.tempering.simulated.partition_functions import PartitionPilot, inductive
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import mixture_of, stmh_ladder
-from targets.randomness import Streams
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import stmh_two_modes
+from targets import GaussianMixture, Streams, stmh_two_modes
 from tests.support.targets.quadrature import level_partitions
 
 ONE = torch.ones((), dtype=torch.float64)

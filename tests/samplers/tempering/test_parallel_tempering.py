@@ -15,34 +15,44 @@ from metrics.enumeration.tempered_transition import (
     tempering_matrix,
 )
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
-from samplers import DMALA, DULA, Gibbs, Kernel, ParallelTempering, Swaps
+from runner.tools.exactness.small_tours import SmallTours
+from samplers import DMALA, DULA, Gibbs, Kernel, ParallelTempering, RBMGibbs, Swaps, TourSwap
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import SwapMemory
 from samplers.tempering.swaps.swap_rules import Rungs
-from targets import Binary, Ordinal, Streams
+from targets import Binary, Ordinal, Streams, Target
 from targets.randomness import uniform
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.stepping import ONE, seeded, started, walked
-from tests.support.targets.small_targets import random_target
+from tests.support.targets.small_targets import random_target, small_rbm
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)
 LADDERS = {2: [1.0, 0.3], 3: [1.0, 0.5, 0.0]}
 
 
 def tempering(kernel: Kernel, replicas: int, swaps: Swaps) -> ParallelTempering:
-    step_sizes = None if isinstance(kernel, Gibbs) else [0.5 * 3**k for k in range(replicas)]
+    step_sizes = [0.5 * 3**k for k in range(replicas)] if isinstance(kernel, DMALA) else None
     return ParallelTempering(kernel, ladder=LADDERS[replicas], step_size=step_sizes, swap=swaps)
+
+
+PRODUCTS: dict[str, tuple[Kernel, Target]] = {
+    "dmala": (DMALA(1.0), TARGET),
+    "gibbs": (Gibbs(), TARGET),
+    "rbm_gibbs": (RBMGibbs(), small_rbm(3, 4)),
+    "tour_swap": (TourSwap(), SmallTours(3)),
+}
 
 
 @pytest.mark.parametrize("replicas", [2, 3])
 @pytest.mark.parametrize("pairing", PAIRINGS)
-@pytest.mark.parametrize("kernel", [DMALA(1.0), Gibbs()], ids=["dmala", "gibbs"])
-def test_metropolis_swaps_leave_the_product_invariant(kernel: Kernel, pairing: str, replicas: int) -> None:
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_metropolis_swaps_leave_the_product_invariant(name: str, pairing: str, replicas: int) -> None:
+    kernel, target = PRODUCTS[name]
     sampler = tempering(kernel, replicas, Swaps("metropolis", pairing, 0.4 if replicas == 3 else 1.0))
     assert sampler.exact
-    distribution = product_distribution(TARGET, LADDERS[replicas])
+    distribution = product_distribution(target, LADDERS[replicas])
     for turn in (0, 1):
-        assert invariance_error(tempering_matrix(sampler, TARGET, turn), distribution) <= 1e-12
+        assert invariance_error(tempering_matrix(sampler, target, turn), distribution) <= 1e-12
 
 
 @pytest.mark.parametrize("rule", ["history", "v1_literal"])

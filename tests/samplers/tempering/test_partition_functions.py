@@ -164,9 +164,7 @@ def test_gains_are_one_first_and_in_the_end_those_of_the_best_rate() -> None:
     ("distance", "levels", "eta"),
     [(5, 5, 405), (10, 8, 1688), (15, 9, 3837), (20, 10, 6880), (30, 12, 15711), (40, 13, 28111)],
 )
-def test_the_coarse_ladder_and_step_size_are_those_of_the_experiments(
-    distance: float, levels: int, eta: float
-) -> None:
+def test_the_coarse_ladder_and_step_are_the_experiments(distance: float, levels: int, eta: float) -> None:
     """settings F: L and eta = R^2 at epsilon = 0.1."""
     mixture = mixture_of(stmh_two_modes(distance))
     assert (mixture.distance, mixture.kappa) == (pytest.approx(distance / 2), 1.0)

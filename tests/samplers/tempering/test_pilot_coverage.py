@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.continuous.gaussian_random_walk import GaussianWalk
+from samplers import GaussianWalk, SimulatedTempering
 from samplers.tempering.simulated import partition_functions
 from samplers.tempering.simulated.partition_functions import (
     PartitionFunctions,
@@ -24,11 +24,8 @@ from samplers.tempering.simulated.partition_functions import (
     inductive,
     mean_of_weights,
 )
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.simulated.stmh_ladder import mixture_of, radius, stmh_ladder
-from targets.randomness import Streams
-from targets.synthetic.gaussian_mixture import GaussianMixture
-from targets.synthetic.paper_mixtures import stmh_two_modes
+from targets import GaussianMixture, Streams, stmh_two_modes
 from tests.support.targets.quadrature import level_partitions
 
 PILOTS, PER_WALK = 200, 10
@@ -67,7 +64,7 @@ def intervals(
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("distance", [5, 10, 20])
-def test_intervals_of_200_pilots_contain_the_quadrature(
+def test_200_intervals_contain_the_quadrature(
     distance: int, start: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every level between 0.90 and 0.99 of them.

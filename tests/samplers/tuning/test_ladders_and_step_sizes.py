@@ -83,7 +83,7 @@ def test_replicas_that_always_swap_still_give_a_ladder() -> None:
 @pytest.mark.parametrize(
     ("barrier", "v1", "v2", "constrained"), [(1, 2.69, 3, 2.62), (5, 8.78, 11, 8.65), (10, 16.3, 21, 16.2)]
 )
-def test_replica_formulas_give_the_audits_figures(
+def test_replica_formulas_give_known_figures(
     barrier: float, v1: float, v2: float, constrained: float
 ) -> None:
     assert optimal_v1(barrier) == pytest.approx(v1, abs=0.05)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.spaces import Binary, Discrete, Ordinal
-from targets.target import Target
+from targets import Binary, Discrete, Ordinal, Target
 
 
 class Table(Target):

@@ -24,6 +24,7 @@ def described(group: str, name: str) -> tuple[Callable[..., Any], dict[str, Any]
     """The function of a set and its arguments, as the runner reads them."""
     options = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
     assert options.pop("name") == name
+    options.pop("sha256_of", None)  # read by the runner alone
     module, _, function = options.pop("_target_").rpartition(".")
     return getattr(importlib.import_module(module), function), options
 

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from targets.models.rbm import RBM
+from targets import RBM, Binary, Categorical, Discrete, Ordinal, Target
 from targets.randomness import Generator, uniform
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.target import Target
 
 SPACES: dict[str, Discrete] = {
     "binary": Binary(3),

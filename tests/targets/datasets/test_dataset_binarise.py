@@ -76,7 +76,7 @@ def test_binary_images_are_taken_as_they_are_and_grey_ones_are_refused() -> None
 @pytest.mark.parametrize(
     ("binarisation", "threshold", "seed", "said"),
     [
-        ("grey", 0.5, 0, "binarisation must be one of threshold, stochastic, dynamic, binary, 'grey'"),
+        ("grey", 0.5, 0, "binarisation must be one of binary, dynamic, stochastic, threshold, 'grey'"),
         ("threshold", 1.5, 0, "threshold must be a number from 0 to 1, 1.5"),
         ("threshold", math.nan, 0, "threshold must be a number from 0 to 1, nan"),
         ("threshold", "half", 0, "threshold must be a number from 0 to 1, 'half'"),

@@ -88,9 +88,7 @@ def lay(
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize("transposed", [False, True])
-def test_a_set_of_idx_files_is_read_split_and_binarised(
-    suffix: str, transposed: bool, tmp_path: Path
-) -> None:
+def test_a_set_of_idx_files_is_read_and_binarised(suffix: str, transposed: bool, tmp_path: Path) -> None:
     train, test = grey(6, 1), grey(5, 2)
     turn = (0, 2, 1) if transposed else (0, 1, 2)
     lay(tmp_path, train.transpose(turn), test.transpose(turn), suffix=suffix)
@@ -154,7 +152,7 @@ def test_wrong_counts_shape_mean_or_arguments_are_refused(tmp_path: Path) -> Non
         (
             right,
             {"torchvision": "CIFAR10"},
-            "torchvision must be one of MNIST, KMNIST, EMNIST, FashionMNIST, 'CIFAR10' was given",
+            "torchvision must be one of EMNIST, FashionMNIST, KMNIST, MNIST, 'CIFAR10' was given",
         ),
         (right, {"validation": -1}, "validation must be a whole number of at least 0, -1 was given"),
     ]
@@ -231,7 +229,7 @@ def test_a_damaged_text_is_refused_by_name(damaged: Any, sentence: str, tmp_path
 
 
 @pytest.mark.data
-def test_real_dynamic_mnist_has_the_split_and_draw_of_the_papers_code(
+def test_real_dynamic_mnist_has_the_split_and_draw_of_the_paper(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dataset, whole = real("mnist_dynamic", monkeypatch), real("mnist", monkeypatch)

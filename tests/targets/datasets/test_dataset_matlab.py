@@ -74,7 +74,7 @@ GOOD = figures(grey(4, 1, 2))
         ((GOOD, GOOD + 1, GOOD), "caltech is not binary: val_data in"),
     ],
 )
-def test_silhouettes_of_another_form_are_refused(
+def test_other_silhouettes_are_refused(
     parts: tuple[NDArray[np.uint8], ...], sentence: str, tmp_path: Path
 ) -> None:
     saved(tmp_path / SPLIT1, **dict(zip(PARTS, parts, strict=False)))

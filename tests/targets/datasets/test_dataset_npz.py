@@ -72,9 +72,7 @@ def test_a_pickle_is_refused_and_never_run(path: Path) -> None:
         ({"train": grey(0), "test": BITS}, "must hold at least one training image"),
     ],
 )
-def test_arrays_of_another_form_are_refused(
-    arrays: dict[str, NDArray[Any]], sentence: str, path: Path
-) -> None:
+def test_other_arrays_are_refused(arrays: dict[str, NDArray[Any]], sentence: str, path: Path) -> None:
     np.savez(path, **arrays)
     said = error_message(DataError, load, path)
     assert sentence in said

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -13,7 +10,6 @@ from samplers.discrete.dmala import DMALA
 from targets.distinct_rows import DistinctRows, Predictive
 from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
-from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
 from tests.support.targets.small_tables import made_up, predicted, squares
 
@@ -153,16 +149,3 @@ def test_an_evaluation_does_not_synchronise_with_the_host() -> None:
     with NoHostSync():
         target.log_prob_and_grad(theta)
         target.log_prob(theta)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"n_hidden": 0}, "n_hidden must be a whole number of at least 1, 0 was given"),
-        ({"n_hidden": 2.0}, "n_hidden must be a whole number of at least 1, 2.0 was given"),
-        ({"scale": 0}, "scale must be a positive number, 0 was given"),
-        ({"scale": math.inf}, "scale must be a positive number, inf was given"),
-    ],
-)
-def test_bad_sizes_are_refused(options: dict[str, Any], said: str) -> None:
-    assert error_message(ValueError, BinaryBNN, made_up(), **options) == said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import pytest
 import torch
@@ -12,7 +11,6 @@ from torch import Tensor
 
 from targets.models.rbm import RBM
 from targets.sum_log import sum_log
-from tests.support.error_message import error_message
 
 
 def rough(n_visible: int = 6, n_hidden: int = 4, seed: int = 1, scale: float = 4.0) -> RBM:
@@ -118,20 +116,3 @@ def test_weights_depend_on_their_seed_alone() -> None:
     assert one.weight.abs().max() <= 7**-0.5
     torch.testing.assert_close(same.visible_bias.detach().sigmoid(), torch.full((7,), 0.1).double())
     assert (one.hidden_bias == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"n_visible": 0}, "n_visible must be a whole number of at least 1, 0"),
-        ({"n_hidden": 0}, "n_hidden must be a whole number of at least 1, 0"),
-        ({"n_hidden": -3}, "n_hidden must be a whole number of at least 1, -3"),
-        ({"n_hidden": 2.5}, "n_hidden must be a whole number of at least 1, 2.5"),
-        ({"n_hidden": True}, "n_hidden must be a whole number of at least 1, True"),
-        ({"mean": torch.zeros(5)}, "mean must have the shape (6,), (5,)"),
-    ],
-)
-def test_bad_sizes_are_refused(arguments: dict[str, Any], said: str) -> None:
-    assert (
-        error_message(ValueError, RBM, **{"n_visible": 6, "n_hidden": 4, **arguments}) == f"{said} was given"
-    )

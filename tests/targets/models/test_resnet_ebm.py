@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d
 
+from targets import ResNetEBM, Streams
 from targets.models import resnet_ebm
 from targets.models.residual_network import NetworkOptions
-from targets.models.resnet_ebm import ResNetEBM
-from targets.randomness import Streams
 from tests.support.error_message import error_message
 from tests.support.no_host_sync import NoHostSync
 
@@ -196,31 +195,6 @@ def test_the_network_compiles_as_one_graph_and_its_weights_keep_their_names() ->
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
     assert list(target.state_dict()) == names
     assert copy.deepcopy(target).network._compiled_call_impl is None
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"n_visible": 0}, "n_visible must be a whole number of at least 1, 0 was given"),
-        ({"width": 0}, "width must be a whole number of at least 1, 0 was given"),
-        ({"width": 2.5}, "width must be a whole number of at least 1, 2.5 was given"),
-        ({"blocks": -1}, "blocks must be a whole number of at least 0, -1 was given"),
-        ({"halvings": True}, "halvings must be a whole number of at least 0, True was given"),
-        ({"halvings": 3}, "halvings must be at most blocks=2, 3 was given"),
-        ({"shape": (4, 4)}, "of an image of 12 pixels (n_visible), (4, 4) was given"),
-        ({"shape": (12,)}, "shape must be the height and width"),
-        ({"shape": (-3, -4)}, "shape must be the height and width"),
-        ({"shape": "3x4"}, "shape must be the height and width"),
-        ({"shape": None}, "shape must be given where n_visible is no square number, n_visible=12 was given"),
-        ({"precision": "float16"}, "precision must be float32 or bfloat16, 'float16' was given"),
-        ({"compile": "yes"}, "compile must be true or false, 'yes' was given"),
-        ({"mean": torch.zeros(11)}, "mean must have the shape (12,), (11,) was given"),
-        ({"mean": torch.full((12,), 1.5)}, "mean must be between 0 and 1"),
-        ({"mean": torch.full((12,), math.nan)}, "mean must be between 0 and 1"),
-    ],
-)
-def test_bad_options_are_refused(options: dict[str, Any], said: str) -> None:
-    assert said in error_message(ValueError, ResNetEBM, **{**SIZES["3 x 4"], **options})
 
 
 def test_images_of_another_size_are_refused() -> None:

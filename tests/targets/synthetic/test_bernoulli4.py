@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.spaces import Binary
-from targets.synthetic.bernoulli4 import Bernoulli4, multilinear_gradient, multilinear_hessian
-from targets.target import HasFlatStates, HasHessians
+from targets import Bernoulli4, Binary, HasFlatStates, HasHessians
+from targets.synthetic.bernoulli4 import multilinear_gradient, multilinear_hessian
 
 PRINTED = [
     *(0.07688, 0.04725, 0.12500, 0.01667, 0.08688, 0.07688, 0.07688, 0.16756),

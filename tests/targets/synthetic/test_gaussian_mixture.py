@@ -16,7 +16,6 @@ from targets.spaces import Real
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 from targets.target import ExactlySampled, HasModeWeights, Target
-from tests.support.error_message import error_message
 
 MEANS = [[-1.0, 0.5], [1.5, 0.0], [0.0, -2.0]]
 WEIGHTS = [0.5, 0.2, 0.3]
@@ -197,61 +196,3 @@ def test_other_starts_are_normal_around_the_origin() -> None:
     assert theta.shape == (4, 5_000, 2)
     assert abs(float(theta.mean())) < BAND * 3.0 / 200
     assert abs(float(theta.std()) - 3.0) < BAND * 3.0 / (200 * math.sqrt(2))
-
-
-SUM, DEFINITE = "weights must be positive numbers that sum to one", "covariance must be positive definite"
-SHAPE = "covariance must be one number or 3 of them"
-BAD: list[tuple[str, Any, str]] = [
-    ("means", [1.0, 2.0], "means must be a list of points"),
-    ("means", [], "means must be a list of points"),
-    ("means", [[1.0], [1.0, 2.0]], "means must hold numbers in lists of equal length"),
-    ("means", [["left", "right"]], "means must hold numbers"),
-    ("means", [[1.0, float("inf")]], "means must hold finite numbers"),
-    ("weights", [0.5, 0.5], "weights must be 3 numbers"),
-    ("weights", [1.2, -0.4, 0.2], SUM),
-    ("weights", [0.5, 0.5, 0.0], SUM),
-    ("weights", [0.3, 0.3, 0.3], SUM),
-    ("weights", [0.3, 0.3, float("nan")], "weights must hold finite numbers"),
-    ("covariance", 0.0, DEFINITE),
-    ("covariance", [1.0, -1.0, 1.0], DEFINITE),
-    ("covariance", [1.0, 1.0], SHAPE),
-    ("covariance", np.eye(3).tolist(), SHAPE),
-    ("covariance", [[1.0, 2.0], [2.0, 1.0]], DEFINITE),
-    ("covariance", [[1.0, 1.0], [1.0, 1.0]], DEFINITE),
-    # Singular: the smaller eigenvalue is computed as 1.4e-17, and there is a Cholesky factor.
-    ("covariance", [[0.2 * 0.2, 0.2 * 0.7], [0.2 * 0.7, 0.7 * 0.7]], DEFINITE),
-    ("covariance", [[1.0, 0.5], [0.0, 1.0]], DEFINITE),
-    ("covariance", [*OWN[:2], [[1, 2], [2, 1]]], DEFINITE),
-    ("start", [1.0, 2.0, 3.0], "start must have 2 coordinates"),
-    ("start", 10.0, "start must have 2 coordinates"),
-    ("start_scale", 0.0, "start_scale must be a positive number"),
-    ("start_scale", "wide", "start_scale must be a positive number"),
-]
-
-
-@pytest.mark.parametrize(("key", "value", "said"), BAD)
-def test_bad_arguments_are_refused(key: str, value: Any, said: str) -> None:
-    message = error_message(ValueError, GaussianMixture, **{"means": MEANS, key: value})
-    assert message.startswith(said)
-    assert message.endswith(" was given")
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan"), "far", True])
-def test_the_papers_mixtures_refuse_bad_lengths(value: Any) -> None:
-    for preset, key in (
-        (stmh_two_modes, "distance"),
-        (singular_mixture, "distance"),
-        (singular_mixture, "epsilon"),
-    ):
-        assert error_message(ValueError, preset, **{key: value}).startswith(
-            f"{key} must be a positive number, "
-        )
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
-def test_the_papers_mixtures_refuse_bad_dimensions(value: Any) -> None:
-    for preset in (stmh_two_modes, singular_mixture):
-        assert error_message(ValueError, preset, d=value).startswith(
-            "d must be a whole number of at least 1, "
-        )
-    assert error_message(ValueError, stmh_two_modes, start=[1.0]).startswith("start must have 2 coordinates")

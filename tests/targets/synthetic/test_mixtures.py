@@ -8,12 +8,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
-from targets.spaces import Ordinal
+from targets import MixtureOfGaussians, MixtureOfStudentT, Ordinal
 from targets.synthetic.centres import COMPONENTS, centres_inside, lattice, released, ring
 from targets.synthetic.grid_mixture import ENERGIES, GridMixture
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
-from tests.support.error_message import error_message
 
 Array = NDArray[np.float64]
 FAMILIES = {"mog": MixtureOfGaussians, "mos": MixtureOfStudentT}
@@ -130,9 +127,7 @@ def test_at_a_released_gaussian_centre_its_own_bump_has_no_slope() -> None:
 
 
 @every
-def test_responsibilities_and_mode_weights_are_the_written_ones(
-    family: str, components: int, energy: str
-) -> None:
+def test_responsibilities_and_weights_are_the_written_ones(family: str, components: int, energy: str) -> None:
     target = build(family, components, energy)
     states = target.space.states()
     expected = by_hand_responsibilities(states.numpy(), family, components, energy)
@@ -166,9 +161,7 @@ def test_the_local_maxima_of_the_paper_target_are_exactly_its_modes(family: str,
 
 
 @every_paper
-def test_modes_of_the_paper_target_are_separate_and_nearly_equally_probable(
-    family: str, components: int
-) -> None:
+def test_modes_of_the_paper_target_are_separate_and_about_as_probable(family: str, components: int) -> None:
     """At least 5 scales between centres, and 1.4 nats to climb on the straight way between the nearest."""
     target = build(family, components)
     scale = 0.1 if family == "mog" else 0.05
@@ -265,13 +258,3 @@ def test_released_responsibilities_give_the_entropies_of_the_settings() -> None:
         (students, peak(students), "1.000"),
     ]:
         assert agrees(per_sample_entropy(target, pi), printed)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_bad_arguments_are_refused(family: str) -> None:
-    for components in (0, 1, 7, 18, -8, 8.0, "8", True, None):
-        said = error_message(ValueError, FAMILIES[family], components)
-        assert said == f"components must be one of 2, 4, 6, 8, 10, 12, 14, 16, {components!r} was given"
-    for energy in ("Paper", "", "density", None, 3):
-        said = error_message(ValueError, FAMILIES[family], 8, energy)
-        assert said == f"energy must be one of paper, log, released, {energy!r} was given"

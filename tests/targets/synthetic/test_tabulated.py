@@ -9,11 +9,7 @@ from functools import partial
 import pytest
 import torch
 
-from targets.randomness import Streams
-from targets.spaces import Binary, Categorical, Discrete, Ordinal
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.tabulated import Tabulated
-from tests.support.error_message import error_message
+from targets import Binary, Categorical, Discrete, MixtureOfGaussians, Ordinal, Streams, Tabulated
 
 SPACES = [Binary(3), Ordinal(2, 4), Categorical(2, 3)]
 spaces = pytest.mark.parametrize("space", SPACES, ids=repr)
@@ -102,20 +98,3 @@ def test_copies_and_pickles_are_equal() -> None:
         ):
             assert torch.equal(mine, theirs)
         assert torch.equal(twin.probabilities(), target.probabilities())
-
-
-GRAD = torch.zeros(4, 2)
-
-
-@pytest.mark.parametrize(
-    ("log_prob", "grad", "said"),
-    [
-        (torch.zeros(3), GRAD, "log_prob must have the shape (4,), (3,) was given"),
-        (torch.zeros(4), torch.zeros(4), "grad must have the shape (4, 2), (4,) was given"),
-        (torch.tensor([0.0, 1.0, torch.nan, 0.0]), GRAD, "log_prob must be finite or -inf"),
-        (torch.tensor([0.0, 1.0, torch.inf, 0.0]), GRAD, "log_prob must be finite or -inf"),
-        (torch.full((4,), -torch.inf), GRAD, "log_prob must be finite or -inf"),
-    ],
-)
-def test_bad_tables_are_refused(log_prob: torch.Tensor, grad: torch.Tensor, said: str) -> None:
-    assert error_message(ValueError, Tabulated, Binary(2), log_prob, grad).startswith(said)

@@ -8,12 +8,9 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import stationary
-from samplers.kernel import State
-from samplers.metropolis_hastings import MetropolisHastings
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import MetropolisHastings, State, Swaps
 from samplers.tempering.swaps.swap_rules import ReleasedRule, SwapRule, V1LiteralRule
-from targets.spaces import Discrete, Space
-from targets.target import Target
+from targets import Discrete, Space, Target
 
 
 class V1WithMinimum(V1LiteralRule):

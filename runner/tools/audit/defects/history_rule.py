@@ -6,9 +6,7 @@ from metrics.enumeration.tempered_transition import ladder_of, local_matrices, t
 from metrics.enumeration.transition_matrix import stationary, total_variation
 from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding
 from runner.tools.exactness.enumerable_targets import log_quadratic
-from samplers.discrete.dula import DULA
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
+from samplers import DULA, ParallelTempering, Swaps
 from targets.spaces import Binary
 
 LADDER, STEP_SIZE = [1.0, 0.3], 1.0

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from metrics.discrepancy.mmd_unshared_features import mean_features
 from runner.tools.audit.finding import Figure, finding, near
-from targets.randomness import Streams
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
+from targets import MixtureOfGaussians, Streams
 
 FEATURES, REPEATS = 1000, 100
 

@@ -8,10 +8,9 @@ import torch
 
 from runner.tools.audit.defects.broken_kernels import ReleasedAcceptance
 from runner.tools.audit.finding import Figure, at_most, bound, finding, near
+from samplers import ParallelTempering, Swaps
 from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.swaps.swap_round import Swaps
 from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 
 STEP, LEVELS = 0.4, 101

@@ -12,9 +12,8 @@ from torch import Tensor
 import conf
 from metrics.statistics.mode_occupancy import entropy
 from runner.tools.audit.finding import Figure, finding, near
+from targets import MixtureOfGaussians, MixtureOfStudentT
 from targets.synthetic.grid_mixture import GridMixture
-from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from targets.synthetic.mixture_of_student_t import MixtureOfStudentT
 
 NOTES = {
     "MoG c=8": (0.0, 0.88, 2.4, 5.0e-3),

@@ -15,10 +15,8 @@ from metrics.enumeration.transition_matrix import (
     transition_matrix,
 )
 from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding, fitted
-from samplers.discrete.dmala import DMALA
-from samplers.tempering.swaps.swap_round import Swaps
-from targets.spaces import Ordinal
-from targets.synthetic.tabulated import Tabulated
+from samplers import DMALA, Swaps
+from targets import Ordinal, Tabulated
 
 PROBABILITIES = (0.4, 0.1, 0.1, 0.4)
 LADDER = (1.0, 0.5, 0.1)

@@ -12,9 +12,7 @@ import torch
 from metrics.enumeration.transition_matrix import total_variation
 from runner.tools.audit.defects.broken_kernels import V1WithMinimum, swaps_with
 from runner.tools.audit.finding import Figure, at_least, at_most, bound, finding, fitted
-from samplers.discrete.dmala import DMALA
-from samplers.discrete.dula import DULA
-from samplers.tempering.parallel_tempering import ParallelTempering
+from samplers import DMALA, DULA, ParallelTempering
 from samplers.tempering.swaps.swap_rules import HistoryRule, ReleasedRule, SwapRule
 from targets.synthetic.bernoulli4 import Bernoulli4
 

@@ -31,8 +31,7 @@ from runner.tools.audit.finding import Figure, at_most, finding, fitted
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.swaps.swap_rules import HistoryRule, ReleasedRule, SwapRule, V1LiteralRule
-from targets.spaces import Ordinal
-from targets.synthetic.tabulated import Tabulated
+from targets import Ordinal, Tabulated
 
 BUMPS = ((0.75, 3.0, 0.9), (0.25, 9.0, 0.7))
 """Weight, centre and standard deviation of each."""

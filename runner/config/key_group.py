@@ -1,4 +1,4 @@
-"""A node of the configuration as plain values."""
+"""A group of keys of the configuration as plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.execution.errors import UserError
 
 
 def node(config: DictConfig, key: str) -> dict[str, Any]:
-    """The resolved node at `key` as plain dictionaries and lists.
+    """The resolved group at `key` as plain dictionaries and lists.
 
     Raises:
         UserError: if it is no group of keys.

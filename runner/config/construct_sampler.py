@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.config.construct import construct
-from runner.execution.errors import UserError
 from samplers.kernel import Kernel
 from samplers.tuning.configured import builder_of
 from samplers.tuning.tunable import Tunable
@@ -18,7 +17,5 @@ def construct_sampler(described: Mapping[str, Any], key: str) -> Kernel | Tunabl
     Raises:
         UserError: if it cannot be built or is no `Kernel`.
     """
-    sampler = construct(described, key, via=builder_of)
-    if not isinstance(sampler, (Kernel, Tunable)):
-        raise UserError(f"{key}._target_={described['_target_']} is no samplers.kernel.Kernel.")
+    sampler: Kernel | Tunable = construct(described, key, (Kernel, Tunable), via=builder_of)
     return sampler

@@ -1,0 +1,111 @@
+"""The form that every configuration has: checked once it is composed, whatever a command or a YAML says.
+
+What belongs to a part (a target's arguments, a task's settings) is checked by that part. This checks what
+all of the runner takes for granted: that groups are groups, that names and paths are text, that every
+reference leads somewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runner.execution.errors import UserError
+
+GROUPS = ("target", "sampler", "tempering", "metric", "task", "scale", "logger", "data", "checkpoint")
+"""Keys that hold keys."""
+
+TEXTS = {"output_root": False, "data.root": True, "experiment": True, "model": True}
+"""Keys that hold text, and whether they may be null."""
+
+FOLDER = re.compile(r"\w[\w.+-]{0,99}")
+LONGEST_TEXT = 4096
+"""Characters of a text: the longest path that Linux takes."""
+
+DEEPEST = 30
+"""Groups and lists inside each other at most; the deepest of ours is 5."""
+
+BLOCKS = ("sweep", "table")
+"""An experiment's own, which no run reads."""
+
+MOST_SEEDS = 10_000
+"""Seeds of one scale at most."""
+
+
+def check_form(config: DictConfig) -> None:
+    """Refuses a composed configuration that is none.
+
+    Raises:
+        UserError: naming the key, the value and what is allowed.
+    """
+    found = {str(key): _resolved(config, str(key)) for key in config if key not in BLOCKS}
+    for key, value in _walk(found):
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise UserError(f"{key} must have at most {LONGEST_TEXT} characters, {len(value)} were given.")
+    for key in GROUPS:
+        if not isinstance(found.get(key), dict):
+            raise UserError(f"{key} must be a group of keys, {found.get(key)!r} was given.")
+    for key, null in TEXTS.items():
+        value = _at(found, key)
+        if not (isinstance(value, str) and value.isprintable()) and not (null and value is None):
+            raise UserError(
+                f"{key} must be {'null or ' if null else ''}text on one line, {value!r} was given."
+            )
+    scale = found["scale"].get("name")
+    if not isinstance(scale, str) or not FOLDER.fullmatch(scale):
+        raise UserError(
+            "scale.name must be a plain name of letters, digits and . _ + -, since a folder is called by it, "
+            f"{scale!r} was given."
+        )
+    for key in GROUPS:
+        name = found[key].get("name")
+        if name is not None and (not isinstance(name, str) or not name or not name.isprintable()):
+            raise UserError(f"{key}.name must be text on one line, {name!r} was given.")
+    seeds = found["scale"].get("seeds")
+    if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
+        raise UserError(f"scale.seeds must be a whole number from 1 to {MOST_SEEDS:,}, {seeds!r} was given.")
+
+
+def _resolved(config: DictConfig, key: str) -> Any:
+    """What stands at `key`, every reference in it replaced.
+
+    Raises:
+        UserError: naming the key whose reference leads nowhere or in a circle, or that has no value.
+    """
+    try:
+        value = config[key]
+        if not OmegaConf.is_config(value):
+            return value
+        return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        where = getattr(error, "full_key", None) or key
+        said = str(error).strip().split("\n", 1)[0].rstrip(".:")
+        raise UserError(f"{where} cannot be resolved: {said}.") from error
+    except RecursionError as error:
+        raise UserError(f"{key} is nested too deeply, or refers to itself.") from error
+
+
+def _walk(node: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Every dotted key in `node` with its value.
+
+    Raises:
+        UserError: if more than `DEEPEST` groups or lists are inside each other.
+    """
+    if depth > DEEPEST:
+        top = key.split(".", 1)[0]
+        raise UserError(f"{top} must have at most {DEEPEST} groups or lists inside each other.")
+    inside = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for name, value in inside:
+        here = f"{key}.{name}" if key else str(name)
+        yield here, value
+        yield from _walk(value, here, depth + 1)
+
+
+def _at(found: dict[str, Any], key: str) -> Any:
+    """The value at a dotted key of known groups."""
+    first, _, second = key.partition(".")
+    return found[first].get(second) if second else found.get(first)

@@ -1,0 +1,111 @@
+"""What a `_target_` may name, decided before anything is called.
+
+Where a kernel is wanted, a `_target_` names a class of kernels, or a function whose annotation says that it
+returns one. What is wanted of an argument is what its parameter's annotation says.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.execution.errors import UserError
+
+PROJECT = ("targets.", "samplers.", "metrics.", "runner.")
+"""The packages of this project's own classes; any other class is the user's."""
+
+PLAIN = (str, int, float, list, Mapping, type(None))
+"""What a configuration holds."""
+
+Kinds = tuple[type, ...]
+"""Classes, any of which will do."""
+
+
+def check_kind(found: Any, path: str, key: str, kinds: Kinds) -> None:
+    """Refuses what is neither a class of one of `kinds` nor a function that says it returns one.
+
+    Args:
+        found: what `path`, given at `key`, names.
+
+    Raises:
+        UserError: naming the key, the path and the class that is wanted.
+    """
+    given = found if isinstance(found, type) else _hints(found).get("return")
+    if not isinstance(given, type) or not any(_is_of_kind(given, kind) for kind in kinds):
+        wanted = " or ".join(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
+        raise UserError(f"{key}={path} is no {wanted or 'class that belongs there'}.")
+
+
+def check_helper(found: Any, path: str, key: str, owner: str) -> None:
+    """Refuses, for a parameter without annotation, all but our own classes and those of the owner's package.
+
+    Args:
+        owner: path of the class that has the parameter.
+
+    Raises:
+        UserError: naming the key and what would allow the class.
+    """
+    home = f"{owner.split('.', 1)[0]}."
+    if not isinstance(found, type) or not f"{found.__module__}.".startswith((*PROJECT, home)):
+        raise UserError(
+            f"{key}={path} is no class of this project or of the package of {owner}; "
+            "an annotation of the parameter can allow another."
+        )
+
+
+def parameter_hints(owner: Callable[..., Any], built_by: Callable[..., Any]) -> dict[str, Any]:
+    """The annotation of each parameter of `built_by`, which builds the class `owner`; none where unknown."""
+    try:
+        found = inspect.signature(built_by, eval_str=True).parameters
+    except Exception:  # an annotation may name anything, and a built-in function has no signature
+        found = types.MappingProxyType({})
+    own = _hints(owner)
+    known = {name: own.get(name, parameter.annotation) for name, parameter in found.items()}
+    known |= {name: each.annotation for name, each in found.items() if not isinstance(each.annotation, str)}
+    return {name: hint for name, hint in known.items() if hint is not inspect.Parameter.empty}
+
+
+def kinds_in(annotation: Any) -> Kinds | None:
+    """The classes in an annotation, None among them left out; None where it allows anything."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        parts = [kinds_in(part) for part in typing.get_args(annotation) if part is not type(None)]
+        return None if None in parts else tuple(kind for part in parts if part for kind in part)
+    if origin is not None:
+        return (origin,) if isinstance(origin, type) else None
+    return (annotation,) if isinstance(annotation, type) and annotation is not object else None
+
+
+def check_value(value: Any, annotation: Any, key: str) -> None:
+    """Refuses a plain value where one of this project's own objects is wanted.
+
+    Raises:
+        UserError: naming the key and the value.
+    """
+    kinds = kinds_in(annotation)
+    ours = kinds and all(f"{kind.__module__}.".startswith(PROJECT) for kind in kinds)
+    null = type(None) in typing.get_args(annotation)
+    if not ours or (value is None and null) or not isinstance(value, PLAIN):
+        return
+    raise UserError(
+        f"{key} must be {'null or ' if null else ''}a group of keys with a _target_, {value!r} was given."
+    )
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    called: Any = inspect.getattr_static(owner, "__init__") if isinstance(owner, type) else owner
+    try:
+        return typing.get_type_hints(called)
+    except Exception:  # an annotation may name anything
+        return {}
+
+
+def _is_of_kind(given: type, kind: type) -> bool:
+    """Whether `given` is a subclass of `kind`, or has the methods of `kind` where that is a protocol."""
+    if getattr(kind, "_is_protocol", False):
+        wanted = [name for name, each in vars(kind).items() if callable(each) and not name.startswith("_")]
+        return all(callable(getattr(given, name, None)) for name in wanted)
+    return issubclass(given, kind)

@@ -1,0 +1,152 @@
+"""Files of data sets whose content is known, by their SHA-256, and what others add to an identity.
+
+`conf/dataset` and `conf/tabular` list the digests at `sha256_of`, by path below `data.root`: of the content
+without compression, or of the file as it was published. A description without that key has no files that are
+verified here.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from runner.execution.errors import UserError, one_sentence
+
+if TYPE_CHECKING:
+    from targets.datasets.files.places import Place
+
+SHOWN = 16
+"""Digits of a digest in a sentence and in an identity."""
+
+
+def verifies(config: DictConfig) -> bool:
+    """Whether files that are not known are refused.
+
+    Raises:
+        UserError: if `data.verify` is neither true nor false.
+    """
+    given = OmegaConf.select(config, "data.verify", default=True)
+    if not isinstance(given, bool):
+        raise UserError(f"data.verify must be true or false, {given!r} was given.")
+    return given
+
+
+@contextmanager
+def only_known(name: str, spec: Mapping[str, Any], root: str | None, verify: bool) -> Iterator[None]:
+    """Within it a set is loaded: what is there is checked before, what was downloaded afterwards.
+
+    Raises:
+        UserError: if `verify` and a file is not known.
+    """
+    if verify:
+        check_known(name, spec, root)
+    yield
+    if verify:
+        check_known(name, spec, root)
+
+
+def check_known(name: str, spec: Mapping[str, Any], root: Any, places: Sequence[Place] = ()) -> None:
+    """Refuses files that are not known; where a set is not there it has nothing to say.
+
+    Args:
+        spec: the description of the set `name`.
+        root: folder of all data sets.
+        places: where the files are, if not where `spec` says.
+
+    Raises:
+        UserError: naming the file, its digest and what to do.
+    """
+    for path, (file, digest) in _unknown(spec, root, places).items():
+        expected = [known[:SHOWN] for known in spec["sha256_of"].get(path, ())]
+        known = f"those known are {' and '.join(expected)}" if expected else "none is known of this file"
+        raise UserError(
+            f"data.verify=true refuses '{file}' of {name}: its SHA-256 begins with "
+            f"{digest[:SHOWN]}, {known}; put the published file there, or give data.verify=false, which "
+            "makes the digest a part of each run's identity."
+        )
+
+
+def added_identity(
+    name: str, spec: Mapping[str, Any], root: Any, places: Sequence[Place] = ()
+) -> dict[str, dict[str, str]]:
+    """``files``: the beginning of the digest of each file that is not known, by path below `root`.
+
+    Nothing where all are known, so that such runs are those of ``data.verify=true``.
+
+    Raises:
+        UserError: if the set is not there, as it is not known then which files a download brings.
+    """
+    from targets.datasets.files.places import found
+
+    places = places or places_of(spec)
+    folder = None if root is None else Path(str(root)).expanduser()
+    if "sha256_of" in spec and folder is not None and folder.is_dir() and found(folder, places) is None:
+        raise UserError(
+            f"data.verify=false makes the files of {name} a part of each run's identity, and they are not in "
+            f"'{root}': put {' and '.join(places[0].values())} there, or let data.verify=true download them."
+        )
+    unknown = {path: digest[:SHOWN] for path, (_, digest) in _unknown(spec, root, places).items()}
+    return {"files": unknown} if unknown else {}
+
+
+def places_of(spec: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Where the files of a set may be below the root, by role; the first complete place is read."""
+    if "places" in spec:
+        return [dict(place) for place in spec["places"]]
+    first = spec.get("files") or spec.get("originals") or {"all": spec.get("file")}
+    later = [{"all": spec["derived"]}] if "derived" in spec else []
+    return [
+        {role: path if isinstance(path, str) else path["path"] for role, path in place.items()}
+        for place in (first, *later)
+    ]
+
+
+def _unknown(spec: Mapping[str, Any], root: Any, places: Sequence[Place]) -> dict[str, tuple[Path, str]]:
+    """By path below `root`: the file, and the digest of its content."""
+    from targets.datasets.files.places import found
+
+    if "sha256_of" not in spec or root is None:
+        return {}
+    folder = Path(str(root)).expanduser()
+    for place in places or places_of(spec):
+        files = found(folder, [place])
+        if files is not None:
+            read = {path: (files[role], _digests_of(files[role])) for role, path in place.items()}
+            return {
+                path: (file, digests[0])
+                for path, (file, digests) in read.items()
+                if not set(digests) & set(spec["sha256_of"].get(path, ()))
+            }
+    return {}
+
+
+def _digests_of(path: Path) -> tuple[str, str]:
+    """SHA-256 of the content of a file, and of the file as it lies there."""
+    try:
+        status = path.stat()
+        return _digests(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"'{path}' is damaged or cannot be read: {one_sentence(error)}.") from error
+
+
+@functools.cache
+def _digests(path: Path, size: int, changed: int, inode: int) -> tuple[str, str]:
+    """`_digests_of`, once in a process for a file that has not changed: a sweep asks for each of its jobs."""
+    from targets.datasets.files.places import GZIP
+
+    with path.open("rb") as file:
+        as_it_lies = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        if file.read(len(GZIP)) != GZIP:
+            return as_it_lies, as_it_lies
+        file.seek(0)
+        with gzip.open(file) as content:
+            return hashlib.file_digest(content, "sha256").hexdigest(), as_it_lies

@@ -1,0 +1,103 @@
+"""The settings of a run by their dotted keys, and those of them that are not the default."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runner.config.compose import choice, options
+from runner.config.tempering import GROUP, PREFIX, folded
+from runner.execution.errors import UserError
+
+CHOSEN = ("target", "sampler", "task", "scale")
+"""The groups whose option is a setting of its own, under the group's name."""
+
+PLAIN = ("model", "device", "dtype", "streams", "threads")
+"""Keys at the top of a configuration that are settings."""
+
+Settings = dict[str, Any]
+"""Dotted key to a number, a text, a truth value or None; a list is written as text."""
+
+
+def flat_settings(config: Mapping[str, Any]) -> Settings:
+    """The settings in the plain `config` of a run: ``{"sampler": "dmala", "sampler.step_size": 0.3, ...}``.
+
+    What a scale offers is left out: the task's settings say what of it was used.
+    """
+    found: Settings = {}
+    for group in CHOSEN:
+        node = config.get(group)
+        if isinstance(node, Mapping):
+            found[group] = node.get("name") or str(node.get("_target_", "")).rsplit(".", 1)[-1]
+            if group != "scale":
+                found |= _leaves(node, group)
+    return found | {key: config[key] for key in PLAIN if key in config}
+
+
+def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:
+    leaves: Settings = {}
+    for name, value in node.items():
+        if isinstance(value, Mapping):
+            leaves |= _leaves(value, f"{prefix}.{name}")
+        elif name not in ("name", "_target_"):
+            leaves[f"{prefix}.{name}"] = str(value) if isinstance(value, list | tuple) else value
+    return leaves
+
+
+def changed_settings(config: Mapping[str, Any], hydra: Sequence[str] = ()) -> Settings:
+    """Those of `flat_settings` that differ from the defaults.
+
+    The default of a group is that of ``python -m runner``, the default of a key that of the chosen options. A
+    class of the user's own has no defaults: all its keys are listed.
+
+    Args:
+        hydra: the overrides of Hydra that say where else configurations are.
+    """
+    own = flat_settings(config)
+    options_chosen = tuple(f"{group}={own[group]}" for group in CHOSEN if group in own)
+    same = _defaults(options_chosen, tuple(hydra)) | _option_names(tuple(hydra))
+    return {key: value for key, value in own.items() if key not in same or same[key] != value}
+
+
+@functools.cache
+def _option_names(hydra: tuple[str, ...]) -> Settings:
+    """The options that are chosen where none is named."""
+    config = choice(hydra)
+    return {group: config[group].name for group in CHOSEN}
+
+
+@functools.cache
+def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
+    """The settings under the choices `chosen`; a sampler that is no option is one under a tempering."""
+    lines: list[str] = []
+    for line in chosen:
+        group, name = line.split("=", 1)
+        lines += [line] if name in options(group, hydra) else _untempered(name, hydra) * (group == "sampler")
+    try:
+        config = folded(copy.deepcopy(choice((*hydra, *lines))))
+        content = OmegaConf.to_container(_resolvable(config), resolve=True)
+    except (OmegaConfBaseException, UserError):
+        return {}
+    assert isinstance(content, dict)
+    settings = flat_settings({str(key): value for key, value in content.items()})
+    known = {line.split("=", 1)[0] for line in lines} | set(PLAIN)
+    return {key: value for key, value in settings.items() if key.split(".", 1)[0] in known}
+
+
+def _untempered(name: str, hydra: tuple[str, ...]) -> list[str]:
+    """The choices behind the folded sampler `name`: ``pt_gibbs`` is Gibbs under parallel tempering."""
+    for tempering in options(GROUP, hydra):
+        prefix = choice((*hydra, f"{GROUP}={tempering}"))[GROUP].get(PREFIX)
+        if prefix and name.startswith(prefix) and name.removeprefix(prefix) in options("sampler", hydra):
+            return [f"sampler={name.removeprefix(prefix)}", f"{GROUP}={tempering}"]
+    return []
+
+
+def _resolvable(config: DictConfig) -> DictConfig:
+    """The part of `config` that settings are in."""
+    return OmegaConf.masked_copy(config, [key for key in (*CHOSEN, *PLAIN, "data") if key in config])

@@ -1,0 +1,257 @@
+"""Locks on files that say who holds them.
+
+A lock is one of the kernel's (`flock`), which ends with its process. On a file system that has none it is a
+file beside it with a heartbeat (`filelock.SoftFileLease`): who gives no sign of life for `LEASE_SECONDS` is
+replaced.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import SoftFileLease, Timeout, UnixFileLock
+
+from runner.execution import signals
+from runner.execution.errors import RunError, UserError, warn
+from runner.execution.manifest import now
+
+LEASE_SECONDS = 120.0
+"""The heartbeat comes three times in it, and a client of NFS may see it 60 s late."""
+
+PATIENCE_SECONDS = 2.0
+"""Who waits longer says for whom."""
+
+HEARTBEAT = ".heartbeat"
+NO_FLOCK = (errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+class LockLostError(RunError):
+    """Another process may have the lock now; what this one has not written yet it does not write."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds a lock, or held it when it died: host, process id, and since when."""
+
+    host: str
+    pid: int
+    since: str
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host} since {self.since}"
+
+
+class Lock:
+    """The lock of one file; each process that wants it has an object of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+        self._lock: UnixFileLock | SoftFileLease = UnixFileLock(
+            path, fallback_to_soft=False, on_acquired=self._borrow
+        )
+
+    def take(self, seconds: float = 0.0) -> bool:
+        """Whether this process has the lock, after waiting for it so long at most.
+
+        Raises:
+            UserError: if the file system gives out no locks.
+            OSError: if the lock's file cannot be made.
+        """
+        try:
+            self._lock.acquire(timeout=seconds)
+        except Timeout:
+            return False
+        except OSError as error:
+            if error.errno == errno.ENOLCK:
+                raise no_locks(self.path.parent) from error
+            if error.errno not in NO_FLOCK or isinstance(self._lock, SoftFileLease):
+                raise
+            self._lock = SoftFileLease(_heartbeat(self.path), lease_duration=LEASE_SECONDS)
+            return self.take(seconds)
+        if isinstance(self._lock, SoftFileLease) and (before := holder(self.path)) is not None:
+            warn(f"{self.path} was taken over from {before}, which has crashed or gives no sign of life.")
+        self._sign(Holder(platform.node(), os.getpid(), now()))
+        return True
+
+    def release(self) -> None:
+        """Gives the lock back; who holds it next sees that it was not left by a crash."""
+        if not self.lost:
+            self._sign(None)
+        self._lock.release()
+
+    @property
+    def lost(self) -> bool:
+        """Whether the lock was taken over from this process, or its folder removed."""
+        if isinstance(self._lock, SoftFileLease):
+            return self._lock.compromise is not None
+        try:
+            return not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
+        except OSError:
+            return True
+
+    def require(self) -> None:
+        """Refuses to go on without the lock.
+
+        Raises:
+            LockLostError: if it is lost.
+        """
+        if self.lost:
+            silent = f"was taken over after {LEASE_SECONDS:.0f} s in which this process gave no sign of life"
+            why = (
+                silent if isinstance(self._lock, SoftFileLease) else "was removed while this process held it"
+            )
+            raise LockLostError(
+                f"The lock {self.path} {why}; what it had not written yet is not written, repeat the command."
+            )
+
+    def _borrow(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def _sign(self, who: Holder | None) -> None:
+        """Writes who holds the lock into its file: it is for people, so that a full disk is no obstacle."""
+        text = b"" if who is None else json.dumps(vars(who)).encode()
+        with suppress(OSError):
+            if isinstance(self._lock, SoftFileLease):
+                self.path.write_bytes(text)
+            else:
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, text, 0)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[Lock]:
+    """The lock, after waiting for it however long that takes; whoever waits says for whom."""
+    lock, said = Lock(path), ""
+    while not lock.take(PATIENCE_SECONDS):
+        if (whom := waited_for(path)) != said:
+            warn(f"waiting for {whom}, which holds {path}.")
+            said = whom
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def take_abandoned(locks: Sequence[Lock]) -> Iterator[Lock]:
+    """Each of `locks` that can be taken over, when it is, watching all for as long as that takes."""
+    for lock in locks:
+        warn(
+            f"waiting for {waited_for(lock.path)}, which holds {lock.path} and seems to have crashed; it is "
+            f"taken over after {LEASE_SECONDS:.0f} s without a sign of life."
+        )
+    left, until = list(locks), time.monotonic() + 1.5 * LEASE_SECONDS
+    while left and time.monotonic() < until:
+        signals.obey()
+        for lock in list(left):
+            if lock.take():
+                left.remove(lock)
+                yield lock
+        time.sleep(min(1.0, LEASE_SECONDS / 20))
+
+
+def holder(path: Path) -> Holder | None:
+    """Who holds a lock or left it without giving it back; None if nobody, or nobody who signed."""
+    try:
+        content = json.loads(path.read_bytes())
+        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def waited_for(path: Path) -> str:
+    """``process 12 on node3 since 2026-01-02T03:04:05+00:00``."""
+    return str(holder(path) or "another process")
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process has this lock, by the kernel or by a heartbeat of the last `LEASE_SECONDS`."""
+    silent = _silence(path)
+    return _is_flocked(path) or (silent is not None and silent < LEASE_SECONDS and not _is_dead(path))
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether the lock has a heartbeat that has stopped.
+
+    The clocks of this host and of the file server decide: they should differ by less than `LEASE_SECONDS`.
+    """
+    silent = _silence(path)
+    return silent is not None and (silent >= LEASE_SECONDS or _is_dead(path)) and not _is_flocked(path)
+
+
+def require_locks(folder: Path) -> None:
+    """Refuses a folder whose file system gives out no locks; one without `flock` has heartbeats.
+
+    Raises:
+        UserError: for the folder, with what to do.
+    """
+    probe = folder / f".lock-{platform.node()}-{os.getpid()}"
+    try:
+        with probe.open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno == errno.ENOLCK:
+            raise no_locks(folder) from error
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+
+
+def no_locks(folder: Path) -> UserError:
+    """What is said where `flock` fails with "No locks available"."""
+    return UserError(
+        f"No locks are available in {folder}: the lock service of its file system does not answer; set "
+        "output_root to a folder of another file system, or have it started (rpc.statd for NFS 3)."
+    )
+
+
+def _heartbeat(path: Path) -> Path:
+    return path.with_name(f"{path.name}{HEARTBEAT}")
+
+
+def _silence(path: Path) -> float | None:
+    """Seconds since the last heartbeat of the lock; None where there is none."""
+    try:
+        return time.time() - _heartbeat(path).stat().st_mtime
+    except OSError:
+        return None
+
+
+def _is_dead(path: Path) -> bool:
+    """Whether the holder was a process of this host that has ended."""
+    who = holder(path)
+    if who is None or who.host != platform.node():
+        return False
+    try:
+        os.kill(who.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _is_flocked(path: Path) -> bool:
+    """Whether a process has locked it by `flock`. A shared lock asks: two who ask do not see each other."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # without `flock` nobody holds it
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,146 @@
+"""The table of a selection of runs on the terminal: a line for each variant, the first metrics that fit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runner.execution.errors import unknown
+from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.numerals import numeral
+from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, legend
+from runner.report.selection.grid import Grid
+from runner.report.table_shape import Direction, MetricShape
+
+NARROW = 80
+"""Columns of a page that is not on a terminal."""
+
+WIDE_ENOUGH = 10_000
+"""Columns of a page that may be as wide as it is."""
+
+BEST = "*"
+"""Marks the best number where nothing can be bold."""
+
+ARROWS = {Direction.min: " ↓", Direction.max: " ↑", Direction.none: ""}
+
+
+def show_grid(
+    grid: Grid,
+    summary: Summary,
+    *,
+    sort: str | None = None,
+    everything: bool = False,
+    file: IO[str] | None = None,
+) -> None:
+    """Prints the table of `grid` with as many metrics as the page has room for.
+
+    Numbers that have no room beside their intervals stand above them; no digit is cut.
+
+    Args:
+        sort: a metric, which comes first, and by which the lines of a problem are sorted, the best first.
+        everything: prints all metrics, however wide the page.
+
+    Raises:
+        UserError: if `sort` is no metric of the runs.
+    """
+    metrics = _metrics(grid, sort, everything)
+    console = Console(file=file or sys.stdout, highlight=False)
+    if everything or not console.is_terminal:
+        width = WIDE_ENOUGH if everything else NARROW
+        console = Console(file=file or sys.stdout, highlight=False, width=width)
+    best = "" if console.is_terminal else BEST
+    number, stacked = len(metrics), False
+    table = _table(grid, summary, metrics, sort, stacked, best)
+    while console.measure(table, options=console.options.update(width=WIDE_ENOUGH)).maximum > console.width:
+        number, stacked = (number - 1, True) if stacked else (number, True)
+        if not number:
+            break
+        table = _table(grid, summary, metrics[:number], sort, stacked, best)
+    console.print(table)
+    seeds = f"n = {grid.results.seeds} seeds"
+    names = {metric.metric for metric in metrics[: max(number, 1)]}
+    said = legend(
+        grid.shape, Summary([entry for entry in summary if entry.metric in names]), grid.results.seeds
+    )[1:]
+    if best:
+        said = [sentence.replace("Bold:", f"{best}:") for sentence in said]
+    console.print(Text(f"Mean ± half the 95 % interval, {seeds}. {' '.join(said)}", style="dim"))
+    hidden = len(grid.shape.metrics) - max(number, 1)
+    if hidden:
+        console.print(Text(f"{hidden} more metrics: --all shows them.", style="dim"))
+
+
+def _metrics(grid: Grid, sort: str | None, everything: bool) -> list[MetricShape]:
+    """The metrics in the order in which they are shown; those without a direction only if asked for."""
+    names = [metric.metric for metric in grid.shape.metrics]
+    if sort is not None and sort not in names:
+        raise unknown("metric", sort, names)
+    judged = [metric for metric in grid.shape.metrics if metric.direction is not Direction.none]
+    metrics = grid.shape.metrics if everything or not judged else judged
+    return sorted(metrics, key=lambda metric: metric.metric != sort)
+
+
+def _table(
+    grid: Grid,
+    summary: Summary,
+    metrics: Sequence[MetricShape],
+    sort: str | None,
+    stacked: bool,
+    best: str,
+) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    keys = grid.keys or ["target", "sampler"]
+    for title in _titles(keys):
+        table.add_column(title, no_wrap=True)
+    for metric in metrics:
+        table.add_column(Text(f"{metric.name}{ARROWS[metric.direction]}"), justify="right", no_wrap=True)
+    for place, column in enumerate(grid.shape.columns):
+        if place and len(grid.shape.rows) > 1:
+            table.add_section()
+        for row in _rows(grid, summary, column.label, sort):
+            named = {} if grid.keys else {"target": column.label, "sampler": row}
+            settings = {**named, **grid.settings[column.label], **grid.settings[row]}
+            inexact = any(summary.at(metric.metric, row, column.label).exact is False for metric in metrics)
+            names = [_setting(settings.get(key, ""), key, inexact) for key in keys]
+            cells = [_cell(summary.at(metric.metric, row, column.label), stacked, best) for metric in metrics]
+            table.add_row(*names, *cells)
+    return table
+
+
+def _titles(keys: Sequence[str]) -> list[str]:
+    """The last word of each key, or the whole key where two have the same."""
+    last = [key.rsplit(".", 1)[-1] for key in keys]
+    return [word if last.count(word) == 1 else key for word, key in zip(last, keys, strict=True)]
+
+
+def _setting(value: object, key: str, inexact: bool) -> Text:
+    mark = INEXACT if inexact and key == "sampler" else ""
+    return Text(f"{value:g}{mark}" if isinstance(value, float) else f"{value}{mark}")
+
+
+def _rows(grid: Grid, summary: Summary, column: str, sort: str | None) -> list[str]:
+    """The rows that have a run in `column`, sorted; those without a value come last."""
+    present = [row.row for row in grid.shape.rows if grid.results.at(row.row, column)]
+    if sort is None:
+        return present
+    sign = -1.0 if grid.shape.metric(sort).direction is Direction.max else 1.0
+    found = {row: summary.at(sort, row, column).interval for row in present}
+    means = {row: float("inf") if span is None else sign * span.mean for row, span in found.items()}
+    return sorted(present, key=means.__getitem__)
+
+
+def _cell(entry: Entry, stacked: bool, best: str) -> Text:
+    if entry.interval is None:
+        return Text("-")
+    written = numeral(entry.interval.mean, entry.interval.margin)
+    mark = best if entry.best else NOT_SIGNIFICANT if entry.not_significant else ""
+    seeds = f" (n={entry.interval.n})" if entry.interval.n < entry.expected else ""
+    between = "\n" if stacked else " "
+    margin = "" if written.margin is None else f"{between}± {written.margin}"
+    return Text(f"{written.mean}{margin}{mark}{seeds}", style="bold green" if entry.best else "")

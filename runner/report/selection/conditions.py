@@ -1,0 +1,62 @@
+"""Conditions on runs, written as on the command line: ``sampler=dmala,acs``, ``seed=range(0,3)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from hydra.core.override_parser.types import Glob, Override
+
+from runner.config.overrides import parse
+from runner.execution.errors import UserError, listed, nearest
+
+
+class Described(Protocol):
+    """What has settings that conditions are about."""
+
+    @property
+    def described(self) -> Mapping[str, Any]: ...
+
+
+R = TypeVar("R", bound=Described)
+
+
+def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
+    """Those of `runs` that fit all `conditions`.
+
+    ``key=value`` holds where the run's setting `key` has that value, ``key=a,b`` where it has one of them,
+    ``key=glob(pt_*)`` where its text fits the pattern. Numbers are compared as numbers. A run that has no
+    such setting does not fit.
+
+    Raises:
+        UserError: for a condition that cannot be read, or a key that none of the runs has.
+    """
+    kept = list(runs)
+    known = list(dict.fromkeys(key for run in kept for key in run.described))
+    for override in parse(conditions):
+        key = override.key_or_group
+        if override.is_delete() or override.is_add():
+            raise UserError(f"A condition has the form key=value, '{override.input_line}' was given.")
+        if known and key not in known:
+            raise UserError(
+                f"No run has the setting '{key}'{nearest(key, known) or '.'} There are: {listed(known)}."
+            )
+        kept = [run for run in kept if key in run.described and _fits(override, run.described[key])]
+    return kept
+
+
+def _fits(override: Override, value: Any) -> bool:
+    wanted: Any = override.value()
+    if isinstance(wanted, Glob):
+        return value is not None and str(value) in wanted.filter([str(value)])
+    if not override.is_sweep_override():
+        return _equal(wanted, value)
+    if not override.is_discrete_sweep():
+        raise UserError(f"A condition needs values, '{override.input_line}' was given.")
+    return any(_equal(each, value) for each in override.sweep_iterator())
+
+
+def _equal(wanted: Any, value: Any) -> bool:
+    if isinstance(wanted, bool) or isinstance(value, bool) or wanted is None or value is None:
+        return wanted is value
+    return wanted == value or str(wanted).strip("'\"") == str(value)

@@ -1,0 +1,154 @@
+"""The table of any selection of runs: a row for each sampler and a column for each problem that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from runner.config.run_settings import Settings
+from runner.execution.errors import UserError
+from runner.report.selection.directions import metric_shapes
+from runner.report.selection.stored_runs import StoredRun
+from runner.report.stored_results import Results, Run
+from runner.report.table_shape import ColumnShape, RowShape, TableShape
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A selection of runs as a table.
+
+    Attributes:
+        keys: settings that vary between the runs, those of the sampler last.
+        shape: the table, a row for each variant of the samplers, a column for each variant of the rest.
+        results: the runs in their places.
+        settings: the varied settings of each row and of each column, by their labels.
+    """
+
+    keys: list[str]
+    shape: TableShape
+    results: Results
+    settings: Mapping[str, Settings]
+
+
+def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) -> Grid:
+    """The table of `runs`; metrics that have a better direction come first.
+
+    Args:
+        across: a setting of the sampler that makes columns, as those of the target and the task do.
+
+    Raises:
+        UserError: if there are no runs.
+    """
+    if not runs:
+        raise UserError(f"{title}: no run fits.")
+    places = places_of(runs, across)
+    configs: dict[tuple[str, str], Any] = {}
+    placed = []
+    for run, (row, column) in zip(runs, places.labels, strict=True):
+        config = configs.setdefault((row, column), OmegaConf.create(dict(run.config)))
+        ids = run.seed, run.folder.run_id
+        placed.append(Run(row, column, *ids, run.status, config, run.summary, run.folder))
+    rows, columns = ({getattr(run, name): None for run in placed} for name in ("row", "column"))
+    shape = TableShape(
+        title=title,
+        caption=f"{len(runs)} runs.",
+        rows=[RowShape(row) for row in ordered(rows, places.settings)],
+        columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
+        metrics=metric_shapes(runs),
+    )
+    return Grid(places.keys, shape, Results(tuple(placed)), places.settings)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where each of several runs stands in their table.
+
+    Attributes:
+        keys: settings that vary between the runs, those of the sampler last.
+        labels: of each run, its row and its column.
+        settings: the varied settings of each row and of each column, by their labels.
+    """
+
+    keys: list[str]
+    labels: list[tuple[str, str]]
+    settings: dict[str, Settings]
+
+
+def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
+    """The place of each of `runs`: a row for the variant of its sampler, a column for that of the rest.
+
+    Args:
+        across: see `grid_of`.
+    """
+    varied = varied_keys([run.settings for run in runs])
+    inner = [key for key in varied if _of_sampler(key) and key != across]
+    outer = [key for key in varied if key not in inner]
+    labels, settings = [], dict[str, Settings]()
+    for run in runs:
+        row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
+        settings[row] = {key: run.settings.get(key) for key in inner}
+        settings[column] = {key: run.settings.get(key) for key in outer}
+        labels.append((row, column))
+    return Places([*outer, *inner], labels, settings)
+
+
+def varied_keys(settings: Sequence[Settings]) -> list[str]:
+    """The settings that take several values, among runs that have the same option of their group.
+
+    A setting that another one of its group decides, as ``task.burn_in`` follows ``task.steps``, is left out.
+    """
+    varied: list[str] = []
+    for key in dict.fromkeys(key for each in settings for key in each):
+        group = key.split(".", 1)[0]
+        beside = (group, "scale") if "." in key else ()
+        values: dict[tuple[Any, ...], set[Any]] = {}
+        for each in settings:
+            if "." not in key or key in each:
+                values.setdefault(tuple(each.get(name) for name in beside), set()).add(each.get(key))
+        if any(len(found) > 1 for found in values.values()):
+            earlier = [name for name in varied if name.split(".", 1)[0] == group]
+            if not any(_decides(name, key, settings) for name in earlier if "." in name):
+                varied.append(key)
+    return [key for key in varied if key != "scale" or not _follows(key, varied, settings)]
+
+
+def _decides(one: str, other: str, settings: Sequence[Settings]) -> bool:
+    """Whether the setting `other` has one value for each value of `one`, in every option of their group."""
+    group = one.split(".", 1)[0]
+    pairs = {(each.get(group), each.get(one), each.get(other)) for each in settings if one in each}
+    return len({pair[:2] for pair in pairs}) == len(pairs)
+
+
+def _follows(key: str, varied: Sequence[str], settings: Sequence[Settings]) -> bool:
+    """Whether the option `key` is told by the other varied settings."""
+    others = [name for name in varied if name != key]
+    seen = {(tuple(each.get(name) for name in others), each.get(key)) for each in settings}
+    return len({place for place, _ in seen}) == len(seen)
+
+
+def _of_sampler(key: str) -> bool:
+    return key.split(".", 1)[0] == "sampler"
+
+
+def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
+    """The option of `group` and the varied settings: ``dmala, step_size=0.3``."""
+    parts = [str(settings.get(group))]
+    parts += [f"{key.split('.', 1)[-1]}={settings[key]}" for key in keys if key != group and key in settings]
+    return ", ".join(parts)
+
+
+def ordered(labels: Mapping[str, Any], settings: Mapping[str, Settings]) -> list[str]:
+    """The labels by their settings: numbers by size, text by the alphabet."""
+    return sorted(labels, key=lambda label: [_rank(value) for value in settings[label].values()])
+
+
+def _rank(value: Any) -> tuple[int, float, str]:
+    return (0, float(value), "") if is_number(value) else (1, 0.0, str(value))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a setting is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

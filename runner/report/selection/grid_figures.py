@@ -1,0 +1,68 @@
+"""The figures of a selection of runs: intervals of every metric, and lines where a numeric setting varies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.report.figure_shape import FigureShape, PanelShape
+from runner.report.selection.grid import Grid, grid_of, is_number
+from runner.report.selection.stored_runs import StoredRun
+from runner.report.table_shape import Direction, MetricShape
+
+METRICS = 4
+"""Metrics that are drawn: the first ones."""
+
+ACROSS = 4
+"""Panels side by side at most."""
+
+POINTS = 3
+"""Values of a setting from which on it gets an axis."""
+
+
+def drawn_metrics(grid: Grid) -> list[MetricShape]:
+    """The metrics that figures show: the first that have a better direction, or else the first of all."""
+    judged = [metric for metric in grid.shape.metrics if metric.direction is not Direction.none]
+    return (judged or grid.shape.metrics)[:METRICS]
+
+
+def add_intervals(grid: Grid) -> None:
+    """Adds to the table the figure of its intervals: a line of panels a metric, a panel a column."""
+    shape = grid.shape
+    across = min(len(shape.columns), ACROSS)
+    panels = [
+        PanelShape("intervals", column.label, [column.label], metric=metric.metric, log_x=False)
+        for metric in drawn_metrics(grid)
+        for column in shape.columns[:ACROSS]
+    ]
+    height = max(1.4, 0.25 * len(shape.rows) + 0.8)
+    width = max(4.5, 3.0 * across)
+    shape.figures.append(FigureShape("intervals", panels, across, width, height, legend=[]))
+
+
+def line_grid(runs: Sequence[StoredRun], grid: Grid) -> Grid | None:
+    """The same runs with their most finely varied numeric setting across, and the figure of lines over it.
+
+    None where no numeric setting has `POINTS` values.
+    """
+    values = {key: {run.settings.get(key) for run in runs} for key in grid.keys}
+    numeric = {key: sum(map(is_number, found)) for key, found in values.items()}
+    x = max(numeric, key=numeric.__getitem__, default=None)
+    if x is None or numeric[x] < POINTS:
+        return None
+    lines = grid_of([run for run in runs if is_number(run.settings.get(x))], grid.shape.title, across=x)
+    parts: dict[str, list[str]] = {}
+    for column in lines.shape.columns:
+        others = {key: value for key, value in lines.settings[column.label].items() if key != x}
+        title = ", ".join(f"{key.rsplit('.', 1)[-1]}={value}" for key, value in others.items())
+        parts.setdefault(title, []).append(column.label)
+    places = [run.settings[x] for run in runs if is_number(run.settings.get(x))]
+    spread = min(places) > 0 and max(places) >= 10 * min(places)
+    panels = [
+        PanelShape("against_columns", title, labels, metric=metric.metric, x=x, log_x=spread)
+        for metric in drawn_metrics(lines)
+        for title, labels in list(parts.items())[:ACROSS]
+    ]
+    across = min(len(parts), ACROSS)
+    width = max(4.5, 3.0 * across)
+    lines.shape.figures.append(FigureShape("lines", panels, across, width, share_y=False))
+    return lines

@@ -1,0 +1,62 @@
+"""The table of a selection of runs: on the terminal, and as CSV, Markdown, LaTeX and a figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.execution.atomic_files import write_text
+from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.draw_figures import write_figures
+from runner.report.page.grid_lines import show_grid
+from runner.report.page.latex import latex
+from runner.report.page.layout import lay_out
+from runner.report.page.markdown import markdown
+from runner.report.published import PublishedNumbers
+from runner.report.selection.grid import Grid, grid_of
+from runner.report.selection.grid_figures import add_intervals, line_grid
+from runner.report.selection.stored_runs import StoredRun
+from runner.store.digest import digest
+from runner.store.folder_digests import DIGESTS, write_digests
+
+LONGEST = 60
+"""Letters of a folder's name that say what was selected."""
+
+
+def show_runs(
+    runs: Sequence[StoredRun], title: str, *, sort: str | None = None, everything: bool = False
+) -> tuple[Grid, Summary]:
+    """Prints the table of `runs`, see `runner.report.page.grid_lines.show_grid`.
+
+    Raises:
+        UserError: if there are none, or `sort` is no metric of theirs.
+    """
+    grid = grid_of(runs, title)
+    summary = summarise(grid.shape, grid.results, PublishedNumbers({}))
+    show_grid(grid, summary, sort=sort, everything=everything)
+    return grid, summary
+
+
+def write_runs(
+    runs: Sequence[StoredRun], grid: Grid, summary: Summary, conditions: Sequence[str], root: Path
+) -> Path:
+    """Writes the table of `runs` and its figures below ``tables/runs`` of the output root.
+
+    Returns:
+        The folder, the same for the same `conditions`.
+    """
+    name = re.sub(r"[^A-Za-z0-9=,.]+", "_", " ".join(conditions))[:LONGEST].strip("_") or "all"
+    folder = root / "tables" / "runs" / f"{name}-{digest({'conditions': list(conditions)})[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / DIGESTS).unlink(missing_ok=True)
+    add_intervals(grid)
+    page = lay_out(grid.shape, summary, grid.results, "", "")
+    write_text(folder / "table.csv", summary.frame(grid.shape).to_csv(index=False))
+    write_text(folder / "table.md", markdown(page))
+    write_text(folder / "table.tex", latex(page))
+    figures = write_figures(grid.shape, grid.results, folder)
+    if (lines := line_grid(runs, grid)) is not None:
+        figures += write_figures(lines.shape, lines.results, folder)
+    write_digests(folder, ["table.csv", "table.md", "table.tex", *(path.name for path in figures)])
+    return folder

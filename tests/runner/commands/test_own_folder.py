@@ -1,0 +1,24 @@
+"""The commands run in a folder that has files with the names of our packages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_our_packages_are_found_before_those_of_the_current_folder(tmp_path: Path) -> None:
+    """`python -m` looks there first, a worker of joblib, a process of its own, does too."""
+    for name in ("conf.py", "metrics/__init__.py", "targets/__init__.py", "samplers.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("raise SystemExit('another package')\n")
+    small = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=9", "task.chains=2")
+    command = (sys.executable, "-m", "runner", "-m", "hydra/launcher=joblib", *small, "seed=0,1")
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "2 runs done."), ended.stderr

@@ -1,0 +1,153 @@
+"""A disk that is full, read-only, stale or removed ends a sweep in one sentence, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from runner.execution.atomic_files import write_bytes
+from runner.execution.checkpoint import load_checkpoint, save_checkpoint
+from runner.execution.compute_once import compute_once
+from runner.execution.errors import RunError
+from runner.execution.storage_errors import StorageError, storage_error
+from runner.tasks.sample_task import SampledRuns
+from tests.robustness.refusals import refuse_writes
+from tests.support.commands import Call, finished, rows
+
+SWEEP = (
+    *("-m", "target=bernoulli4", "sampler=gibbs,dmala", "metric=tv", "task.steps=40", "task.chains=3"),
+    *("checkpoint.steps=10", "seed=[0,1]"),
+)
+
+SAID = {
+    errno.ENOSPC: "No space is left on the disk",
+    errno.EDQUOT: "The disk quota is reached",
+    errno.EROFS: "The file system is read-only",
+    errno.ESTALE: "The file server no longer knows the folder (a stale file handle)",
+    errno.EIO: "The disk reports an input/output error",
+}
+
+
+@pytest.mark.parametrize("number", SAID)
+def test_what_is_said_of_a_disk(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "summary.json"
+    path.write_text("old")
+    refuse_writes(tmp_path, number, after=0, patch=monkeypatch.setattr)
+    with pytest.raises(StorageError) as error:
+        write_bytes(path, b"new")
+    when = "there is room" if number in (errno.ENOSPC, errno.EDQUOT) else "this is mended"
+    assert str(error.value) == (
+        f"{SAID[number]} to write {path}; nothing that was there is lost, repeat the command when {when}."
+    )
+    assert error.value.status == 1
+    assert path.read_text() == "old"
+
+
+def test_a_folder_that_was_removed_and_a_disk_without_inodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(StorageError, match=rf"^The folder {tmp_path}/gone was removed to write "):
+        write_bytes(tmp_path / "gone" / "file", b"")
+    found = SimpleNamespace(f_files=10, f_ffree=0, f_bavail=5)
+    monkeypatch.setattr(os, "statvfs", lambda _: found)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert str(storage_error(full, tmp_path / "file")).startswith("No inode is left on the disk")
+
+
+def test_other_errors_are_none_of_the_disk(tmp_path: Path) -> None:
+    assert storage_error(ValueError("no")) is None
+    assert storage_error(PermissionError(errno.EACCES, "no", str(tmp_path / "file"))) is None
+    assert storage_error(FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "data.csv"))) is None
+
+
+@pytest.fixture(scope="module")
+def peace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of the sweep where nothing happens to it."""
+    return finished(tmp_path_factory.mktemp("peace"), *SWEEP)
+
+
+@pytest.mark.parametrize(("number", "after"), [(errno.ENOSPC, 9), (errno.EROFS, 40), (errno.ESTALE, 75)])
+def test_a_disk_that_refuses_in_the_middle_of_a_sweep(
+    number: int, after: int, peace: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        refuse_writes(tmp_path / "outputs", number, after=after, patch=patched.setattr)
+        ended = call(*SWEEP)
+    assert ended.status == 1
+    assert SAID[number] in ended.err
+    assert "Traceback" not in ended.err
+    assert "repeat: python -m runner " in ended.err
+    assert " failed." in ended.out
+    before = {path: path.read_bytes() for path in tmp_path.glob("outputs/runs/*/summary.json")}
+    assert call(*SWEEP).status == 0
+    assert rows() == rows(peace)
+    assert {path: path.read_bytes() for path in before} == before
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_an_output_root_that_is_removed_in_the_middle(
+    peace: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compute, removed = SampledRuns.compute, list[int]()
+
+    def computed(self: SampledRuns, *arguments: object) -> object:
+        for result in compute(self, *arguments):  # type: ignore[arg-type]
+            if not removed:
+                shutil.rmtree("outputs")
+                removed.append(1)
+            yield result
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SampledRuns, "compute", computed)
+        ended = call(*SWEEP)
+    assert ended.status == 1
+    assert "was removed" in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out.endswith("2 runs done, 2 failed.\n")
+    assert call(*SWEEP).out.endswith("2 runs done, 2 skipped (done before).\n")
+    assert rows() == rows(peace)
+
+
+def test_a_checkpoint_that_cannot_be_read_today_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(path, {"step": 3})
+
+    def stale(_: Path) -> bytes:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", stale)
+        with pytest.raises(RunError, match="stale file handle"):
+            load_checkpoint(path)
+    assert load_checkpoint(path)["step"] == 3
+
+
+def test_half_written_files_of_a_killed_maker_are_removed(tmp_path: Path) -> None:
+    """Those of another lock in the same folder may be whole in a moment."""
+    model, artefacts = tmp_path / "models" / "0a", tmp_path / "artefacts"
+    for folder in (model, artefacts):
+        folder.mkdir(parents=True)
+    mine = [
+        model / "model.safetensors.77.partial",
+        model / "checkpoint.pt.77.partial",
+        artefacts / "1b.json.77.partial",
+    ]
+    others = [model / "ground_truth-2c.safetensors.78.partial", artefacts / "3d.json.78.partial"]
+    (model / "ground_truth-2c.lock").touch()
+    (artefacts / "3d.lock").touch()
+    for path in (*mine, *others):
+        path.write_bytes(b"half")
+    made: dict[Path, int] = {}
+    for lock in (model / "lock", artefacts / "1b.lock"):
+        compute_once(
+            lock, lambda *, locked=False, lock=lock: made.get(lock), lambda lock=lock: made.update({lock: 1})
+        )
+    assert [path.exists() for path in mine] == [False] * 3
+    assert [path.exists() for path in others] == [True] * 2

@@ -1,0 +1,239 @@
+"""Runs chosen by their settings, and the table of any selection of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import runner
+from runner import status, table
+from runner.config.compose import compose
+from runner.config.run_settings import changed_settings
+from runner.execution.errors import UserError
+from runner.report.selection.conditions import chosen_by
+from runner.report.selection.grid import grid_of, varied_keys
+from runner.report.selection.stored_runs import load_runs, stored_runs
+from runner.report.selection_table import show_runs
+from runner.store.run_files import written
+from tests.support.commands import Call, finished
+
+GRID = (
+    "-m",
+    "target=bernoulli4",
+    "sampler=gibbs,dmala",
+    "seed=range(0,3)",
+    "metric=[tv,jump,kl]",
+    "task.chains=3",
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two sweeps: 12 runs of two samplers at two lengths, and 6 of DMALA at two step sizes."""
+    root = tmp_path_factory.mktemp("store")
+    finished(root, *GRID, "task.steps=20,40")
+    return finished(root, *GRID, "sampler=dmala", "sampler.step_size=0.5,2", "task.steps=20")
+
+
+@dataclass(frozen=True)
+class Described:
+    described: dict[str, Any]
+
+
+RUNS = [
+    Described({"sampler": "pt_dmala", "sampler.step_size": 2, "seed": 0}),
+    Described({"sampler": "dmala", "sampler.step_size": 0.5, "seed": 1}),
+    Described({"sampler": "dmala", "sampler.step_size": "auto", "seed": 2}),
+    Described({"sampler": "gibbs", "seed": 3}),
+]
+
+
+@pytest.mark.parametrize(
+    ("condition", "seeds"),
+    [
+        ("sampler=dmala", [1, 2]),
+        ("sampler=dmala,gibbs", [1, 2, 3]),
+        ("sampler=glob(*dmala)", [0, 1, 2]),
+        ("sampler.step_size=2.0", [0]),
+        ("sampler.step_size=0.5,auto", [1, 2]),
+        ("seed=range(1,3)", [1, 2]),
+        ("sampler.step_size=null", []),
+    ],
+)
+def test_a_condition_is_written_as_an_override(condition: str, seeds: list[int]) -> None:
+    assert [run.described["seed"] for run in chosen_by([condition], RUNS)] == seeds
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        (
+            "sampler.stepsize=2",
+            "No run has the setting 'sampler.stepsize'; did you mean 'sampler.step_size'?",
+        ),
+        ("sampler.step_size=interval(0,1)", "A condition needs values"),
+        ("~sampler", "A condition has the form key=value"),
+        ("+sampler=dmala", "A condition has the form key=value"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_is_refused(condition: str, said: str) -> None:
+    with pytest.raises(UserError, match=said.replace("?", r"\?")):
+        chosen_by([condition], RUNS)
+
+
+@pytest.mark.parametrize(
+    ("lines", "changed"),
+    [
+        ((), {}),
+        (("sampler=dmala", "sampler.step_size=3"), {"sampler": "dmala", "sampler.step_size": 3}),
+        (("sampler=pt_dmala", "sampler.swap.intensity=0.5"), {"sampler.swap.intensity": 0.5}),
+        (
+            ("sampler=gibbs", "tempering=parallel", "tempering.replicas=4"),
+            {"sampler": "pt_gibbs", "sampler.replicas": 4},
+        ),
+        # A scale moves the defaults of the task with it.
+        (("scale=smoke", "target=mos"), {"scale": "smoke", "target": "mos"}),
+        (("task.steps=2000", "dtype=float64"), {"dtype": "float64"}),
+    ],
+)
+def test_settings_that_differ_from_the_defaults(lines: tuple[str, ...], changed: dict[str, Any]) -> None:
+    assert changed_settings(written(compose(lines))) == changed
+
+
+def test_a_class_of_the_users_own_has_no_defaults() -> None:
+    config = written(compose(["target=mog"]))
+    config["target"] = {"name": "Mine", "_target_": "mine.Mine", "d": 5}
+    assert changed_settings(config) == {"target": "Mine", "target.d": 5}
+
+
+def test_what_varies_is_told_from_what_follows() -> None:
+    """Neither a default of another option nor a setting that follows an earlier one is varied."""
+    common = {"target": "mog", "task": "sample", "scale": "quick"}
+    settings = [
+        {**common, "sampler": sampler, **own, "task.steps": steps, "task.burn_in": steps // 5}
+        for sampler, own in (("gibbs", {"sampler.scan": "random"}), ("dmala", {"sampler.norm": 2.0}))
+        for steps in (20, 40)
+    ]
+    assert varied_keys(settings) == ["sampler", "task.steps"]
+    # Two commands may compare samplers on different problems by mistake: that must be seen.
+    settings[0]["target"], settings[0]["scale"] = "mos", "smoke"
+    assert varied_keys(settings) == ["target", "sampler", "task.steps"]
+
+
+def test_runs_as_a_frame(store: Path) -> None:
+    frame = load_runs("sampler=dmala", "task.steps=20", output_root=store)
+    assert len(frame) == 9
+    assert set(frame["sampler.step_size"]) == {"auto", 0.5, 2}
+    one = frame[(frame["seed"] == 1) & (frame["sampler.step_size"] == 2)].iloc[0]
+    rows = pd.read_csv(store / "runs" / one["run_id"] / "metrics.csv")
+    assert one["tv"] == rows.loc[rows["metric"] == "tv", "value"].iloc[-1]
+    summary = json.loads((store / "runs" / one["run_id"] / "summary.json").read_text())
+    assert summary["settings"]["sampler.step_size"] == 2
+    assert (one["steps"], one["seconds"]) == (20, summary["seconds"])
+    assert frame.loc[frame["sampler.step_size"] == "auto", "tuned.step_size"].gt(0).all()
+    assert runner.load_runs is load_runs
+
+
+def test_the_table_of_a_selection_is_that_of_its_runs(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = chosen_by(["sampler=dmala", "sampler.step_size=0.5,2"], stored_runs(store))
+    grid, summary = show_runs(runs, "two step sizes", sort="jump")
+    assert grid.keys == ["sampler.step_size"]
+    frame = load_runs("sampler.step_size=0.5,2", output_root=store)
+    for size in (0.5, 2):
+        entry = summary.at("tv", f"dmala, step_size={size}", "bernoulli4")
+        assert entry.interval is not None
+        assert entry.interval.mean == pytest.approx(
+            frame.loc[frame["sampler.step_size"] == size, "tv"].mean()
+        )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["step_size", "jump", "↑"]
+    jumps = [float(line.split()[1]) for line in lines[2:4]]
+    assert jumps == sorted(jumps, reverse=True)
+
+
+def test_a_page_of_80_columns_shows_whole_numbers(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show_runs(stored_runs(store), "all")
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_problems_are_not_compared_with_each_other(store: Path) -> None:
+    grid = grid_of(stored_runs(store), "all")
+    assert [column.label for column in grid.shape.columns] == ["bernoulli4, steps=20", "bernoulli4, steps=40"]
+    assert {row.row for row in grid.shape.rows} == {
+        "gibbs", "dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2",
+    }  # fmt: skip
+
+
+def test_a_grid_ends_with_its_numbers_and_an_experiment_does_not(call: Call, tiny: str) -> None:
+    ended = call(
+        "-m", "target=bernoulli4", "sampler=gibbs,dula", "metric=tv", "task.steps=20", "task.chains=3"
+    )
+    assert ended.status == 0
+    lines = ended.out.splitlines()
+    assert lines[0].split() == ["sampler", "tv", "↓"]
+    assert [line.split()[0] for line in lines[2:4]] == ["dula†", "gibbs"]
+    assert lines[-1] == "2 runs done."
+    assert call("-m", "+experiment=tiny", tiny, "seed=0").out.splitlines() == ["8 runs done."]
+
+
+def test_the_command_writes_the_table_and_its_figures(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(store.parent)
+    assert table.main(["runs", "sampler=dmala", f"output_root={store}", "--all"]) == 0
+    out = capsys.readouterr().out
+    folder = Path(out.splitlines()[-1].removeprefix("Written to "))
+    assert folder.parent == store / "tables" / "runs"
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"table.csv", "table.md", "table.tex", "intervals.png", "intervals.pdf"}
+    frame = pd.read_csv(folder / "table.csv")
+    assert set(frame["row"]) == {"dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2"}
+    assert "jump" in out
+
+
+def test_statuses_of_a_selection(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status.main(["runs", "sampler=dmala", f"output_root={store}"]) == 0
+    cells = [line.split("│")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    rows = [tuple(text.strip() for text in line) for line in cells]
+    assert rows == [
+        ("dmala, step_size=0.5", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=2", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=auto", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=auto", "bernoulli4, steps=40", "3"),
+        ("all", "", "12"),
+    ]
+
+
+def test_lines_are_drawn_over_a_setting_with_three_numbers(tmp_path: Path) -> None:
+    finished(tmp_path, *GRID, "sampler=dmala", "sampler.step_size=0.5,1,2", "task.steps=5", "seed=0")
+    folder = table.render_runs([f"output_root={tmp_path}"])
+    assert (folder / "lines.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("sampler=gwg",), "error: None of the 18 runs under {store} fits sampler=gwg."),
+        (("--sort", "kll"), "error: Unknown metric 'kll'; did you mean 'kl'?"),
+        (("output_root=elsewhere",), "error: There are no runs under output_root=elsewhere."),
+    ],
+)
+def test_a_selection_of_nothing_is_one_sentence(
+    argv: tuple[str, ...], said: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert table.main(["runs", f"output_root={store}", *argv]) == 2
+    assert capsys.readouterr().err.startswith(said.format(store=store))
+
+
+def test_flags_of_runs_are_refused_for_an_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["pt_table1", "--sort", "kl"]) == 2
+    assert "--sort and --all are for runs" in capsys.readouterr().err

@@ -1,0 +1,72 @@
+"""How a command ends that left runs to other processes, or whose results were removed meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner.execution.locks import Lock, holder
+from runner.store.run_store import Store
+from runner.sweep import ending, launch
+from runner.sweep.jobs import jobs_of, requested
+from runner.sweep.outcome import Outcome
+from tests.support.commands import Call, rows
+
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3", "seed=[0,1]")
+
+
+@pytest.fixture
+def other(call: Call) -> Lock:
+    """The lock of the second run, which another process holds."""
+    (job,) = jobs_of(requested(SMALL, multirun=True))
+    folder = Store("outputs").run(job.run_ids[1])
+    folder.prepare()
+    assert folder.lock.take()
+    return folder.lock
+
+
+@pytest.mark.parametrize("flag", [(), ("-m",)])
+def test_runs_that_are_left_to_another_process_have_a_status_of_their_own(
+    call: Call, other: Lock, flag: tuple[str, ...]
+) -> None:
+    whom = holder(other.path)
+    ended = call(*flag, *SMALL)
+    assert ended.status == 3
+    assert ended.err == (
+        f"warning: 1 run is left to {whom}, and not done yet; repeat the command when it has ended.\n"
+    )
+    assert ("1 run done, 1 left to another process." in ended.out) == bool(flag)
+    assert len(rows()) > 0
+    other.release()
+    assert call(*flag, *SMALL).status == 0
+
+
+def test_runs_that_another_process_has_ended_meanwhile_are_done(call: Call) -> None:
+    assert call("-m", *SMALL).status == 0
+    jobs = jobs_of(requested(SMALL, multirun=True))
+    first, second = jobs[0].run_ids.values()
+    outcome = Outcome(done=[first], locked=[second])
+    assert ending.ended(jobs, outcome) == 0
+    assert outcome.sentence() == "1 run done, 1 skipped (done before)."
+
+
+def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = launch.launched
+
+    def removed(*arguments: object) -> Outcome:
+        outcome = whole(*arguments)  # type: ignore[arg-type]
+        shutil.rmtree("outputs")
+        return outcome
+
+    with monkeypatch.context() as patched:
+        patched.setattr(launch, "launched", removed)
+        ended = call("-m", *SMALL)
+    assert ended.status == 1
+    assert ended.err == (
+        f"error: 2 of the runs that were done are gone: {Path('outputs/runs')} was removed meanwhile; "
+        "repeat the command.\n"
+    )
+    assert ended.out == "0 runs done.\n"
+    assert call("-m", *SMALL).out.endswith("2 runs done.\n")
