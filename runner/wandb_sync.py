@@ -43,7 +43,6 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     """
     from runner.config.construct import construct
     from runner.config.key_group import node
-    from runner.loggers.wandb import WandbLogger
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import damaged_files
     from runner.store.logger_protocol import Logger
