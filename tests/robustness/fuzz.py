@@ -243,6 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for trial in trials(given.number, given.seed):
         status = trial.said.split("\nstatus ", 1)[1].split("\n", 1)[0]
         counts[f"{trial.outcome}, status {status}"] += 1
+        if counts.total() % 100 == 0:
+            print(f"{counts.total()} commands: {dict(counts)}", flush=True)
         if given.show or trial.outcome != "clean":
             print(f"{trial.outcome}: {trial.said}", flush=True)
     seconds = time.monotonic() - began
