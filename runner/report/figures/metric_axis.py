@@ -14,27 +14,25 @@ from metrics.metric import Metric
 from runner.config.construct import locate
 from runner.report.table_shape import Direction, MetricShape
 
-LONGEST = 24
-"""Letters of a label beside which an arrow still has room; under a longer one it has a line of its own."""
-
 ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
 """On a vertical axis the label is turned: the arrow to the right points upwards."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Unit of a quantity and the least and largest value that it can have."""
+    """Unit of a quantity, the least and the largest value that it can have, and which way it is better."""
 
     unit: str
     low: float = -math.inf
     high: float = math.inf
+    direction: Direction = Direction.none
 
 
 OF_TASKS = {
     "seconds": Quantity("s", 0.0),
     "evaluations": Quantity("evaluations", 0.0),
-    "log_likelihood": Quantity("nats"),
-    "validation_log_likelihood": Quantity("nats"),
+    "log_likelihood": Quantity("nats", direction=Direction.max),
+    "validation_log_likelihood": Quantity("nats", direction=Direction.max),
     "loss": Quantity("nats"),
     "mse": Quantity("squared pixel value", 0.0),
     "train_minus_mse": Quantity("squared outcome", high=0.0),
@@ -44,6 +42,9 @@ OF_TASKS = {
     "steps_per_draw": Quantity("steps", 0.0),
 }
 """What tasks measure by themselves, and values whose name does not begin with their metric's."""
+
+NOW = "_now"
+"""The end of the name of a metric's value at one step of a run."""
 
 OTHER_UNITS = {"mean_norm_log2": "ln²"}
 """Values that have another unit than the metric whose name they begin with."""
@@ -58,29 +59,32 @@ def quantities() -> dict[str, Quantity]:
             target = node.get("_target_") if isinstance(node, dict) else None
             cls = locate(target, f"metric.{name}._target_") if target else None
             if isinstance(cls, type) and issubclass(cls, Metric):
-                found[name] = Quantity(cls.unit, *cls.bounds)
+                found[name] = Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
     return found
 
 
 def quantity_of(metric: str) -> Quantity:
     """Of the metric, or bounds of the one that its name begins with (`swap_rate_min`); else neither."""
-    known = quantities()
+    known, metric = quantities(), metric.removesuffix(NOW)
     begun = [name for name in known if metric == name or metric.startswith(f"{name}_")]
     found = known[max(begun, key=len)] if begun else Quantity("")
-    unit = OTHER_UNITS.get(metric, found.unit if metric in known else "")
-    return Quantity(unit, found.low, found.high)
+    if metric in known:
+        return found
+    return Quantity(OTHER_UNITS.get(metric, ""), found.low, found.high)
 
 
 def metric_label(metric: MetricShape, text: str | None = None) -> str:
-    """`text`, by default the metric's name, with its unit if it names none, and an arrow to better values."""
+    """`text`, by default the metric's name, with its unit if it names none, and an arrow to better values.
+
+    Where the table compares nothing by the metric, the arrow is that of its class.
+    """
     label = text or metric.name
-    unit = quantity_of(metric.metric).unit
+    quantity = quantity_of(metric.metric)
+    unit = quantity.unit
     if unit and "(" not in label and unit not in label.lower():
         label = f"{label} ({unit})"
-    arrow = ARROWS[metric.direction]
-    if not arrow:
-        return label
-    return f"{label}\n{arrow}" if len(label) > LONGEST else f"{label}  {arrow}"
+    arrow = ARROWS[quantity.direction if metric.direction is Direction.none else metric.direction]
+    return f"{label}\n{arrow}" if arrow else label
 
 
 def clipped(metric: str, low: float, high: float) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -26,20 +27,25 @@ def level(ax: Axes, value: float, style: RowStyle, name: str, *, vertical: bool 
 
 
 def name_at_ends(ax: Axes) -> set[str]:
-    """Writes the names of the references of `ax` at the ends of their lines; returns the names."""
+    """Writes the names of the references of `ax` at the ends of their lines; returns the names.
+
+    A name is on the side that is nearer to the panel's edge, where fewer lines of samplers are.
+    """
     named = set()
     for line in ax.lines:
         gid = str(line.get_gid())
         if not gid.startswith(REFERENCE):
             continue
         name = gid.removeprefix(REFERENCE)
+        ax.margins(y=0.1)
         upright = line.get_transform() == ax.get_xaxis_transform(which="grid")
-        points = line.get_xydata()
-        assert points is not None
-        x, y = points[-1]
+        x, y = np.asarray(line.get_xydata())[-1]
+        height = ax.transAxes.inverted().transform(line.get_transform().transform((x, y)))[1]
+        above = height > 0.5 and not upright
         ax.annotate(
-            name, (x, y), xycoords=line.get_transform(), xytext=(-1, 1.5), textcoords="offset points",
-            size=6, color=GREY, ha="right", va="top" if upright else "bottom", rotation=90 if upright else 0,
+            name, (x, y), xycoords=line.get_transform(), textcoords="offset points",
+            xytext=(-1, 1.5 if above else -1.5),
+            size=6, color=GREY, ha="right", va="bottom" if above else "top", rotation=90 if upright else 0,
             zorder=5,
         )  # fmt: skip
         named.add(name)

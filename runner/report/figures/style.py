@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from omegaconf import OmegaConf
 
@@ -14,7 +14,7 @@ from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 
 GREY = "#7F7F7F"
-LineStyle = str | tuple[int, tuple[int, ...]]
+LineStyle = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
 LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4", "|", "_")
 """Lines of the rows of one sampler, in turn, and the markers of all but the first."""

@@ -24,8 +24,10 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
             ax.annotate("no value", (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
         else:
             off = [[part] for part in errors(data.metric.metric, span.mean, span.margin)]
-            look = {"color": style.colour, "marker": style.marker, "markersize": 3.5}
-            ax.errorbar(span.mean, place, xerr=off, **look, capsize=2.5, zorder=3)
+            ax.errorbar(
+                span.mean, place, xerr=off, color=style.colour, marker=style.marker, markersize=4,
+                capsize=2.5, zorder=3,
+            )  # fmt: skip
         for version, value, size in published_values(data, row.row, data.column):
             if _on_axis(value, data):
                 mark_published(ax, style, value, place, version, size)

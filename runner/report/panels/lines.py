@@ -25,7 +25,7 @@ ALONG = {
 FEW = 5
 """Recorded steps up to which a panel shows points with bars."""
 
-BAND = 0.16
+BAND = 0.2
 """Opacity of a band beside two others; more make each lighter."""
 
 MARK_EVERY = 0.3
@@ -77,20 +77,20 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % interval.
 
     Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time. Up to
-    `FEW` steps the intervals are bars, side by side; beyond that they are bands behind all lines.
+    `FEW` recorded steps the intervals are bars, side by side; beyond that they are bands behind all lines.
     """
     metric, courses = data.metric.metric, []
     for row in data.rows:
         course = data.results.courses(row.row, data.column, metric)
         course = course[np.isfinite(course["value"].astype(float))]
-        places, spans = [], []
+        found, spans = [], []
         for _, group in course.groupby("step"):
             span = interval([float(value) for value in group["value"]])
             if span is not None:
-                places.append(float(group[data.panel.x].mean()))
+                found.append(float(group[data.panel.x].mean()))
                 spans.append(span)
         if spans:
-            courses.append((row, np.array(places), spans))
+            courses.append((row, np.array(found), spans))
     log_x = data.panel.log_x is not False
     few = max((len(places) for _, places, _ in courses), default=0) <= FEW
     gaps = [float(np.diff(places).min()) for _, places, _ in courses if len(places) > 1]
@@ -99,9 +99,10 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         means = np.array([span.mean for span in spans])
         off = np.array([errors(metric, span.mean, span.margin) for span in spans]).T
         if few:
-            aside = (index - (len(courses) - 1) / 2) / len(courses)
+            # Rows share their steps; their evaluations and seconds differ by themselves.
+            aside = (index - (len(courses) - 1) / 2) / len(courses) if data.panel.x == "step" else 0.0
             at = places * 1.25**aside if log_x else places + 0.4 * aside * min(gaps, default=1.0)
-            look = {**style.look, "linestyle": "none"}
+            look = style.look if row.role is Role.draws else {**style.look, "linestyle": "none"}
             (line, *_) = ax.errorbar(at, means, yerr=off, **look, capsize=2, elinewidth=0.9, zorder=3)
         else:
             often = (index / len(courses) * MARK_EVERY, MARK_EVERY)
@@ -114,17 +115,15 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             mark_reference(line, row.row)
     if not courses:
         show_missing(ax)
-    if few and courses:
-        steps = sorted({place for _, places, _ in courses for place in places})
-        if data.panel.x == "step":
-            ax.set_xticks(steps, [f"{step:g}" for step in steps])
-            ax.minorticks_off()
-        if not log_x:
-            ax.margins(x=0.25 if len(steps) > 1 else 0.5)
     if data.floor is not None:
         level(ax, data.floor, FLOOR, data.floor_label)
     if log_x:
         ax.set_xscale("log")
+    if few and courses and data.panel.x == "step":
+        steps = sorted({place for _, places, _ in courses for place in places})
+        ax.set_xticks(steps, [f"{step:g}" for step in steps])
+        ax.minorticks_off()
+        ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
     _label_metric(ax, data)
 
