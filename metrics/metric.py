@@ -10,6 +10,7 @@ numbers do not depend on the other seeds in the batch, to the last bit.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -144,6 +145,7 @@ class Metric(Statistic, ABC):
     Attributes:
         name: the metric's name in configurations, and its value's name in results.
         unit: unit of the value.
+        bounds: the least and the largest value that it can have; its intervals are drawn no further.
         direction: whether small (``min``) or large (``max``) values are better; None where neither is.
         supports_levels: whether it handles chains that move between temperatures, where only draws with
             `Info.level` 0 are from the target; `MetricSuite` refuses other metrics for such kernels.
@@ -154,6 +156,7 @@ class Metric(Statistic, ABC):
 
     name: ClassVar[str]
     unit: ClassVar[str]
+    bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     direction: ClassVar[Literal["min", "max"] | None] = None
     supports_levels: ClassVar[bool] = False
 

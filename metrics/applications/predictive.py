@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from torch import Tensor
@@ -35,6 +36,7 @@ class PredictiveRMSE(Metric):
 
     name = "predictive_rmse"
     unit = "outcome"
+    bounds = (0.0, math.inf)
     direction = "min"
     part: ClassVar[str] = "test"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -26,6 +28,7 @@ class TourCost(TourMetric):
 
     name = "tour_cost"
     unit = "length"
+    bounds = (0.0, math.inf)
     direction = "min"
 
     def result(self) -> dict[str, Tensor]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -36,6 +38,7 @@ class TourMismatch(TourMetric):
 
     name = "tour_mismatch"
     unit = "positions"
+    bounds = (0.0, math.inf)
     direction = None
 
     def result(self) -> dict[str, Tensor]:

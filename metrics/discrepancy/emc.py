@@ -18,6 +18,7 @@ class _ModeCoverage(Metric):
     """A metric in units of log M, for a target with at least two modes."""
 
     unit = "share of log M"
+    bounds = (0.0, 1.0)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -6,6 +6,8 @@ independent draws from the target have `kl` of about (size - 1) / (2 N).
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -28,6 +30,7 @@ class KL(FrequencyMetric):
 
     name = "kl"
     unit = "nats"
+    bounds = (0.0, math.inf)
     direction = "min"
     supports_levels = True
 

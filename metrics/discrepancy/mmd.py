@@ -112,6 +112,7 @@ class MMD(FrequencyMetric):
 
     name = "mmd"
     unit = "squared distance"
+    bounds = (0.0, math.inf)
     direction = "min"
 
     def __init__(
@@ -151,6 +152,7 @@ class MMDExact(FrequencyMetric):
 
     name = "mmd_exact"
     unit = "squared distance"
+    bounds = (0.0, math.inf)
     direction = "min"
 
     def __init__(self, context: Context, bandwidth: float | None = None, extent: float = 3.0) -> None:

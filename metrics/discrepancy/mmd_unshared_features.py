@@ -34,6 +34,7 @@ class MMDUnsharedFeatures(FrequencyMetric):
 
     name = "mmd_unshared_features"
     unit = "squared distance"
+    bounds = (0.0, math.inf)
     direction = None
 
     def __init__(self, context: Context, features: int = 1000, bandwidth: float = 1.0) -> None:

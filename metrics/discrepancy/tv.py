@@ -16,6 +16,7 @@ class TV(FrequencyMetric):
 
     name = "tv"
     unit = "probability"
+    bounds = (0.0, 1.0)
     direction = "min"
     supports_levels = True
 

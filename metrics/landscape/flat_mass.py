@@ -25,6 +25,7 @@ class FlatMass(FrequencyMetric):
 
     name = "flat_mass"
     unit = "probability"
+    bounds = (0.0, 1.0)
     direction = None
 
     def __init__(self, context: Context) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric, by_seed
@@ -35,6 +37,7 @@ class AuxiliaryDistance(Metric):
 
     name = "auxiliary_distance"
     unit = "state units"
+    bounds = (0.0, math.inf)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -7,6 +7,7 @@ Compare `rhat_mode`. R-hat is 1 if the chains of a seed agree; values above 1.01
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -108,6 +109,7 @@ class ESS(_Diagnostic):
 
     name = "ess"
     unit = "draws"
+    bounds = (0.0, math.inf)
     direction = "max"
 
     def measure(self, series: NDArray[Any]) -> float:
@@ -123,6 +125,7 @@ class ESSMode(_ModeDiagnostic):
 
     name = "ess_mode"
     unit = "draws"
+    bounds = (0.0, math.inf)
     direction = "max"
 
     def measure(self, series: NDArray[Any]) -> float:
@@ -134,6 +137,7 @@ class RHat(_Diagnostic):
 
     name = "rhat"
     unit = "ratio"
+    bounds = (0.0, math.inf)
     direction = "min"
 
     def measure(self, series: NDArray[Any]) -> float:
@@ -149,6 +153,7 @@ class RHatMode(_ModeDiagnostic):
 
     name = "rhat_mode"
     unit = "ratio"
+    bounds = (0.0, math.inf)
     direction = "min"
 
     def measure(self, series: NDArray[Any]) -> float:

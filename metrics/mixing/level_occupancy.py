@@ -44,6 +44,7 @@ class LevelOccupancy(Metric):
 
     name = "level_occupancy"
     unit = "ratio"
+    bounds = (0.0, 1.0)
     direction = "max"
     supports_levels = True
 

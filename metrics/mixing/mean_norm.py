@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 import torch
@@ -47,6 +48,7 @@ class MeanNorm(Metric):
 
     name = "mean_norm"
     unit = "state units"
+    bounds = (0.0, math.inf)
     direction = "min"
     supports_levels = True
     saved = ("steps", "totals", "present", "first", "since")

@@ -7,6 +7,7 @@ Each replica of each chain is in one of three states, which change only at the e
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 import torch
@@ -78,6 +79,7 @@ class RoundTrips(Metric):
 
     name = "round_trips"
     unit = "trips"
+    bounds = (0.0, math.inf)
     direction = "max"
 
     def __init__(self, context: Context) -> None:

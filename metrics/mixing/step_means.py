@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
@@ -44,6 +46,7 @@ class Acceptance(_StepMean):
 
     name = "acceptance"
     unit = "probability"
+    bounds = (0.0, 1.0)
 
 
 class Jump(_StepMean):
@@ -51,4 +54,5 @@ class Jump(_StepMean):
 
     name = "jump"
     unit = "coordinates a step"
+    bounds = (0.0, math.inf)
     direction = "max"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -62,6 +64,7 @@ class SwapRate(_SwapMetric):
 
     name = "swap_rate"
     unit = "probability"
+    bounds = (0.0, 1.0)
     direction = "max"
 
     def result(self) -> dict[str, Tensor]:
@@ -87,6 +90,7 @@ class Barrier(_SwapMetric):
 
     name = "barrier"
     unit = "rejections"
+    bounds = (0.0, math.inf)
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: by_seed(lambda row: (1 - row).sum(), self.swaps.probability_of_pairs())}

@@ -16,6 +16,8 @@ from matplotlib.lines import Line2D
 
 from runner.report.figure_shape import FigureShape
 from runner.report.figures.panel import PanelData
+from runner.report.figures.published_marks import published_handles
+from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
 from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
 from runner.report.panel_kinds import panel_kind
 from runner.report.stored_results import Results
@@ -32,7 +34,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     Raises:
         UserError: if a panel's kind is unknown.
     """
-    styles = row_styles(shape)
+    styles = row_styles(shape, results)
     rows = [row for row in shape.rows if row.role in figure.roles]
     down = math.ceil(len(figure.panels) / figure.across)
     with pyplot.rc_context(RC):
@@ -47,7 +49,9 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         for ax in grid.flat[len(figure.panels) :]:
             ax.set_axis_off()
         for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
-            panel_kind(panel.kind).draw(ax, PanelData(shape, panel, rows, results, styles))
+            panel_kind(panel.kind).draw(
+                ax, PanelData(shape, panel, rows, results, styles, figure.floor_label)
+            )
             ax.set_title(panel.title)
             if figure.share_y and place % figure.across:
                 ax.set_ylabel("")
@@ -63,10 +67,17 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
 def _draw_legend(
     page: Figure, rows: Sequence[RowShape], figure: FigureShape, seeds: int, styles: Mapping[str, RowStyle]
 ) -> None:
-    """One legend for all panels: how each row is drawn, and the level line of the floor."""
+    """One legend for all panels: how each row is drawn, published values, and the level line of the floor.
+
+    A long one leaves references to the panels, where they are named at the ends of their lines.
+    """
     handles = [Line2D([], [], **styles[row.row].look, label=row.row) for row in rows]
     if any(panel.floor is not None for panel in figure.panels):
         handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
+    handles += published_handles(page.axes)
+    if len(handles) > MOST_ENTRIES:
+        named = {name for ax in page.axes for name in name_at_ends(ax)}
+        handles = [handle for handle in handles if handle.get_label() not in named]
     if handles:
         longest = max(len(str(handle.get_label())) for handle in handles)
         columns = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))

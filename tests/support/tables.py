@@ -87,4 +87,4 @@ def finished(
 def panel_data(shape: TableShape, results: Results, *columns: str, **panel: Any) -> PanelData:
     """A panel of all rows of `shape`, with the keys `panel`."""
     given = PanelShape(kind="", title="", columns=list(columns), **panel)
-    return PanelData(shape, given, shape.rows, results, row_styles(shape))
+    return PanelData(shape, given, shape.rows, results, row_styles(shape, results))

@@ -24,6 +24,7 @@ class PanelData:
         rows: the rows that this figure shows.
         results: the runs.
         styles: how each row looks.
+        floor_label: what the figure calls the panels' `floor`.
     """
 
     shape: TableShape
@@ -31,6 +32,7 @@ class PanelData:
     rows: list[RowShape]
     results: Results
     styles: Mapping[str, RowStyle]
+    floor_label: str = "floor"
 
     @property
     def metric(self) -> MetricShape:

@@ -1,4 +1,4 @@
-"""How figures look: the Okabe-Ito palette, one colour, marker and line for each row in every panel."""
+"""How figures look: colour and marker of a row are those of its sampler, references are grey lines."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from omegaconf import OmegaConf
+
 from runner.report.figure_shape import Role
+from runner.report.figures.sampler_looks import LOOKS, look_of
+from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 
-SAMPLER_COLOURS = ("#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
-LineStyle = Literal["-", "--", ":", "-."]
-LOOKS: dict[Role, tuple[tuple[str, ...], tuple[str, ...], tuple[LineStyle, ...]]] = {
-    Role.sampler: (SAMPLER_COLOURS, ("o", "s", "^", "D", "v", "P"), ("-",)),
-    Role.variant: (("#7F7F7F",), ("x", "+", "1", "2", "3", "4"), ("-", "-.", ":")),
-    Role.draws: (("black",), ("",), ("--", ":", "-.")),
-}
-"""Colours, markers and lines that the rows of a role take in turn."""
+GREY = "#7F7F7F"
+LineStyle = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
+LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
+VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4", "|", "_")
+"""Lines of the rows of one sampler, in turn, and the markers of all but the first."""
+
+REFERENCE_LINES: tuple[LineStyle, ...] = ("--", ":", (0, (6, 2, 1, 2, 1, 2)))
+"""Grey lines of reference draws: the exact ones first; `FLOOR` has another."""
+UNIFORM = "uniform_draws"
 
 RC: dict[Any, Any] = {
     "font.size": 8,
@@ -35,6 +40,7 @@ RC: dict[Any, Any] = {
     "lines.linewidth": 1.3,
     "lines.markersize": 4,
     "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "figure.facecolor": "white",
 }
 
@@ -53,19 +59,49 @@ class RowStyle:
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
 
 
-FLOOR = RowStyle("#7F7F7F", "", "--")
+FLOOR = RowStyle(GREY, "", "-.")
 """The level line of a panel's floor."""
 
 
-def row_styles(shape: TableShape) -> dict[str, RowStyle]:
-    """The style of every row: colours for samplers, grey for variants, black lines for draws."""
-    places: Counter[Role] = Counter()
-    styles = {}
-    for row in shape.rows:
-        place = places[row.role]
-        places[row.role] += 1
-        colours, markers, lines = LOOKS[row.role]
-        styles[row.row] = RowStyle(
-            colours[place % len(colours)], markers[place % len(markers)], lines[place % len(lines)]
-        )
+def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
+    """The style of every row, by the sampler that its runs have: the order of rows decides no colour.
+
+    Rows of one sampler share its colour; the first in the table, competing samplers before variants, has its
+    marker and a solid line. Reference draws are grey lines.
+    """
+    names = sampler_names(shape, results)
+    styles: dict[str, RowStyle] = {}
+    looks: dict[str, tuple[str, str]] = {}
+    places: Counter[str] = Counter()
+    ordered = sorted(shape.rows, key=lambda row: row.role is not Role.sampler)
+    known = sorted({names[row.row] for row in ordered if row.role is not Role.draws})
+    for name in sorted(known, key=lambda name: name not in LOOKS):
+        looks[name] = look_of(name, looks.values())
+    for row in ordered:
+        name = names[row.row]
+        if row.role is Role.draws:
+            lines = REFERENCE_LINES if name != UNIFORM else REFERENCE_LINES[1:] + REFERENCE_LINES[:1]
+            used = {style.line for style in styles.values() if style.colour == GREY}
+            styles[row.row] = RowStyle(GREY, "", next((line for line in lines if line not in used), lines[0]))
+            continue
+        colour, marker = looks[name]
+        place = places[name]
+        places[name] += 1
+        if place:
+            marker = VARIANT_MARKERS[(place - 1) % len(VARIANT_MARKERS)]
+        styles[row.row] = RowStyle(colour, marker, LINES[place % len(LINES)])
     return styles
+
+
+def sampler_names(shape: TableShape, results: Results) -> dict[str, str]:
+    """The name of each row's sampler, or of the method of a task that has no sampler.
+
+    A row without runs has what its label says before a comma.
+    """
+    names = {row.row: row.row.split(",")[0].strip().lower().replace("-", "_") for row in shape.rows}
+    for run in reversed(results.runs):
+        for key in ("task.method", "sampler.name"):
+            if (name := OmegaConf.select(run.config, key)) is not None:
+                names[run.row] = str(name)
+                break
+    return names

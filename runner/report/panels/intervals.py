@@ -1,4 +1,4 @@
-"""Panel `intervals`: each row's mean and 95 % interval, reference draws as vertical lines."""
+"""Panel `intervals`: each row's mean and 95 % interval, published values hollow, reference draws as lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from runner.report.figure_shape import Role
+from runner.report.figures.metric_axis import errors, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.reference_lines import level
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:
@@ -16,29 +19,33 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     drawn = {row: span for row, span in spans.items() if span is not None and _on_axis(span.mean, data)}
     at = ("axes fraction", "data")
     for place, row in enumerate(listed):
-        colour, marker = data.styles[row.row].colour, data.styles[row.row].marker
+        style = data.styles[row.row]
         if (span := drawn.get(row.row)) is None:
             ax.annotate("no value", (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
         else:
+            off = [[part] for part in errors(data.metric.metric, span.mean, span.margin)]
             ax.errorbar(
-                span.mean, place, xerr=span.margin, color=colour, marker=marker, markersize=3.5, capsize=2.5
-            )
+                span.mean, place, xerr=off, color=style.colour, marker=style.marker, markersize=4,
+                capsize=2.5, zorder=3,
+            )  # fmt: skip
+        for version, value, size in published_values(data, row.row, data.column):
+            if _on_axis(value, data):
+                mark_published(ax, style, value, place, version, size)
     for row in data.rows:
         if row.role is Role.draws and row.row in drawn:
-            style = data.styles[row.row]
-            ax.axvline(drawn[row.row].mean, color=style.colour, linestyle=style.line)
+            level(ax, drawn[row.row].mean, data.styles[row.row], row.row, vertical=True)
     if not drawn:
         show_missing(ax)
     samplers = sum(row.role is Role.sampler for row in listed)
     if 0 < samplers < len(listed):
-        ax.axhline(samplers - 0.5, color="#7F7F7F", linewidth=0.6)
+        ax.axhline(samplers - 0.5, color="black", linewidth=0.6)
     if data.panel.log_x is not False:
         ax.set_xscale("log", nonpositive="clip")
         _label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
     name_rows(ax, listed)
-    ax.set_xlabel(data.panel.x_label or data.metric.name)
+    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
 
 
 def _on_axis(mean: float, data: PanelData) -> bool:

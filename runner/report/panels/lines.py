@@ -9,7 +9,10 @@ from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
 from runner.report.figure_shape import Role
+from runner.report.figures.metric_axis import errors, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
+from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.stored_results import chosen
 
@@ -19,25 +22,42 @@ ALONG = {
     "seconds": "seconds a run, tuning not counted",
 }
 
+FEW = 5
+"""Recorded steps up to which a panel shows points with bars."""
+
+BAND = 0.2
+"""Opacity of a band beside two others; more make each lighter."""
+
+MARK_EVERY = 0.3
+"""Distance of the markers along a line, as a share of the panel's diagonal."""
+
 
 def draw_against_columns(ax: Axes, data: PanelData) -> None:
-    """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`."""
+    """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
+
+    A published number is a hollow marker there.
+    """
     drawn = False
     for row in data.rows:
         points = []
+        style, reference = data.styles[row.row], row.role is Role.draws
         for label in data.panel.columns:
             span = data.interval(row.row, label)
             runs = data.results.at(row.row, label)
-            if span is not None and runs:
-                points.append((float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power, span))
+            if span is None or not runs:
+                continue
+            place = float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power
+            points.append((place, span))
+            for version, value, size in published_values(data, row.row, label):
+                mark_published(ax, style, place, value, version, size)
         if not points:
             continue
         points.sort(key=lambda point: point[0])
-        style = data.styles[row.row]
         places, means = [x for x, _ in points], [span.mean for _, span in points]
-        margins = [span.margin or 0.0 for _, span in points]
-        above = 1 if row.role is Role.draws else 2
-        ax.errorbar(places, means, yerr=margins, **style.look, capsize=2, zorder=above)
+        off = np.array([errors(data.metric.metric, span.mean, span.margin) for _, span in points]).T
+        bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
+        if reference:
+            mark_reference(bars.lines[0], row.row)
         if data.panel.theory is not None and data.panel.row in (None, row.row):
             growth = power_law(places, means, data.panel.theory / data.panel.x_power)
             ax.plot(places, growth, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
@@ -54,34 +74,56 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
 
 
 def draw_against_steps(ax: Axes, data: PanelData) -> None:
-    """The metric along the runs of one column, mean over seeds and 95 % band.
+    """The metric along the runs of one column, mean over seeds and 95 % interval.
 
-    Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time.
+    Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time. Up to
+    `FEW` recorded steps the intervals are bars, side by side; beyond that they are bands behind all lines.
     """
-    drawn = False
+    metric, courses = data.metric.metric, []
     for row in data.rows:
-        course = data.results.courses(row.row, data.column, data.metric.metric)
+        course = data.results.courses(row.row, data.column, metric)
         course = course[np.isfinite(course["value"].astype(float))]
-        if course.empty:
-            continue
-        places, spans = [], []
+        found, spans = [], []
         for _, group in course.groupby("step"):
             span = interval([float(value) for value in group["value"]])
             if span is not None:
-                places.append(float(group[data.panel.x].mean()))
+                found.append(float(group[data.panel.x].mean()))
                 spans.append(span)
+        if spans:
+            courses.append((row, np.array(found), spans))
+    log_x = data.panel.log_x is not False
+    few = max((len(places) for _, places, _ in courses), default=0) <= FEW
+    gaps = [float(np.diff(places).min()) for _, places, _ in courses if len(places) > 1]
+    for index, (row, places, spans) in enumerate(courses):
         style = data.styles[row.row]
         means = np.array([span.mean for span in spans])
-        margins = np.array([span.margin or 0.0 for span in spans])
-        ax.plot(places, means, color=style.colour, linestyle=style.line)
-        ax.fill_between(places, means - margins, means + margins, color=style.colour, alpha=0.2, linewidth=0)
-        drawn = True
-    if not drawn:
+        off = np.array([errors(metric, span.mean, span.margin) for span in spans]).T
+        if few:
+            # Rows share their steps; their evaluations and seconds differ by themselves.
+            aside = (index - (len(courses) - 1) / 2) / len(courses) if data.panel.x == "step" else 0.0
+            at = places * 1.25**aside if log_x else places + 0.4 * aside * min(gaps, default=1.0)
+            look = style.look if row.role is Role.draws else {**style.look, "linestyle": "none"}
+            (line, *_) = ax.errorbar(at, means, yerr=off, **look, capsize=2, elinewidth=0.9, zorder=3)
+        else:
+            often = (index / len(courses) * MARK_EVERY, MARK_EVERY)
+            (line,) = ax.plot(places, means, **style.look, markevery=often, zorder=3)
+            alpha = BAND / max(1.0, len(courses) / 3)
+            ax.fill_between(
+                places, means - off[0], means + off[1], color=style.colour, alpha=alpha, linewidth=0, zorder=1
+            )
+        if row.role is Role.draws:
+            mark_reference(line, row.row)
+    if not courses:
         show_missing(ax)
     if data.floor is not None:
-        ax.axhline(data.floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=1)
-    if data.panel.log_x is not False:
+        level(ax, data.floor, FLOOR, data.floor_label)
+    if log_x:
         ax.set_xscale("log")
+    if few and courses and data.panel.x == "step":
+        steps = sorted({place for _, places, _ in courses for place in places})
+        ax.set_xticks(steps, [f"{step:g}" for step in steps])
+        ax.minorticks_off()
+        ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
     _label_metric(ax, data)
 
@@ -95,7 +137,7 @@ def power_law(x: list[float], y: list[float], power: float) -> list[float]:
 
 def _label_metric(ax: Axes, data: PanelData) -> None:
     """The metric's axis."""
-    ax.set_ylabel(data.panel.y_label or data.metric.name)
+    ax.set_ylabel(metric_label(data.metric, data.panel.y_label))
     if data.panel.log:
         ax.set_yscale("log", nonpositive="clip")
     if data.panel.limits is not None:

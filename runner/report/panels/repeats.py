@@ -6,22 +6,22 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from runner.report.figure_shape import Role
+from runner.report.figures.metric_axis import errors, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.reference_lines import level
 from runner.report.figures.style import FLOOR
-from runner.report.published import published_numbers
 
 SPREAD = 0.28
 """How far the points of a row lie off its line, in rows."""
 
 
 def draw_repeats(ax: Axes, data: PanelData) -> None:
-    """A point for each seed, mean and 95 % interval in black, a diamond where the paper's number is.
+    """A point for each seed, mean and 95 % interval in black, a hollow marker where the paper's number is.
 
     The panel's `floor`, where it has one, is a line: the value of the target itself.
     """
-    column, published = data.shape.column(data.column), published_numbers(data.shape)
-    drawn = printed = False
+    drawn = False
     for place, row in enumerate(data.rows):
         values = data.results.values(row.row, data.column, data.metric.metric)
         span = data.interval(row.row, data.column)
@@ -30,26 +30,22 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         seeds = sorted(values)
         # The golden ratio spreads successive points evenly, the same from run to run.
         heights = place + SPREAD * (2 * np.modf(np.arange(len(seeds)) * 0.618034)[0] - 1)
-        colour = data.styles[row.row].colour if row.role is not Role.draws else "#56B4E9"
+        colour = data.styles[row.row].colour
         ax.scatter([values[seed] for seed in seeds], heights, s=5, color=colour, alpha=0.6, linewidths=0)
         drawn = True
-        ax.errorbar(span.mean, place, xerr=span.margin, color="black", marker="|", markersize=5, capsize=2)
-        for version in data.metric.published:
-            number = published.find(version, data.metric, column, row)
-            if number is not None:
-                value = number.mean * number.scale
-                ax.plot(value, place, marker="D", markersize=4.5, mfc="white", mec="black", zorder=3)
-                printed = True
+        off = [[part] for part in errors(data.metric.metric, span.mean, span.margin)]
+        ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
+        for version, value, size in published_values(data, row.row, data.column):
+            mark_published(ax, data.styles[row.row], value, place, version, size)
     if not drawn:
         show_missing(ax)
     if data.floor is not None:
-        ax.axvline(data.floor, color=FLOOR.colour, linestyle=FLOOR.line, zorder=0)
+        level(ax, data.floor, FLOOR, data.floor_label, vertical=True)
     ax.xaxis.set_major_locator(MaxNLocator(4))
     name_rows(ax, data.rows)
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
-    name = data.panel.x_label or data.metric.name
-    ax.set_xlabel(f"{name}; ◇ published" if printed else name)
+    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
 
 
 KINDS = {"repeats": PanelKind(draw_repeats, required=("metric",), optional=("floor", "limits", "x_label"))}

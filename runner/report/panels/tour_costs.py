@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from runner.report.figure_shape import Role
+from runner.report.figures.metric_axis import metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, quantiles, tour_distribution, visited_tours
@@ -47,7 +48,8 @@ def draw_tour_costs(ax: Axes, data: PanelData) -> None:
     if not drawn:
         show_missing(ax, data.runs, "stored visits")
     name_rows(ax, rows)
-    ax.set_xlabel(f"length of a tour, {'each distinct one once' if once else 'all draws'}")
+    text = f"length of a tour, {'each distinct one once' if once else 'all draws'}"
+    ax.set_xlabel(metric_label(data.metric, text))
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
 

@@ -13,11 +13,11 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from runner.report.figures.style import RC, SAMPLER_COLOURS
+from runner.report.figures.sampler_looks import BLUE, ORANGE
+from runner.report.figures.style import RC
 from runner.tools.audit.finding import Figure, MeasuredFinding
 
 DPI = 200
-ORANGE, BLUE, GREEN = SAMPLER_COLOURS[:3]
 
 SHORT = {
     "v1 Eq. 6 as printed (max)": "v1 Eq. 6, max",

@@ -163,7 +163,7 @@ def test_nothing_damaged_is_copied_to_wandb(
     pytest.importorskip("wandb")
     copied: list[str] = []
     monkeypatch.setattr(
-        "runner.loggers.wandb.WandbLogger.start", lambda self, run_id, _: copied.append(run_id)
+        "runner.loggers.wandb.WandbLogger.start", lambda self, run_id, *_: copied.append(run_id)
     )
     monkeypatch.setattr("runner.loggers.wandb.WandbLogger.log", lambda *_, **__: None)
     monkeypatch.setattr("runner.loggers.wandb.WandbLogger.finish", lambda *_, **__: None)

@@ -1,0 +1,99 @@
+"""The axis of a metric: its label with unit and better direction, and the values that it can have."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+import conf
+from metrics.metric import Metric
+from runner.config.construct import locate
+from runner.report.table_shape import Direction, MetricShape
+
+ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
+"""On a vertical axis the label is turned: the arrow to the right points upwards."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Unit of a quantity, the least and the largest value that it can have, and which way it is better."""
+
+    unit: str
+    low: float = -math.inf
+    high: float = math.inf
+    direction: Direction = Direction.none
+
+
+OF_TASKS = {
+    "seconds": Quantity("s", 0.0),
+    "evaluations": Quantity("evaluations", 0.0),
+    "log_likelihood": Quantity("nats", direction=Direction.max),
+    "validation_log_likelihood": Quantity("nats", direction=Direction.max),
+    "loss": Quantity("nats"),
+    "mse": Quantity("squared pixel value", 0.0),
+    "train_minus_mse": Quantity("squared outcome", high=0.0),
+    "validation_rmse": Quantity("outcome", 0.0),
+    "inverse_gap": Quantity("time", 0.0),
+    "steps_to_threshold": Quantity("steps", 0.0),
+    "steps_per_draw": Quantity("steps", 0.0),
+}
+"""What tasks measure by themselves, and values whose name does not begin with their metric's."""
+
+NOW = "_now"
+"""The end of the name of a metric's value at one step of a run."""
+
+OTHER_UNITS = {"mean_norm_log2": "ln²"}
+"""Values that have another unit than the metric whose name they begin with."""
+
+
+@functools.cache
+def quantities() -> dict[str, Quantity]:
+    """Every metric of conf/metric by its name, with what its class says, and what tasks measure."""
+    found = dict(OF_TASKS)
+    for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
+        for name, node in (yaml.safe_load(path.read_text()) or {}).items():
+            target = node.get("_target_") if isinstance(node, dict) else None
+            cls = locate(target, f"metric.{name}._target_") if target else None
+            if isinstance(cls, type) and issubclass(cls, Metric):
+                found[name] = Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
+    return found
+
+
+def quantity_of(metric: str) -> Quantity:
+    """Of the metric, or bounds of the one that its name begins with (`swap_rate_min`); else neither."""
+    known, metric = quantities(), metric.removesuffix(NOW)
+    begun = [name for name in known if metric == name or metric.startswith(f"{name}_")]
+    found = known[max(begun, key=len)] if begun else Quantity("")
+    if metric in known:
+        return found
+    return Quantity(OTHER_UNITS.get(metric, ""), found.low, found.high)
+
+
+def metric_label(metric: MetricShape, text: str | None = None) -> str:
+    """`text`, by default the metric's name, with its unit if it names none, and an arrow to better values.
+
+    Where the table compares nothing by the metric, the arrow is that of its class.
+    """
+    label = text or metric.name
+    quantity = quantity_of(metric.metric)
+    unit = quantity.unit
+    if unit and "(" not in label and unit not in label.lower():
+        label = f"{label} ({unit})"
+    arrow = ARROWS[quantity.direction if metric.direction is Direction.none else metric.direction]
+    return f"{label}\n{arrow}" if arrow else label
+
+
+def clipped(metric: str, low: float, high: float) -> tuple[float, float]:
+    """The part of an interval that the metric's values can have."""
+    quantity = quantity_of(metric)
+    return max(low, quantity.low), min(high, quantity.high)
+
+
+def errors(metric: str, mean: float, margin: float | None) -> tuple[float, float]:
+    """How far the interval ``mean ± margin`` goes down and up within the metric's range."""
+    low, high = clipped(metric, mean - (margin or 0.0), mean + (margin or 0.0))
+    return max(mean - low, 0.0), max(high - mean, 0.0)

@@ -1,0 +1,56 @@
+"""Published values in a panel: hollow markers in the colour of their row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from runner.report.figures.panel import PanelData
+from runner.report.figures.style import RowStyle
+from runner.report.published import published_numbers
+
+PUBLISHED = "published"
+"""What the group id of a published marker begins with; the version follows."""
+
+NEWEST, STEP = 6.5, 2.5
+"""Size of the newest version's marker, and how much smaller an earlier one is: equal values stay visible."""
+
+
+def published_values(data: PanelData, row: str, column: str) -> list[tuple[str, float, float]]:
+    """Version, value in the metric's own unit, and marker size, of each number printed beside ours."""
+    numbers, versions = published_numbers(data.shape), list(data.metric.published)
+    found = []
+    for age, version in enumerate(reversed(versions)):
+        number = numbers.find(version, data.metric, data.shape.column(column), data.shape.row(row))
+        if number is not None:
+            size = max(NEWEST - age * STEP, 2.5)
+            found.append((version, number.mean * number.scale, size))
+    return found
+
+
+def mark_published(ax: Axes, style: RowStyle, x: float, y: float, version: str, size: float) -> None:
+    """Draws the published value of `version` at (x, y)."""
+    marker = style.marker if style.marker not in "x+1234|_" else "o"
+    ax.plot(
+        x, y, marker=marker, markersize=size, mfc="none", mec=style.colour, mew=0.9, linestyle="none",
+        zorder=4, gid=f"{PUBLISHED} {version}",
+    )  # fmt: skip
+
+
+def published_handles(axes: list[Axes]) -> Iterator[Line2D]:
+    """A legend entry for each version that has a marker in `axes`."""
+    drawn = dict.fromkeys(str(line.get_gid()) for ax in axes for line in ax.lines)
+    versions = sorted((gid for gid in drawn if gid.startswith(PUBLISHED)), reverse=True)
+    sizes = {
+        str(line.get_gid()): line.get_markersize()
+        for ax in axes
+        for line in ax.lines
+        if line.get_gid() in versions
+    }
+    for gid in versions:
+        label = gid.replace(" ", ", ", 1)
+        yield Line2D(
+            [], [], marker="o", mfc="none", mec="black", mew=0.9, ls="none", ms=sizes[gid], label=label
+        )

@@ -1,0 +1,198 @@
+"""Figures: one look for each sampler, published values, units, arrows, and intervals within bounds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.collections import FillBetweenPolyCollection
+
+from runner.report.draw_figures import draw_figure, write_figures
+from runner.report.figures.metric_axis import errors, metric_label, quantities, quantity_of
+from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
+from runner.report.figures.style import FLOOR, GREY, row_styles
+from runner.report.panels.lines import FEW, draw_against_steps
+from runner.report.stored_results import Results, Run
+from runner.report.table_shape import Direction, MetricShape
+from tests.support.tables import finished, panel_data, shape_from, shape_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def table(*rows: str, metric: str = "acceptance", **more: Any) -> Any:
+    block = {
+        "title": "t",
+        "caption": "c",
+        "rows": [yaml.safe_load(row) for row in rows],
+        "columns": [{"label": "a", "where": {}}],
+        "metrics": [{"metric": metric, "name": metric, "direction": "none"}],
+        **more,
+    }
+    return shape_from(yaml.safe_dump(block))
+
+
+def run(row: str, sampler: str, seed: int = 0, steps: int = 9, values: tuple[float, ...] = (0.9, 0.4)) -> Run:
+    metric = "acceptance"
+    points = [(step, step, 0.1 * step, metric, values[seed]) for step in range(1, steps + 1)]
+    course = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
+    config = {"scale": {"name": "quick"}, "sampler": {"name": sampler}}
+    return finished(row, "a", seed, config, {metric: values[seed]}, course=course)
+
+
+@pytest.fixture
+def ax() -> Any:
+    figure, axes = pyplot.subplots()
+    yield axes
+    pyplot.close(figure)
+
+
+def styles_of(*rows: tuple[str, str], draws: tuple[str, ...] = ()) -> dict[str, Any]:
+    blocks = [f"{{row: '{name}', role: {'draws' if name in draws else 'sampler'}}}" for name, _ in rows]
+    return row_styles(table(*blocks), Results(tuple(run(name, sampler) for name, sampler in rows)))
+
+
+def test_a_sampler_looks_the_same_whatever_the_order_of_rows() -> None:
+    rows = [("D", "dmala"), ("A", "acs"), ("P", "pt_dmala"), ("mine", "my_sampler")]
+    first, second = styles_of(*rows), styles_of(*reversed(rows))
+    assert first == second
+    assert (first["A"].colour, first["A"].marker) == LOOKS["acs"]
+    assert styles_of(("mine", "my_sampler"))["mine"].colour == look_of("my_sampler")[0]
+
+
+def test_rows_of_one_sampler_share_its_colour_and_differ_in_marker_and_line() -> None:
+    found = styles_of(("D", "dmala"), ("D, 1", "dmala"), ("D, 2", "dmala"), ("A", "acs"))
+    own = [found[name] for name in ("D", "D, 1", "D, 2")]
+    assert {style.colour for style in own} == {LOOKS["dmala"][0]}
+    assert len({style.marker for style in own}) == len({style.line for style in own}) == 3
+    assert (own[0].marker, own[0].line) == (LOOKS["dmala"][1], "-")
+
+
+def test_only_references_are_grey_and_each_has_a_line_of_its_own() -> None:
+    found = styles_of(("D", "dmala"), ("E", "exact_draws"), ("U", "uniform_draws"), draws=("E", "U"))
+    assert found["D"].colour != GREY
+    assert {found["E"].colour, found["U"].colour} == {GREY}
+    assert len({found["E"].line, found["U"].line, FLOOR.line}) == 3
+    assert found["U"] == styles_of(("U", "uniform_draws"), draws=("U",))["U"]
+
+
+def test_samplers_of_the_users_own_do_not_collide_in_a_figure() -> None:
+    rows = [(f"mine {n}", f"mine_{n}") for n in range(len(COLOURS) - 2)] + [("D", "dmala"), ("A", "acs")]
+    found = styles_of(*rows)
+    assert len({style.colour for style in found.values()}) == len(rows)
+    assert (found["D"].colour, found["D"].marker) == LOOKS["dmala"]
+
+
+def test_every_sampler_of_the_project_has_a_look_of_its_own() -> None:
+    names = {path.stem for path in (ROOT / "conf/sampler").glob("*.yaml")}
+    assert names - set(LOOKS) == {"exact_draws", "ground_truth_draws", "uniform_draws"}
+    assert len(set(LOOKS.values())) == len(LOOKS)
+
+
+def test_samplers_of_an_experiment_have_different_colours() -> None:
+    for path in (ROOT / "conf/experiment").glob("*.yaml"):
+        block = yaml.load(path.read_text(), yaml.CSafeLoader)
+        roles = {row["row"]: row.get("role") for row in block["table"]["rows"]}
+        swept = block.get("sweep", {}).get("rows", [])
+        rows = [row for row in swept if roles.get(row["row"]) != "draws"]
+        names = {row.get("task.method") or row.get("sampler") for row in rows} & set(LOOKS)
+        assert len({LOOKS[name][0] for name in names}) == len(names), path.stem
+
+
+def bands(ax: Axes) -> list[FillBetweenPolyCollection]:
+    return [found for found in ax.collections if isinstance(found, FillBetweenPolyCollection)]
+
+
+def test_a_band_stays_within_the_metric_and_behind_the_lines(ax: Axes) -> None:
+    results = Results(tuple(run("D", "dmala", seed) for seed in (0, 1)))
+    draw_against_steps(ax, panel_data(table("{row: D}"), results, "a", metric="acceptance"))
+    (band,) = bands(ax)
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (0.0, 1.0)
+    assert band.get_alpha() <= 0.2
+    assert band.get_zorder() < min(line.get_zorder() for line in ax.lines)
+
+
+def test_few_points_are_drawn_as_points_beside_each_other(ax: Axes) -> None:
+    rows = {"D": "dmala", "A": "acs"}
+    results = Results(tuple(run(row, name, seed, FEW) for row, name in rows.items() for seed in (0, 1)))
+    shape = table("{row: D}", "{row: A}")
+    draw_against_steps(ax, panel_data(shape, results, "a", metric="acceptance", log_x=False))
+    assert bands(ax) == []
+    first, second = (bars.lines[0] for bars in ax.containers)
+    assert first.get_linestyle() == second.get_linestyle() == "None"
+    assert (first.get_marker(), second.get_marker()) == (LOOKS["dmala"][1], LOOKS["acs"][1])
+    assert not set(first.get_xdata()) & set(second.get_xdata())
+
+
+def test_axes_name_unit_and_better_direction() -> None:
+    assert metric_label(MetricShape("kl", "KL", Direction.min)) == "KL (nats)\n← better"
+    assert metric_label(MetricShape("log_likelihood", "L (nats)", Direction.max)) == "L (nats)\nbetter →"
+    assert metric_label(MetricShape("acceptance", "A", Direction.none)) == "A (probability)"
+    assert metric_label(MetricShape("log_mmd_now", "M (nats)", Direction.none)) == "M (nats)\n← better"
+
+
+def test_bounds_of_metrics() -> None:
+    assert errors("acceptance", 0.9, 0.3) == (pytest.approx(0.3), pytest.approx(0.1))
+    assert errors("mean_norm_log2", 1.0, 2.0) == (1.0, 2.0)
+    assert errors("log_mmd", -1.0, 2.0) == (2.0, 2.0)
+    assert (quantity_of("swap_rate_min").low, quantity_of("swap_rate_min").high) == (0.0, 1.0)
+    assert quantity_of("loss").low == -math.inf
+    for name, quantity in quantities().items():
+        assert quantity.unit, name
+        assert quantity.unit != "probability" or (quantity.low, quantity.high) == (0.0, 1.0), name
+
+
+def test_published_values_are_hollow_in_the_colour_of_their_row() -> None:
+    shape = shape_of("pt_table3").restricted(["Static MNIST"])
+    config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
+    runs = [
+        finished("DMALA", "Static MNIST", seed, config, {"log_likelihood": -150.0 - seed}) for seed in (0, 1)
+    ]
+    page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+    marks = [line for line in page.axes[0].lines if str(line.get_gid()) == "published v2"]
+    own = [line for line in marks if line.get_markeredgecolor() == LOOKS["dmala"][0]]
+    assert [(line.get_markerfacecolor(), line.get_xdata()[0]) for line in own] == [("none", -80.031)]
+    assert len(marks) == 3
+    legend = [text.get_text() for text in page.legends[0].get_texts()]
+    assert [text for text in legend if "published" in text] == ["published, v2", "published, v1"]
+    pyplot.close(page)
+
+
+@pytest.mark.parametrize("samplers", [2, 8])
+def test_a_long_legend_leaves_references_to_the_ends_of_their_lines(samplers: int) -> None:
+    rows = [f"{{row: R{n}}}" for n in range(samplers)] + ["{row: exact, role: draws}"]
+    figure = {
+        "name": "figure",
+        "panels": [{"kind": "against_steps", "title": "a", "columns": ["a"], "metric": "acceptance"}],
+    }
+    shape = table(*rows, figures=[figure])
+    names = [*[f"R{n}" for n in range(samplers)], "exact"]
+    results = Results(
+        tuple(
+            run(row, "exact_draws" if row == "exact" else f"mine_{row}", seed)
+            for row in names
+            for seed in (0, 1)
+        )
+    )
+    page = draw_figure(shape.figures[0], shape, results)
+    legend = [text.get_text() for text in page.legends[0].get_texts()]
+    written = [text.get_text() for text in page.axes[0].texts]
+    assert (("exact" in legend), written) == ((True, []) if samplers == 2 else (False, ["exact"]))
+    pyplot.close(page)
+
+
+def test_vector_output_embeds_its_fonts(tmp_path: Path) -> None:
+    figure = {
+        "name": "figure",
+        "panels": [{"kind": "intervals", "title": "a", "columns": ["a"], "metric": "acceptance"}],
+    }
+    write_figures(table("{row: D}", figures=[figure]), Results((run("D", "dmala"),)), tmp_path)
+    written = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
