@@ -38,7 +38,7 @@ NEEDS := $(READY)
 LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUNCHER))
 endif
 
-# The versions that the tests passed with, or with PINNED=no the newest that pyproject.toml allows.
+# The pinned versions, or with PINNED=no the newest that pyproject.toml allows.
 PIP_INSTALL = $(BIN)/python -m pip install --quiet $(if $(filter no,$(PINNED)),,--constraint constraints.txt)
 
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.

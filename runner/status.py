@@ -1,11 +1,11 @@
 """How many runs of an experiment are done, and how long the missing ones will take; computes none of them.
 
 ``python -m runner.status pt_table1 [scale=quick output_root=DIR ...]``
+``python -m runner.status runs [target=mog sampler=dmala,acs ...]``: of any runs that were ever started
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -13,23 +13,17 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.devices import device_type
 from runner.execution.progress import duration
 from runner.models.identity import tuning_id
+from runner.report.page.statuses import Lines, lines_of_runs, show_statuses
+from runner.report.selection.selected_runs import RUNS, selected_runs
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.task import task_of
-
-STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
-
-WIDE = 160
-"""Columns of a table that is no terminal's."""
 
 
 @dataclass(frozen=True)
@@ -112,25 +106,13 @@ def time_left(standings: Sequence[Standing]) -> float:
     return total
 
 
-def table_of(experiment: str, standings: Sequence[Standing]) -> Table:
-    """One line per row and cell, and their sum: a column for each status that a run has, and always ``done``.
-
-    Where there is little room the words wrap and the counts do not.
-    """
-    table = Table(title=experiment, title_justify="left", header_style="bold", show_footer=True)
-    total = Counter(status for each in standings for status in each.statuses.values())
-    shown = [status for status in STATUSES if total[status] or status == "done"]
-    table.add_column("row", footer="all", overflow="fold")
-    table.add_column("cell", overflow="fold")
-    for status in shown:
-        table.add_column(status, justify="right", footer=str(total[status]), no_wrap=True)
+def lines_of(standings: Sequence[Standing]) -> Lines:
+    """The counts of an experiment; seeds that are jobs of their own share a line."""
     common = set[str].intersection(*(set(each.job.overrides) for each in standings))
-    lines: dict[tuple[str, str], Counter[str]] = {}
-    for each in standings:  # seeds that are jobs of their own share a line
+    lines: Lines = {}
+    for each in standings:
         lines.setdefault((each.job.row, cell_of(each.job, common)), Counter()).update(each.statuses.values())
-    for (row, cell), counts in lines.items():
-        table.add_row(row, cell, *(str(counts[status] or "") for status in shown))
-    return table
+    return lines
 
 
 def cell_of(job: Job, common: Collection[str]) -> str:
@@ -148,19 +130,27 @@ def main(argv: Sequence[str]) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
+    if experiment == RUNS:
+        chosen = selected_runs(overrides)
+        show_statuses(chosen.title, lines_of_runs(chosen.runs))
+        _say(
+            damaged_runs(run.folder for run in chosen.runs if run.status == "damaged"), old_runs(chosen.root)
+        )
+        return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
-    fits = sys.stdout.isatty() or "COLUMNS" in os.environ
-    # Labels and values are shown as they are, [ ] among them.
-    console = Console(width=None if fits else WIDE, markup=False, emoji=False, highlight=False)
-    console.print(table_of(experiment, standings))
-    for said in (damaged(standings), old_runs(standings[0].job.config.output_root)):
-        print(said, end="\n" if said else "")
+    show_statuses(experiment, lines_of(standings))
+    _say(damaged(standings), old_runs(standings[0].job.config.output_root))
     left = sum(each.left for each in standings)
     if left:
         print(f"{left} runs are left: about {duration(time_left(standings))} in one process.")
     else:
         print("No run is left to start.")
     return 0
+
+
+def _say(*sentences: str) -> None:
+    for said in sentences:
+        print(said, end="\n" if said else "")
 
 
 if __name__ == "__main__":

@@ -18,14 +18,10 @@ from runner.config.experiment_command import ExperimentParser
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, unknown
+from runner.report.selection.selected_runs import RUNS
 from runner.report.table_shape import TableShape, table_shape
 
 RECORD = Path("outputs") / "record"
-
-RUNS = "runs"
-"""In the place of an experiment's name: any runs, chosen by conditions."""
-
-ROOT = "output_root="
 
 
 @dataclass(frozen=True)
@@ -119,21 +115,12 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     Raises:
         UserError: for a condition that cannot be read or that no run fits.
     """
-    from runner.report.selection.conditions import chosen_by
-    from runner.report.selection.stored_runs import stored_runs
+    from runner.report.selection.selected_runs import selected_runs
     from runner.report.selection_table import show_runs, write_runs
 
-    places = [line.removeprefix(ROOT) for line in conditions if line.startswith(ROOT)]
-    root = Path(places[-1] if places else "outputs")
-    own = [line for line in conditions if not line.startswith(ROOT)]
-    stored = stored_runs(root)
-    if not stored:
-        raise UserError(f"There are no runs under output_root={root}.")
-    runs = chosen_by(own, stored)
-    if not runs:
-        raise UserError(f"None of the {len(stored)} runs under {root} fits {' '.join(own)}.")
-    grid, summary = show_runs(runs, " ".join(own) or "All runs", sort=sort, everything=everything)
-    folder = write_runs(runs, grid, summary, own, root)
+    chosen = selected_runs(conditions)
+    grid, summary = show_runs(chosen.runs, chosen.title, sort=sort, everything=everything)
+    folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root)
     print(f"Written to {folder}")
     return folder
 

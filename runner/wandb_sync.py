@@ -43,16 +43,16 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     """
     from runner.config.construct import construct
     from runner.config.key_group import node
-    from runner.loggers.wandb import WandbLogger
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import damaged_files
+    from runner.store.logger_protocol import Logger
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
     given = [f"logger.{one}" if one.split("=", 1)[0] in SETTINGS else one for one in overrides]
     jobs = experiment_jobs(experiment, ["logger=wandb", *given])
     config = jobs[0].config
-    logger: WandbLogger = construct(node(config, "logger"), "logger", (WandbLogger,))
+    logger: WandbLogger = construct(node(config, "logger"), "logger", (Logger,))
     store = Store(config.output_root)
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -78,8 +78,9 @@ class ExactlySampled(Protocol):
 class HasModes(Protocol):
     """A target whose modes are known."""
 
-    modes: Tensor
-    """The modes as states ``(modes, *event_shape)``."""
+    if TYPE_CHECKING:  # a buffer, which `isinstance` does not find from Python 3.12 on
+        modes: Tensor
+        """The modes as states ``(modes, *event_shape)``."""
 
     def responsibilities(self, theta: Tensor) -> Tensor:
         """p(mode | theta), shape ``(*batch, modes)``, summing to one over the last axis."""

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from safetensors import SafetensorError
+from safetensors.numpy import load
+
 from runner.integrity.file_digest import Verdict, verdict, zip_is_whole
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_store import RunFolder
@@ -94,9 +97,8 @@ def _plausible(path: Path, content: bytes) -> bool:
         return not RunFolder(path.parent).checked()[1]
     if path.suffix == ".pt":
         return zip_is_whole(content)
-    if path.suffix == ".json":
-        try:
-            json.loads(content)
-        except (ValueError, RecursionError):
-            return False
-    return len(content) > 0
+    try:
+        load(content) if path.suffix == ".safetensors" else json.loads(content)
+    except (ValueError, RecursionError, SafetensorError):
+        return False
+    return True

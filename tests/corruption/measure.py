@@ -53,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table(counted(done)))
     missed = [trial for trial in done if trial.outcome == FOUND and not trial.verified]
     print(f"python -m runner.verify missed {len(missed)} of those that were found.")
+    for trial in missed:
+        print(f"  {trial.kind}, {trial.way}")
     print(f"{len(done)} damages in {(time.monotonic() - started) / 60:.1f} minutes")
     return 1 if missed or any(trial.outcome in (SILENT, STUCK) for trial in done) else 0
 

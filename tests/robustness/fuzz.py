@@ -186,11 +186,13 @@ def _in_fork(words: Sequence[str], folder: Path, said: Path, started: int) -> No
             os.write(started, b"!")
             signal.signal(signal.SIGALRM, _stop)
             signal.setitimer(signal.ITIMER_REAL, SECONDS_AT_WORK, SECONDS_AT_WORK)
-            return compute(*arguments)
+            try:
+                return compute(*arguments)
+            finally:  # still inside the command, which obeys a signal that comes just now
+                signal.setitimer(signal.ITIMER_REAL, 0)
 
         launch.compute = computing  # type: ignore[assignment]
         status = command(list(words))
-        signal.setitimer(signal.ITIMER_REAL, 0)
     except BaseException:
         import traceback
 
@@ -241,6 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for trial in trials(given.number, given.seed):
         status = trial.said.split("\nstatus ", 1)[1].split("\n", 1)[0]
         counts[f"{trial.outcome}, status {status}"] += 1
+        if counts.total() % 100 == 0:
+            print(f"{counts.total()} commands: {dict(counts)}", flush=True)
         if given.show or trial.outcome != "clean":
             print(f"{trial.outcome}: {trial.said}", flush=True)
     seconds = time.monotonic() - began

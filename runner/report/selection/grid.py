@@ -44,16 +44,10 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
     """
     if not runs:
         raise UserError(f"{title}: no run fits.")
-    varied = varied_keys([run.settings for run in runs])
-    keys = {"sampler": [key for key in varied if _of_sampler(key) and key != across]}
-    keys["target"] = [key for key in varied if key not in keys["sampler"]]
+    places = places_of(runs, across)
     configs: dict[tuple[str, str], Any] = {}
-    settings: dict[str, Settings] = {}
     placed = []
-    for run in runs:
-        row, column = (_label(run.settings, own, group) for group, own in keys.items())
-        for label, own in zip((row, column), keys.values(), strict=True):
-            settings[label] = {key: run.settings.get(key) for key in own}
+    for run, (row, column) in zip(runs, places.labels, strict=True):
         config = configs.setdefault((row, column), OmegaConf.create(dict(run.config)))
         ids = run.seed, run.folder.run_id
         placed.append(Run(row, column, *ids, run.status, config, run.summary, run.folder))
@@ -61,11 +55,44 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
     shape = TableShape(
         title=title,
         caption=f"{len(runs)} runs.",
-        rows=[RowShape(row) for row in _ordered(rows, settings)],
-        columns=[ColumnShape(column, {}) for column in _ordered(columns, settings)],
+        rows=[RowShape(row) for row in ordered(rows, places.settings)],
+        columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
         metrics=metric_shapes(runs),
     )
-    return Grid([*keys["target"], *keys["sampler"]], shape, Results(tuple(placed)), settings)
+    return Grid(places.keys, shape, Results(tuple(placed)), places.settings)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where each of several runs stands in their table.
+
+    Attributes:
+        keys: settings that vary between the runs, those of the sampler last.
+        labels: of each run, its row and its column.
+        settings: the varied settings of each row and of each column, by their labels.
+    """
+
+    keys: list[str]
+    labels: list[tuple[str, str]]
+    settings: dict[str, Settings]
+
+
+def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
+    """The place of each of `runs`: a row for the variant of its sampler, a column for that of the rest.
+
+    Args:
+        across: see `grid_of`.
+    """
+    varied = varied_keys([run.settings for run in runs])
+    inner = [key for key in varied if _of_sampler(key) and key != across]
+    outer = [key for key in varied if key not in inner]
+    labels, settings = [], dict[str, Settings]()
+    for run in runs:
+        row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
+        settings[row] = {key: run.settings.get(key) for key in inner}
+        settings[column] = {key: run.settings.get(key) for key in outer}
+        labels.append((row, column))
+    return Places([*outer, *inner], labels, settings)
 
 
 def varied_keys(settings: Sequence[Settings]) -> list[str]:
@@ -113,7 +140,7 @@ def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
     return ", ".join(parts)
 
 
-def _ordered(labels: Mapping[str, Any], settings: Mapping[str, Settings]) -> list[str]:
+def ordered(labels: Mapping[str, Any], settings: Mapping[str, Settings]) -> list[str]:
     """The labels by their settings: numbers by size, text by the alphabet."""
     return sorted(labels, key=lambda label: [_rank(value) for value in settings[label].values()])
 

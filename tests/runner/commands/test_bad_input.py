@@ -202,7 +202,7 @@ BROKEN = [
     ("Infinite", "finite numbers were expected"),
     ("WrongShape", "gave log densities of shape (1, 2, 3), (1, 2) was expected"),
     ("Raises", "cannot be evaluated: RuntimeError: the data are not there"),
-    ("NoLogProb", "abstract method log_prob"),
+    ("NoLogProb", "Can't instantiate abstract class NoLogProb"),
     ("NoSpace", "sets no space"),
     ("Refuses +target.width=3", "target.width must be even, 3 was given"),
     ("Breaks", "cannot be built: OSError: no such file: weights.bin"),

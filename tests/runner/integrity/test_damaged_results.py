@@ -7,9 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+import safetensors.torch
+import torch
 
 from runner import status, table, verify, wandb_sync
+from runner.execution.tensor_files import write_tensors
 from runner.integrity.file_digest import KEY
+from runner.store import verification
 from runner.store.run_store import Store
 from tests.support.commands import Call, finished, one, rows
 
@@ -210,6 +214,21 @@ def test_mistakes_are_refused_in_one_sentence(
     said = capsys.readouterr().err
     assert sentence in said
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("left", [0, 5, 4096], ids="{} bytes".format)
+def test_verify_finds_weights_whose_head_is_lost(left: int, tmp_path: Path) -> None:
+    """A file that has lost its digest with its head is no file of an earlier version."""
+    path = tmp_path / "models" / "a" / "model.safetensors"
+    path.parent.mkdir(parents=True)
+    write_tensors(path, {"weight": torch.ones(3000)}, {"recipe": "{}"})
+    assert verification.verify([tmp_path]).damaged == []
+    whole = path.read_bytes()
+    path.write_bytes(whole[:left] if left < 100 else bytes(left) + whole[left:])
+    assert verification.verify([tmp_path]).damaged == [path]
+    path.write_bytes(safetensors.torch.save({"weight": torch.ones(3)}))
+    found = verification.verify([tmp_path])
+    assert (found.damaged, found.unknown_files) == ([], 1)
 
 
 def test_what_was_set_aside_is_not_verified(call: Call, run: Path) -> None:

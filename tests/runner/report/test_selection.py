@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import runner
-from runner import table
+from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings
 from runner.execution.errors import UserError
@@ -198,6 +198,19 @@ def test_the_command_writes_the_table_and_its_figures(
     frame = pd.read_csv(folder / "table.csv")
     assert set(frame["row"]) == {"dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2"}
     assert "jump" in out
+
+
+def test_statuses_of_a_selection(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status.main(["runs", "sampler=dmala", f"output_root={store}"]) == 0
+    cells = [line.split("│")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    rows = [tuple(text.strip() for text in line) for line in cells]
+    assert rows == [
+        ("dmala, step_size=0.5", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=2", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=auto", "bernoulli4, steps=20", "3"),
+        ("dmala, step_size=auto", "bernoulli4, steps=40", "3"),
+        ("all", "", "12"),
+    ]
 
 
 def test_lines_are_drawn_over_a_setting_with_three_numbers(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""How many runs have each status, as a table on the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from runner.report.selection.grid import ordered, places_of
+from runner.report.selection.stored_runs import StoredRun
+
+STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
+
+WIDE = 160
+"""Columns of a table that is no terminal's."""
+
+
+Lines = dict[tuple[str, str], Counter[str]]
+"""How many runs have each status, by row and cell."""
+
+
+def lines_of_runs(runs: Sequence[StoredRun]) -> Lines:
+    """The counts of any runs, by their varied settings."""
+    places = places_of(runs)
+    counts: Lines = {}
+    for run, place in zip(runs, places.labels, strict=True):
+        counts.setdefault(place, Counter())[run.status] += 1
+    rows, cells = (ordered(dict.fromkeys(labels), places.settings) for labels in zip(*counts, strict=True))
+    return {(row, cell): counts[row, cell] for row in rows for cell in cells if (row, cell) in counts}
+
+
+def table_of(title: str, lines: Lines) -> Table:
+    """One line per row and cell, and their sum: a column for each status that a run has, and always ``done``.
+
+    Where there is little room the words wrap and the counts do not.
+    """
+    table = Table(title=title, title_justify="left", header_style="bold", show_footer=True)
+    total = sum(lines.values(), Counter[str]())
+    shown = [status for status in STATUSES if total[status] or status == "done"]
+    table.add_column("row", footer="all", overflow="fold")
+    table.add_column("cell", overflow="fold")
+    for status in shown:
+        table.add_column(status, justify="right", footer=str(total[status]), no_wrap=True)
+    for (row, cell), counts in lines.items():
+        table.add_row(row, cell, *(str(counts[status] or "") for status in shown))
+    return table
+
+
+def show_statuses(title: str, lines: Lines) -> None:
+    """Prints the table of `lines`."""
+    fits = sys.stdout.isatty() or "COLUMNS" in os.environ
+    # Labels and values are shown as they are, [ ] among them.
+    console = Console(width=None if fits else WIDE, markup=False, emoji=False, highlight=False)
+    console.print(table_of(title, lines))
