@@ -50,7 +50,7 @@ def published_handles(axes: list[Axes]) -> Iterator[Line2D]:
         if line.get_gid() in versions
     }
     for gid in versions:
-        label = gid.replace(" ", ", ", 1)
+        label = gid.removesuffix(" paper").replace(" ", ", ", 1)
         yield Line2D(
             [], [], marker="o", mfc="none", mec="black", mew=0.9, ls="none", ms=sizes[gid], label=label
         )
