@@ -80,8 +80,10 @@ def one_sentence_errors() -> Iterator[None]:
         place = str(error).split("path=", 1)[-1].removesuffix(" is not available.")
         raise UserError(f"hydra.searchpath names '{place}', which is not there.") from error
     except OverrideParseException as error:
-        lines = one_sentence(error).split(" See ", 1)[0]
-        raise UserError(f"Cannot read the override '{error.override}': {lines.rstrip('.')}.") from error
+        why = one_sentence(error).split(" See ", 1)[0].rstrip(".")
+        if "Exception:" in why:  # the words of the grammar's lexer
+            why = "after = there must be a value, in quotes if it has special characters"
+        raise UserError(f"Cannot read the override '{error.override}': {why}.") from error
     except RecursionError as error:
         raise UserError("The overrides, or a YAML that they name, are nested too deeply.") from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:

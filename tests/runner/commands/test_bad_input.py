@@ -20,6 +20,7 @@ COMMANDS = [
     ("sampler=dmala sampler.stepsize=3", "did you mean 'sampler.step_size'? sampler=dmala has: acceptance"),
     ("seed=range(0,3)", "is a sweep and needs -m"),
     ("seed", "has the form key=value, 'seed' was given"),
+    ("target=é", "after = there must be a value, in quotes if it has special characters"),
     ("sampler.ladder=[1,", "Cannot read the override 'sampler.ladder=[1,'"),
     ("-m +experiment=pt_table1 sampler=gibbs", "No row of the experiment pt_table1 has the sampler"),
 ]
