@@ -26,7 +26,7 @@ def reported(command: Callable[[], int]) -> int:
     except UserError as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_visible(str(error))}", file=sys.stderr)
         return error.status
     except Interrupted as stopped:
         print(f"Stopped by {stopped}; repeat the command to continue.", file=sys.stderr)
@@ -40,6 +40,13 @@ def reported(command: Callable[[], int]) -> int:
         said = shortened(f"{type(error).__name__}: {one_sentence(error)}")
         print(f"error: {UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where.", file=sys.stderr)
         return 2
+
+
+def _visible(text: str) -> str:
+    """`text` with its control characters written as ``\\x85``: what was given may break a line."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+    )
 
 
 class OneSentenceParser(argparse.ArgumentParser):

@@ -36,7 +36,9 @@ def storage_error(error: BaseException, path: Path | None = None) -> StorageErro
         path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None
     folder = None if path is None else path.parent
     reason = REASONS.get(error.errno or 0)
-    if error.errno == errno.ENOENT and folder is not None and not folder.exists():
+    # The folder may have been made again by now, for another run.
+    half_written = str(error.filename).endswith(".partial")
+    if error.errno == errno.ENOENT and folder is not None and (half_written or not folder.exists()):
         reason = f"The folder {folder} was removed"
     if reason is None:
         return None

@@ -53,6 +53,8 @@ def test_a_folder_that_was_removed_and_a_disk_without_inodes(
 ) -> None:
     with pytest.raises(StorageError, match=rf"^The folder {tmp_path}/gone was removed to write "):
         write_bytes(tmp_path / "gone" / "file", b"")
+    again = OSError(errno.ENOENT, "gone", f"{tmp_path}/file.1.partial")
+    assert str(storage_error(again, tmp_path / "file")).startswith(f"The folder {tmp_path} was removed")
     found = SimpleNamespace(f_files=10, f_ffree=0, f_bavail=5)
     monkeypatch.setattr(os, "statvfs", lambda _: found)
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
