@@ -38,7 +38,8 @@ def reported(command: Callable[[], int]) -> int:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         said = shortened(f"{type(error).__name__}: {one_sentence(error)}")
-        print(f"error: {UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where.", file=sys.stderr)
+        sentence = f"{UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where."
+        print(f"error: {_visible(sentence)}", file=sys.stderr)
         return 2
 
 

@@ -21,11 +21,15 @@ class StorageError(RunError):
     """The disk refuses; nothing that was on it before is lost."""
 
 
-def storage_error(error: BaseException, path: Path | None = None) -> StorageError | None:
+def storage_error(
+    error: BaseException, path: Path | None = None, *, writing: bool = False
+) -> StorageError | None:
     """What to say of an error of the disk, or None for an error of another kind.
 
     Args:
         path: what was to be written; by default the file that the error names.
+        writing: whether a file of our own was being written: where that is not there, its folder was removed,
+            also if another run has made it again by now.
     """
     if isinstance(error, StorageError):
         return error
@@ -36,9 +40,7 @@ def storage_error(error: BaseException, path: Path | None = None) -> StorageErro
         path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None
     folder = None if path is None else path.parent
     reason = REASONS.get(error.errno or 0)
-    # The folder may have been made again by now, for another run.
-    half_written = str(error.filename).endswith(".partial")
-    if error.errno == errno.ENOENT and folder is not None and (half_written or not folder.exists()):
+    if error.errno == errno.ENOENT and folder is not None and (writing or not folder.exists()):
         reason = f"The folder {folder} was removed"
     if reason is None:
         return None

@@ -226,3 +226,11 @@ def test_the_whole_traceback_on_request(call: Call, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     with pytest.raises(UserError, match="Unknown target"):
         main(["target=mgo"])
+
+
+@pytest.mark.parametrize("letter", ["\x1c", "\x85", "\u2028", "\ud800"])
+def test_a_letter_that_breaks_lines_is_written_out(call: Call, letter: str) -> None:
+    ended = call(f"target={letter}")
+    assert ended.status == 2
+    assert ended.err.startswith(f"error: Cannot read the override 'target={ascii(letter)[1:-1]}': ")
+    assert len(ended.err.splitlines()) == 1

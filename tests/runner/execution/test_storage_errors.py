@@ -53,12 +53,25 @@ def test_a_folder_that_was_removed_and_a_disk_without_inodes(
 ) -> None:
     with pytest.raises(StorageError, match=rf"^The folder {tmp_path}/gone was removed to write "):
         write_bytes(tmp_path / "gone" / "file", b"")
-    again = OSError(errno.ENOENT, "gone", f"{tmp_path}/file.1.partial")
-    assert str(storage_error(again, tmp_path / "file")).startswith(f"The folder {tmp_path} was removed")
     found = SimpleNamespace(f_files=10, f_ffree=0, f_bavail=5)
     monkeypatch.setattr(os, "statvfs", lambda _: found)
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert str(storage_error(full, tmp_path / "file")).startswith("No inode is left on the disk")
+
+
+def test_a_folder_that_was_removed_and_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run makes it again between the writing and the renaming of this one's file."""
+    path, replace = tmp_path / "runs" / "file", Path.replace
+    path.parent.mkdir()
+
+    def replaced(self: Path, target: Path) -> Path:
+        shutil.rmtree(path.parent)
+        path.parent.mkdir()
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    with pytest.raises(StorageError, match=rf"^The folder {path.parent} was removed to write {path};"):
+        write_bytes(path, b"")
 
 
 def test_other_errors_are_none_of_the_disk(tmp_path: Path) -> None:
