@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.config.compose import choice, options
+import conf
+from runner.config.compose import CONFIG, choice, options
 from runner.config.tempering import GROUP, PREFIX, folded
 from runner.execution.errors import UserError
+from runner.execution.plain_yaml import plain_yaml
 
 CHOSEN = ("target", "sampler", "task", "scale")
 """The groups whose option is a setting of its own, under the group's name."""
@@ -58,26 +61,32 @@ def changed_settings(config: Mapping[str, Any], hydra: Sequence[str] = ()) -> Se
     Args:
         hydra: the overrides of Hydra that say where else configurations are.
     """
-    own = flat_settings(config)
-    options_chosen = tuple(f"{group}={own[group]}" for group in CHOSEN if group in own)
-    same = _defaults(options_chosen, tuple(hydra)) | _option_names(tuple(hydra))
+    own, bare = flat_settings(config), _option_names()
+    chosen = tuple(f"{group}={own[group]}" for group in CHOSEN if own.get(group) not in (None, bare[group]))
+    same = _defaults(chosen, tuple(hydra)) | bare
     return {key: value for key, value in own.items() if key not in same or same[key] != value}
 
 
 @functools.cache
-def _option_names(hydra: tuple[str, ...]) -> Settings:
-    """The options that are chosen where none is named."""
-    config = choice(hydra)
-    return {group: config[group].name for group in CHOSEN}
+def _option_names() -> Settings:
+    """The options that are in force where none is named."""
+    content = plain_yaml((Path(conf.__path__[0]) / f"{CONFIG}.yaml").read_bytes())
+    named = {
+        group: name for each in content["defaults"] if isinstance(each, dict) for group, name in each.items()
+    }
+    return {group: named[group] for group in CHOSEN}
 
 
 @functools.cache
 def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
     """The settings under the choices `chosen`; a sampler that is no option is one under a tempering."""
     lines: list[str] = []
+    unknown: set[str] = set()
     for line in chosen:
         group, name = line.split("=", 1)
-        lines += [line] if name in options(group, hydra) else _untempered(name, hydra) * (group == "sampler")
+        found = [line] if name in options(group, hydra) else _untempered(name, hydra) * (group == "sampler")
+        lines += found
+        unknown |= set() if found else {group}
     try:
         config = folded(copy.deepcopy(choice((*hydra, *lines))))
         content = OmegaConf.to_container(_resolvable(config), resolve=True)
@@ -85,8 +94,7 @@ def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
         return {}
     assert isinstance(content, dict)
     settings = flat_settings({str(key): value for key, value in content.items()})
-    known = {line.split("=", 1)[0] for line in lines} | set(PLAIN)
-    return {key: value for key, value in settings.items() if key.split(".", 1)[0] in known}
+    return {key: value for key, value in settings.items() if key.split(".", 1)[0] not in unknown}
 
 
 def _untempered(name: str, hydra: tuple[str, ...]) -> list[str]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import conf
 from runner.config.run_settings import Settings, changed_settings, flat_settings
+from runner.execution.plain_yaml import plain_yaml
 
 LONGEST = 120
 """Letters of a name; W&B refuses names of more than 128."""
@@ -113,5 +112,5 @@ def _experiment(name: str) -> Mapping[str, Any]:
     path = Path(conf.__path__[0]) / "experiment" / f"{name}.yaml"
     if not name or not path.is_file():
         return {}
-    content = yaml.load(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    content = plain_yaml(path.read_bytes())
     return content if isinstance(content, Mapping) else {}

@@ -7,6 +7,7 @@ import csv
 import yaml
 
 from runner.execution.errors import one_sentence, warn
+from runner.execution.plain_yaml import plain_yaml
 from runner.store.array_files import load_all_images
 from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
@@ -18,9 +19,7 @@ def log_run(logger: Logger, folder: RunFolder) -> bool:
     if summary is None:
         return False
     try:
-        # The loader in C is ten times as fast.
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        config = yaml.load((folder.path / "config.yaml").read_bytes(), loader)
+        config = plain_yaml((folder.path / "config.yaml").read_bytes())
         points = _points(folder)
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         warn(f"the run {folder.path} is not logged, since its files cannot be read: {one_sentence(error)}.")

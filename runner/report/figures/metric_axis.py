@@ -7,11 +7,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 import conf
-from metrics.metric import Metric
-from runner.config.construct import locate
+from runner.execution.plain_yaml import plain_yaml
+from runner.problem.metric_directions import metric_class
 from runner.report.table_shape import Direction, MetricShape
 
 ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
@@ -55,10 +53,9 @@ def quantities() -> dict[str, Quantity]:
     """Every metric of conf/metric by its name, with what its class says, and what tasks measure."""
     found = dict(OF_TASKS)
     for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
-        for name, node in (yaml.safe_load(path.read_text()) or {}).items():
-            target = node.get("_target_") if isinstance(node, dict) else None
-            cls = locate(target, f"metric.{name}._target_") if target else None
-            if isinstance(cls, type) and issubclass(cls, Metric):
+        for name, node in (plain_yaml(path.read_bytes()) or {}).items():
+            cls = metric_class(name, node.get("_target_") if isinstance(node, dict) else None)
+            if cls is not None:
                 found[name] = Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
     return found
 

@@ -12,6 +12,7 @@ import pandas as pd
 import yaml
 
 from runner.config.run_settings import Settings, flat_settings
+from runner.execution.plain_yaml import plain_yaml
 from runner.report.selection.conditions import chosen_by
 from runner.store.run_store import RunFolder, Store
 
@@ -71,8 +72,7 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
 def _config(path: Path) -> Mapping[str, Any] | None:
     """The configuration of a run; None where there is none that can be read."""
     try:
-        # The loader in C is ten times as fast.
-        content = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = plain_yaml(path.read_bytes())
     except (OSError, yaml.YAMLError, UnicodeDecodeError):
         return None
     whole = isinstance(content, Mapping) and isinstance(content.get("seed"), int)
