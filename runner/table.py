@@ -59,7 +59,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     """
     shape = experiment_shape(experiment, overrides)
 
-    from runner.execution.atomic_files import write_text
+    from runner.files.atomic_files import write_text
     from runner.report.analysis.table_entries import summarise
     from runner.report.budget import budget_sentence
     from runner.report.draw_figures import write_figures

@@ -1,4 +1,4 @@
 """From a command line to a checked configuration; imports no torch.
 
-Imports `execution`.
+Imports `execution` and `files`.
 """

@@ -15,7 +15,7 @@ import conf
 from runner.config.compose import CONFIG, choice, options
 from runner.config.tempering import GROUP, PREFIX, folded
 from runner.execution.errors import UserError
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 
 CHOSEN = ("target", "sampler", "task", "scale")
 """The groups whose option is a setting of its own, under the group's name."""

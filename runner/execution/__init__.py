@@ -1,4 +1,4 @@
-"""What any program on a cluster needs: errors, signals, progress, devices, whole files, checkpoints.
+"""What any program on a cluster needs: errors, signals, progress, devices, manifests.
 
-Also the two ways to do long work: `resumable` and `compute_once`. Imports no other room of the runner.
+Imports `integrity`.
 """

@@ -1,4 +1,4 @@
 """Loggers: copies of the results elsewhere, made only where `logger=` names one.
 
-Imports `store` and `execution`.
+Imports `problem`, `store` and the rooms below them.
 """

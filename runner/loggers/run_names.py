@@ -10,7 +10,7 @@ from typing import Any
 
 import conf
 from runner.config.run_settings import Settings, changed_settings, flat_settings
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 
 LONGEST = 120
 """Letters of a name; W&B refuses names of more than 128."""

@@ -1,4 +1,4 @@
 """Trained models: recipes, files, and the training itself.
 
-Imports `store`, `config` and `execution`.
+Imports `store`, `config`, `files` and `execution`.
 """

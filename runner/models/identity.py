@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from runner.config import tsplib_files
-from runner.config.datasets import dataset_identity, file_digest, unknown_files
+from runner.config.data import tsplib_files
+from runner.config.data.datasets import dataset_identity, file_digest, unknown_files
+from runner.config.data.known_files import verifies
+from runner.config.data.tabular import unknown_rows
 from runner.config.key_group import node
-from runner.config.known_files import verifies
-from runner.config.tabular import unknown_rows
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import torch
 from omegaconf import DictConfig
 
-from runner.execution.atomic_files import write_json
-from runner.execution.compute_once import compute_once
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.manifest import git, now
-from runner.execution.resumable import completed, save_plan, sources_of
-from runner.execution.tensor_files import write_tensors
+from runner.files.atomic_files import write_json
+from runner.files.compute_once import compute_once
+from runner.files.resumable import completed, save_plan, sources_of
+from runner.files.tensor_files import write_tensors
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
 from runner.models.trained_model import SAMPLES_FILE, TrainedModel, load_named, load_trained

@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from runner.execution.atomic_files import write_bytes
 from runner.execution.errors import UserError, listed, one_sentence
 from runner.execution.manifest import git
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.files.atomic_files import write_bytes
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from runner.integrity.file_digest import zip_is_whole
 from runner.models.architectures import ARCHITECTURES, architecture, architecture_name
 from runner.models.model_weights import built
@@ -46,7 +46,7 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
 
     Raises:
         UserError: if the suffix is another, or models of this class cannot be saved.
-        runner.execution.storage_errors.StorageError: if the disk refuses; what was there before stays.
+        runner.files.storage_errors.StorageError: if the disk refuses; what was there before stays.
     """
     _check_suffix(path)
     name = architecture_name(type(model))

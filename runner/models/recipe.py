@@ -10,9 +10,9 @@ from omegaconf import DictConfig
 
 from runner.config.construct import check_arguments, construct, errors_at, located
 from runner.config.construct_sampler import construct_sampler
-from runner.config.datasets import dataset_identity, load_dataset, unknown_files
+from runner.config.data.datasets import dataset_identity, load_dataset, unknown_files
+from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
-from runner.config.known_files import verifies
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments

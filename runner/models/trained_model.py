@@ -9,10 +9,10 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import locate
-from runner.execution.atomic_files import read_json
-from runner.execution.compute_once import discard_damaged
 from runner.execution.errors import UserError, one_sentence
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors
+from runner.files.atomic_files import read_json
+from runner.files.compute_once import discard_damaged
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.integrity.source import mixture
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
@@ -58,7 +58,7 @@ class TrainedModel:
 
 
 def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
-    """The model in `folder` with the report of its training; see `runner.execution.compute_once.Reader`."""
+    """The model in `folder` with the report of its training; see `runner.files.compute_once.Reader`."""
     path, beside = folder / "model.safetensors", (folder / "model.json", folder / SAMPLES_FILE)
     report = read_json(beside[0])
     if not path.is_file():

@@ -16,9 +16,9 @@ from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, located
 from runner.config.construct_sampler import construct_sampler
+from runner.config.data.known_files import verifies
+from runner.config.data.tabular import notes, target_name, with_rows
 from runner.config.key_group import node
-from runner.config.known_files import verifies
-from runner.config.tabular import notes, target_name, with_rows
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.models.learned_target import blueprint

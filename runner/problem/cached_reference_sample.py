@@ -16,14 +16,14 @@ from omegaconf import DictConfig
 from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
-from runner.config.datasets import load_dataset
+from runner.config.data.datasets import load_dataset
+from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
-from runner.config.known_files import verifies
-from runner.execution.atomic_files import write_json
-from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import one_sentence
-from runner.execution.resumable import completed, save_plan, sources_of
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.files.atomic_files import write_json
+from runner.files.compute_once import compute_once, discard_damaged
+from runner.files.resumable import completed, save_plan, sources_of
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from runner.integrity.source import mixture
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
@@ -168,7 +168,7 @@ def _make(
 
 
 def _read(path: Path, *, locked: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
-    """The draws and their report; see `runner.execution.compute_once.Reader`."""
+    """The draws and their report; see `runner.files.compute_once.Reader`."""
     if not path.is_file():
         return None
     try:

@@ -9,7 +9,7 @@ import conf
 from metrics.metric import Metric
 from runner.config.construct import locate
 from runner.execution.errors import UserError
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 
 
 def metric_direction(name: str, path: str | None) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 
 from runner.config.key_group import node
-from runner.execution.atomic_files import read_json, write_json
-from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
 from runner.execution.live import say_state
 from runner.execution.manifest import git, now
+from runner.files.atomic_files import read_json, write_json
+from runner.files.compute_once import compute_once, discard_damaged
 from runner.models.identity import tuning_id
 from runner.problem.build import Problem, label
 from runner.store.digest import SCHEMA
@@ -80,7 +80,7 @@ def _tune(problem: Problem, name: str) -> dict[str, Any]:
 
 
 def _read(path: Path, *, locked: bool = False) -> dict[str, Any] | None:
-    """The part of a tuning result that a run needs; see `runner.execution.compute_once.Reader`."""
+    """The part of a tuning result that a run needs; see `runner.files.compute_once.Reader`."""
     if not path.exists():
         return None
     content = read_json(path)

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from runner.execution.atomic_files import write_json
 from runner.execution.errors import UserError
+from runner.files.atomic_files import write_json
 from runner.report.budget import budget, cost_of_runs
 from runner.report.stored_results import Results
 

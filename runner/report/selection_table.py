@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.execution.atomic_files import write_text
+from runner.files.atomic_files import write_text
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import write_figures
 from runner.report.page.grid_lines import show_grid

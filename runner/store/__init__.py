@@ -1,4 +1,4 @@
 """Results on disk: one folder a run, what lies in it, what identifies it, and the loggers that copy it.
 
-Imports `execution` only.
+Imports `files`, `execution` and `integrity`.
 """

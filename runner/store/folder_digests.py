@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.execution.atomic_files import read_json, write_json
+from runner.files.atomic_files import read_json, write_json
 from runner.integrity.file_digest import digest_of
 
 FILES = "files"

@@ -7,7 +7,7 @@ import csv
 import yaml
 
 from runner.execution.errors import one_sentence, warn
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 from runner.store.array_files import load_all_images
 from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder

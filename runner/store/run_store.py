@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.execution.atomic_files import (
+from runner.execution.errors import UserError, warn
+from runner.files.atomic_files import (
     json_bytes,
     new_folder,
     read_json,
@@ -19,8 +20,7 @@ from runner.execution.atomic_files import (
     write_bytes,
     write_json,
 )
-from runner.execution.errors import UserError, warn
-from runner.execution.locks import Lock, is_abandoned, is_held
+from runner.files.locks import Lock, is_abandoned, is_held
 from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
 from runner.store.folder_digests import FILES, changed

@@ -19,10 +19,10 @@ from runner.execution import signals
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
-from runner.execution.locks import Lock, is_abandoned, take_abandoned
 from runner.execution.manifest import git
-from runner.execution.resumable import sources_of
-from runner.execution.storage_errors import StorageError, storage_error
+from runner.files.locks import Lock, is_abandoned, take_abandoned
+from runner.files.resumable import sources_of
+from runner.files.storage_errors import StorageError, storage_error
 from runner.problem.build import threads
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written

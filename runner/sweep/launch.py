@@ -18,7 +18,7 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
-from runner.execution.storage_errors import storage_error
+from runner.files.storage_errors import storage_error
 from runner.problem.problems import Problems
 from runner.store.run_store import RunFolder
 from runner.sweep.ending import ended

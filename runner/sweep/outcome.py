@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.execution.atomic_files import read_json
 from runner.execution.errors import UserError, one_sentence
+from runner.files.atomic_files import read_json
 
 LEFT_TO_OTHERS = 3
 """Exit status of a command that left runs to other processes, which have not ended them yet."""

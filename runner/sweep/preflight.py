@@ -12,7 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.compose import sentence
 from runner.execution.errors import UserError
-from runner.execution.locks import require_locks
+from runner.files.locks import require_locks
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint
-from runner.execution.resumable import discard_checkpoint
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint
+from runner.files.resumable import discard_checkpoint
 from runner.store.run_store import RunFolder
 
 

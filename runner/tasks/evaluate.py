@@ -7,8 +7,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import dataset_identity, described, load_dataset, unknown_files
-from runner.config.known_files import verifies
+from runner.config.data.datasets import dataset_identity, described, load_dataset, unknown_files
+from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model

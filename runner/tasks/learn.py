@@ -14,7 +14,7 @@ from runner.config.construct import located
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import duration
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.identity import learned_identity
 from runner.models.learned_target import trained
 from runner.models.recipe import data_of, recipe_of, untrained

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from metrics.suite import MetricSuite
-from runner.execution.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.execution.errors import warn
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
+from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.problem.build import Problem, beta, label
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
@@ -42,7 +42,7 @@ class NotANumberError(SeedError):
 
 @dataclass
 class Sampling:
-    """A batch of runs on its way, one run for each of `seeds`; a `runner.execution.resumable.Resumable`.
+    """A batch of runs on its way, one run for each of `seeds`; a `runner.files.resumable.Resumable`.
 
     Attributes:
         state: the kernel's state, batch ``(*kernel.axes, seeds, chains)``.

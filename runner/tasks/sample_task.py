@@ -9,7 +9,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.execution.resumable import completed, save_plan
+from runner.files.resumable import completed, save_plan
 from runner.problem.build import Problem, build
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems

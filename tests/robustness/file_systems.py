@@ -20,11 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.execution import locks
-from tests.robustness.refusals import refuse_writes
+from runner.files import locks
+from tests.robustness.shims.no_flock import refuse_flock
+from tests.robustness.shims.refusals import refuse_writes
 from tests.robustness.sweeps import RUNS, Command, Rows, Said, judged, undisturbed
 from tests.robustness.trial import Trial
-from tests.support.no_flock import refuse_flock
 
 FULL, INODES, READ_ONLY = "disk full", "no inodes", "file system read-only"
 STALE, REMOVED = "stale file handle", "output_root removed"

@@ -26,7 +26,7 @@ from runner.store.verification import ROOMS, verify
 from runner.sweep.jobs import Job, jobs_of, requested
 from tests.corruption.stores import DRAWS, LEARN, STATES, repeated
 from tests.corruption.trials import results
-from tests.robustness.file_events import FileEvents
+from tests.robustness.shims.file_events import FileEvents
 from tests.robustness.trial import Trial
 
 INSTANT, EVENT, WRITE = "at a random instant", "before a file-system event", "in the middle of a write"

@@ -16,8 +16,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from runner.execution.atomic_files import read_json, write_json, write_text
 from runner.execution.manifest import git, now
+from runner.files.atomic_files import read_json, write_json, write_text
 from tests.robustness.rows import ROWS, Row
 from tests.robustness.trial import OUTCOMES
 

@@ -16,8 +16,8 @@ import pytest
 
 from runner.__main__ import main
 from runner.execution import signals
-from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
+from runner.files.checkpoint import load_checkpoint
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
 

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.execution.checkpoint import UnusableCheckpointError
 from runner.execution.live import Point, say_recorded
+from runner.files.checkpoint import UnusableCheckpointError
 from runner.models.training.batches import Batches, TrainingImages
 from runner.models.training.divergence_check import check_divergence
 from runner.models.training.history import TrainingHistory

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.execution.checkpoint import from_plain, to_plain
 from runner.execution.errors import RunError, one_sentence
+from runner.files.checkpoint import from_plain, to_plain
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
 from samplers.tuning.tunable import Tunable, fixed

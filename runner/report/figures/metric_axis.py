@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import conf
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 from runner.problem.metric_directions import metric_class
 from runner.report.table_shape import Direction, MetricShape
 

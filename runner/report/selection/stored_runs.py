@@ -12,7 +12,7 @@ import pandas as pd
 import yaml
 
 from runner.config.run_settings import Settings, flat_settings
-from runner.execution.plain_yaml import plain_yaml
+from runner.files.plain_yaml import plain_yaml
 from runner.report.selection.conditions import chosen_by
 from runner.store.run_store import RunFolder, Store
 

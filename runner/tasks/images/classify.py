@@ -14,9 +14,9 @@ from torch import Tensor
 from metrics.applications.image_classes import LeNet5, class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from runner.config.construct import errors_at
-from runner.config.datasets import dataset_identity
+from runner.config.data.datasets import dataset_identity
+from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
-from runner.config.known_files import verifies
 from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems

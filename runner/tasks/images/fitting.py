@@ -15,10 +15,10 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor, nn
 
-from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.errors import RunError, one_sentence
-from runner.execution.resumable import completed, save_plan, sources_of
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.files.compute_once import compute_once, discard_damaged
+from runner.files.resumable import completed, save_plan, sources_of
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from samplers.hyperparameters import positive
 from targets.checks import whole_number
 from targets.randomness import derive_seed
@@ -63,7 +63,7 @@ def built(build: Callable[[], Network], seed: int, dtype: torch.dtype, device: t
 
 
 class Fit(Generic[Network]):
-    """A network on its way; a `runner.execution.resumable.Resumable` in epochs.
+    """A network on its way; a `runner.files.resumable.Resumable` in epochs.
 
     Args:
         network: what is fitted.
@@ -179,7 +179,7 @@ def fitted_network(
 def _read(
     path: Path, begin: Callable[[], Fit[Network]], *, locked: bool = False
 ) -> tuple[Network, dict[str, Any]] | None:
-    """The network in `path` and its report; see `runner.execution.compute_once.Reader`."""
+    """The network in `path` and its report; see `runner.files.compute_once.Reader`."""
     if not path.is_file():
         return None
     try:

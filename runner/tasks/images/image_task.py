@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import errors_at
-from runner.config.datasets import load_dataset
+from runner.config.data.datasets import load_dataset
+from runner.config.data.known_files import verifies
 from runner.config.key_group import node
-from runner.config.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.recipe import is_learned, recipe_of
 from runner.models.trained_model import load_named

@@ -11,8 +11,8 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.config.datasets import described
-from runner.config.known_files import added_identity, check_known, verifies
+from runner.config.data.datasets import described
+from runner.config.data.known_files import added_identity, check_known, verifies
 from runner.execution.errors import UserError, one_sentence
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.digits import digit_labels

@@ -15,11 +15,11 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.statistics.thinned_draws import ThinnedDraws
-from runner.execution.atomic_files import read_json, write_bytes, write_json
-from runner.execution.compute_once import compute_once, discard_damaged
 from runner.execution.devices import device_type
 from runner.execution.manifest import git, now
-from runner.execution.resumable import completed, save_plan, sources_of
+from runner.files.atomic_files import read_json, write_bytes, write_json
+from runner.files.compute_once import compute_once, discard_damaged
+from runner.files.resumable import completed, save_plan, sources_of
 from runner.integrity.file_digest import digest_of
 from runner.integrity.source import mixture
 from runner.problem.cached_reference_sample import with_trained_target
@@ -110,7 +110,7 @@ def _identity(config: DictConfig, seed: int) -> str:
 
 
 def _read(folder: Path, *, locked: bool = False) -> Images | None:
-    """The images in `folder`; see `runner.execution.compute_once.Reader`."""
+    """The images in `folder`; see `runner.files.compute_once.Reader`."""
     if not (folder / REPORT).exists():
         return None  # written last
     pixels, report = load_images(folder), read_json(folder / REPORT)

@@ -71,7 +71,7 @@ def both_ends(
 
 
 class Annealings:
-    """Named annealings, walked one after the other; a `runner.execution.resumable.Resumable`.
+    """Named annealings, walked one after the other; a `runner.files.resumable.Resumable`.
 
     Args:
         begin: gives each walk before its first step, by name, in the order in which they are walked.

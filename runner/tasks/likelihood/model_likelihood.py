@@ -22,7 +22,7 @@ from metrics.likelihood.target_log_partition import (
 from metrics.statistics.inference import interval
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import RunError, UserError, one_sentence
-from runner.execution.resumable import run_to_end, save_plan
+from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from runner.tasks.likelihood.rbm_likelihood import rbm_likelihood

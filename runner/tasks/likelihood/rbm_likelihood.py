@@ -23,7 +23,7 @@ from metrics.likelihood.rbm_log_partition import (
     rbm_mean_log_prob,
     rbm_reference_log_likelihood,
 )
-from runner.execution.resumable import run_to_end, save_plan
+from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from samplers import RBMGibbs, State

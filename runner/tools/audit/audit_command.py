@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 
     import torch
 
-    from runner.execution.atomic_files import write_text
+    from runner.files.atomic_files import write_text
     from runner.tools.audit.audit_page import audit_csv, audit_markdown, show_audit
     from runner.tools.audit.finding import measure_finding
     from runner.tools.audit.findings import FINDINGS

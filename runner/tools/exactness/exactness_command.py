@@ -35,7 +35,7 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
     from rich.console import Console
 
     from runner.config.compose import compose_by_groups
-    from runner.execution.atomic_files import write_text
+    from runner.files.atomic_files import write_text
     from runner.sweep.jobs import requested
     from runner.tools.exactness.distances import distance
     from runner.tools.exactness.enumerable_targets import targets

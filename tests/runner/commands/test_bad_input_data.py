@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runner.config import tabular
+from runner.config.data import tabular
 from tests.support.commands import Call, check_refused_values, refusal, refused
 from tests.support.targets.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from runner.config import datasets
+from runner.config.data import datasets
 from runner.execution.errors import UserError
 from runner.tasks.images.labels import labels_of
 from targets.datasets.binarise import BINARISATIONS

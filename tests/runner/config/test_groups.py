@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import conf
-from runner.config.datasets import BINARISATIONS
+from runner.config.data.datasets import BINARISATIONS
 from runner.execution.errors import UserError
 from runner.models.model_files import save_model
 from runner.problem.build import Problem, build_kernel, fixed

@@ -18,9 +18,9 @@ import pytest
 import yaml
 from omegaconf import DictConfig
 
-from runner.config import datasets, known_files
 from runner.config.compose import compose
-from runner.config.known_files import places_of
+from runner.config.data import datasets, known_files
+from runner.config.data.known_files import places_of
 from runner.execution.errors import UserError
 from runner.models.identity import tuning_id
 from runner.models.recipe import recipe_of

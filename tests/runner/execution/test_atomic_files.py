@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from runner.__main__ import main
-from runner.execution.atomic_files import (
+from runner.files.atomic_files import (
     read_json,
     remove_partial,
     set_aside,
     write_bytes,
     write_json,
 )
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
-from runner.execution.storage_errors import StorageError
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.files.storage_errors import StorageError
 from runner.store.run_store import Store
 from tests.support.commands import Call
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from runner.execution.atomic_files import read_json, write_json
-from runner.execution.compute_once import compute_once, discard_damaged
+from runner.files.atomic_files import read_json, write_json
+from runner.files.compute_once import compute_once, discard_damaged
 
 FORK = multiprocessing.get_context("fork")
 

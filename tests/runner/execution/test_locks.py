@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.execution import locks
 from runner.execution.errors import UserError
-from runner.execution.locks import Lock, LockLostError, held, holder, is_abandoned, is_held, take_abandoned
-from tests.support.no_flock import crashed_elsewhere, refuse_flock
+from runner.files import locks
+from runner.files.locks import Lock, LockLostError, held, holder, is_abandoned, is_held, take_abandoned
+from tests.robustness.shims.no_flock import crashed_elsewhere, refuse_flock
 
 FORK = multiprocessing.get_context("fork")
 CRASHED = "process 12 on node3 since 2026-01-02T03:04:05+00:00"

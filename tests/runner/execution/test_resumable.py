@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from runner.execution import signals
-from runner.execution.checkpoint import load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
-from runner.execution.resumable import SavePlan, completed, run_to_end
+from runner.files.checkpoint import load_checkpoint, save_checkpoint
+from runner.files.resumable import SavePlan, completed, run_to_end
 
 LENGTH = 7
 

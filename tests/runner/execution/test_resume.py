@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from runner.__main__ import main
-from runner.execution.checkpoint import load_checkpoint
+from runner.files.checkpoint import load_checkpoint
 from runner.store.run_store import Store
 from runner.sweep import job_runner
 from tests.support.commands import Call, rows_by_run

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from runner.execution.atomic_files import write_bytes
-from runner.execution.checkpoint import load_checkpoint, save_checkpoint
-from runner.execution.compute_once import compute_once
 from runner.execution.errors import RunError
-from runner.execution.storage_errors import StorageError, storage_error
+from runner.files.atomic_files import write_bytes
+from runner.files.checkpoint import load_checkpoint, save_checkpoint
+from runner.files.compute_once import compute_once
+from runner.files.storage_errors import StorageError, storage_error
 from runner.tasks.sample_task import SampledRuns
-from tests.robustness.refusals import refuse_writes
+from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call, finished, rows
 
 SWEEP = (

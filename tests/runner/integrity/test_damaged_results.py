@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 
 from runner import status, table, verify, wandb_sync
-from runner.execution.tensor_files import write_tensors
+from runner.files.tensor_files import write_tensors
 from runner.integrity.file_digest import KEY
 from runner.store import verification
 from runner.store.run_store import Store

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from runner.execution.atomic_files import json_bytes, read_json, write_json
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
-from runner.execution.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.files.atomic_files import json_bytes, read_json, write_json
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 CONTENT = {"metrics": {"tv": 0.10283}, "notes": ['says "digest" and sha256:0', "é"], "steps": 300}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from runner.execution.checkpoint import load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
+from runner.files.checkpoint import load_checkpoint, save_checkpoint
 from runner.models.training import (
     Training,
     TrainingError,

@@ -19,12 +19,12 @@ from safetensors.torch import load_file
 
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.__main__ import main
-from runner.config import datasets
 from runner.config.compose import compose_by_groups
+from runner.config.data import datasets
 from runner.config.overrides import Names
 from runner.execution import signals
-from runner.execution.checkpoint import load_checkpoint
 from runner.execution.errors import UserError
+from runner.files.checkpoint import load_checkpoint
 from runner.models import learned_target, model_files
 from runner.models.recipe import Recipe, recipe_of, untrained
 from runner.models.trained_model import TrainedModel

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers import ACS, DMALA, EDULA, Kernel, Tunable

@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from runner.execution.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.execution.errors import RunError
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingError, TrainingImages
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
 from samplers.tuning.step_size import StepSizeTuning

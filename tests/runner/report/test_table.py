@@ -16,8 +16,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from metrics.statistics.inference import holm, interval, paired_p_value
 from runner import table as command
-from runner.execution.atomic_files import read_json, write_json
 from runner.execution.errors import UserError
+from runner.files.atomic_files import read_json, write_json
 from runner.report import draw_figures
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget_sentence, cost_of_runs

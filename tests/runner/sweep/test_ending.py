@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.execution.locks import Lock, holder
+from runner.files.locks import Lock, holder
 from runner.store.run_store import Store
 from runner.sweep import ending, launch
 from runner.sweep.jobs import jobs_of, requested

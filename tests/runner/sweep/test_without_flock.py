@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from runner import status
-from runner.execution import locks
+from runner.files import locks
 from runner.store.run_store import Store
+from tests.robustness.shims.no_flock import crashed_elsewhere, refuse_flock
 from tests.support.commands import Call, rows
-from tests.support.no_flock import crashed_elsewhere, refuse_flock
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3", "seed=[0,1]")
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from metrics.applications.image_classes import LeNet5
-from runner.config.datasets import load_dataset
+from runner.config.data.datasets import load_dataset
 from runner.execution import signals
 from runner.problem import problems as problems_module
 from runner.problem.problems import Problems

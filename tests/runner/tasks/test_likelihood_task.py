@@ -10,7 +10,7 @@ import pytest
 
 from metrics.likelihood.rbm_annealing import RBMAnnealing
 from runner.execution import signals
-from runner.execution.atomic_files import set_aside
+from runner.files.atomic_files import set_aside
 from tests.support.commands import Call, finished, measured, one, rows, stop_after, stopped_in_each, summary
 
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")

@@ -12,7 +12,7 @@ from metrics.enumeration.simulated_transition import (
     simulated_matrix,
 )
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
-from runner.execution.checkpoint import from_plain, to_plain
+from runner.files.checkpoint import from_plain, to_plain
 from samplers import (
     DMALA,
     DULA,

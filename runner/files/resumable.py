@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from runner.execution import signals
-from runner.execution.atomic_files import remove_partial, set_aside
-from runner.execution.checkpoint import (
+from runner.execution.errors import RunError, warn
+from runner.execution.live import say_state
+from runner.execution.manifest import source
+from runner.execution.progress import current
+from runner.files.atomic_files import remove_partial, set_aside
+from runner.files.checkpoint import (
     UnusableCheckpointError,
     checkpoint_sources,
     load_checkpoint,
     save_checkpoint,
 )
-from runner.execution.errors import RunError, warn
-from runner.execution.live import say_state
-from runner.execution.manifest import source
-from runner.execution.progress import current
 from runner.integrity.source import distinct, named
 
 

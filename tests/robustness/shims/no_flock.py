@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.execution import locks
+from runner.files import locks
 
 
 def refuse_flock(monkeypatch: pytest.MonkeyPatch, number: int = errno.ENOSYS) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from runner.execution.atomic_files import SUFFIX, set_aside
 from runner.execution.errors import warn
-from runner.execution.locks import held
+from runner.files.atomic_files import SUFFIX, set_aside
+from runner.files.locks import held
 
 Value = TypeVar("Value", covariant=True)
 

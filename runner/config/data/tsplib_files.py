@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.config.datasets import file_digest
+from runner.config.data.datasets import file_digest
 from runner.execution.errors import UserError, one_sentence
 
 UNREAD = ("cities", "instance_seed")

@@ -12,7 +12,7 @@ import yaml
 from omegaconf import DictConfig
 
 import conf
-from runner.config.known_files import added_identity, only_known, verifies
+from runner.config.data.known_files import added_identity, only_known, verifies
 from runner.execution.errors import UserError, listed, not_allowed, one_sentence
 
 if TYPE_CHECKING:

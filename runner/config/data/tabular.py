@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from runner.config.datasets import NOT_LOADED, option
-from runner.config.known_files import added_identity, only_known, verifies
+from runner.config.data.datasets import NOT_LOADED, option
+from runner.config.data.known_files import added_identity, only_known, verifies
 from runner.execution.errors import UserError, one_sentence
 
 if TYPE_CHECKING:
