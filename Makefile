@@ -48,7 +48,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-TARGETS := help test test-slow check format docs audit exactness bench clean spectral-gap $(EXPERIMENTS)
+TARGETS := help test test-slow test-browser check format docs report audit exactness bench clean spectral-gap $(EXPERIMENTS)
 .PHONY: $(TARGETS)
 
 help: ## list the targets and their variables
@@ -87,12 +87,18 @@ exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
 bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
 	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
 
+report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
+	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)
+
 test: $(NEEDS) ## the tests (slow ones left out)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-slow: $(NEEDS) ## the slow tests (make test-slow LAUNCHER=ray also installs Ray for its test)
 test-slow: $(LAUNCHES)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow $(ARGS)
+
+test-browser: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-browser) ## the report's pages in a Chromium that is already there
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/browser -m browser $(ARGS)
 
 check: $(NEEDS) ## lint, format, types and layers, as CI does
 	@$(BIN)/python -m ruff check .

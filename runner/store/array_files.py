@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 from targets.datasets.files.npz_arrays import read_arrays
 
 if TYPE_CHECKING:

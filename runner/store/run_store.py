@@ -29,6 +29,12 @@ from targets.checks import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
+STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
+"""What a run can be, in the order in which tables show it; see `RunFolder.standing`."""
+
+COSTS = ("steps", "evaluations", "seconds", "wall_seconds")
+"""Entries of a summary that say what the run cost."""
+
 
 class Store:
     """All results under one root."""

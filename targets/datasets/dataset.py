@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-
-class DataError(ValueError):
-    """A data set is missing, damaged or has the wrong format; the message is one sentence for the user."""
+from targets.datasets.files.data_error import DataError as DataError
 
 
 @dataclass(frozen=True, eq=False)

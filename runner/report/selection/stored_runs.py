@@ -14,10 +14,7 @@ import yaml
 from runner.config.run_settings import Settings, flat_settings
 from runner.files.plain_yaml import plain_yaml
 from runner.report.selection.conditions import chosen_by
-from runner.store.run_store import RunFolder, Store
-
-COSTS = ("steps", "evaluations", "seconds", "wall_seconds")
-"""Entries of a summary that `load_runs` gives besides the metrics."""
+from runner.store.run_store import COSTS, RunFolder, Store
 
 
 @dataclass(frozen=True)

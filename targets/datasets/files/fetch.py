@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import one_line
 
 TIMEOUT = 8.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 
 WHITE = 255
 CLOSE = 1e-3

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import LARGEST, beginning, content
 
 BYTES = 0x00000800

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import LARGEST, one_line
 
 

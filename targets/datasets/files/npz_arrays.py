@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import LARGEST, one_line
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

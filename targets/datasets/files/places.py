@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from targets.datasets.dataset import DataError
+from targets.datasets.files.data_error import DataError
 
 GZIP = b"\x1f\x8b"
 

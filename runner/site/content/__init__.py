@@ -1,0 +1,4 @@
+"""What pages show, without markup: tables, charts, courses, pictures.
+
+Imports the index.
+"""

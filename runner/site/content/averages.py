@@ -1,0 +1,36 @@
+"""Metrics along the runs of several seeds, averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metrics.statistics.inference import Interval, interval
+from runner.site.content.courses import Course
+
+
+@dataclass(frozen=True)
+class Point:
+    """Runs of several seeds after the same step: mean costs, and mean and interval of the metric."""
+
+    step: int
+    evaluations: float
+    seconds: float
+    span: Interval
+
+
+def averaged(courses: Iterable[Course]) -> list[Point]:
+    """The courses of several seeds, averaged at each recorded step."""
+    at: dict[int, list[tuple[float, float, float]]] = {}
+    for course in courses:
+        rows = zip(course.step, course.evaluations, course.seconds, course.value, strict=True)
+        for step, evaluations, seconds, value in rows:
+            if value is not None:
+                at.setdefault(step, []).append((evaluations, seconds, value))
+    points = []
+    for step, found in sorted(at.items()):
+        evaluations, seconds, values = ([each[place] for each in found] for place in range(3))
+        span = interval(values)
+        assert span is not None
+        points.append(Point(step, sum(evaluations) / len(found), sum(seconds) / len(found), span))
+    return points

@@ -1,0 +1,109 @@
+"""What the page Compare reads: every run in columns, and the courses of runs in files of a few each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.report.figures.sampler_looks import look_of
+from runner.site.content.courses import AXES, Course
+from runner.site.content.script_json import script_json
+from runner.site.index.metric_facts import MetricFacts
+from runner.site.index.run_entry import RunEntry
+from runner.site.index.store_index import Index
+
+MOST_SEEDS = 60
+"""Up to so many seeds the quantile of Student's t is given; the last one serves for more."""
+
+
+def t_quantiles(index: Index) -> list[float]:
+    """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on."""
+    if "t" not in index.kept:
+        from scipy import stats
+
+        from metrics.statistics.inference import LEVEL
+
+        index.kept["t"] = [round(float(stats.t.ppf(0.5 + LEVEL / 2, n)), 6) for n in range(1, MOST_SEEDS)]
+    found: list[float] = index.kept["t"]
+    return found
+
+
+def runs_script(
+    runs: Sequence[RunEntry],
+    facts: Mapping[str, MetricFacts],
+    commands: Mapping[str, str],
+    shards: Sequence[str],
+    t: Sequence[float],
+) -> str:
+    """The script that hands all runs to the page.
+
+    A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
+    costs are numbers or null.
+
+    Args:
+        commands: a short name of each command that started runs.
+        shards: the files of courses that there are.
+        t: see `t_quantiles`.
+    """
+    settings = [run.settings for run in runs]
+    keys = [key for key in dict.fromkeys(key for each in settings for key in each) if _differs(key, settings)]
+    names = sorted({name for run in runs for name in run.metrics})
+    samplers = sorted({str(run.settings.get("sampler")) for run in runs})
+    described: dict[str, list[Any]] = {
+        "status": [run.status for run in runs],
+        "experiment": [run.experiment or "none" for run in runs],
+        "sweep": [commands.get(str(run.about.get("command")), "none") for run in runs],
+        "seed": [run.seed for run in runs],
+        **{key: [each.get(key) for each in settings] for key in keys},
+    }
+    content = {
+        "ids": [run.run_id for run in runs],
+        "keys": {key: _coded(values) for key, values in described.items()},
+        "metrics": {name: [_short(run.metrics.get(name)) for run in runs] for name in names},
+        "costs": {key: [_short(run.costs.get(key)) for run in runs] for key in ("evaluations", "seconds")},
+        "steps": [run.costs.get("steps") for run in runs],
+        "units": {name: facts[name].unit for name in names if facts[name].unit},
+        "directions": {name: facts[name].direction for name in names if facts[name].direction != "none"},
+        "colours": {name: look_of(name)[0] for name in samplers},
+        "shards": shards,
+        "t": t,
+        "along": AXES,
+    }
+    return f"rungwise.runs({script_json(content)});\n"
+
+
+def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
+    return key in ("target", "sampler", "scale") or len({str(each.get(key)) for each in settings}) > 1
+
+
+def _coded(values: Sequence[Any]) -> dict[str, list[Any]]:
+    """The distinct values, and the place of each value among them; -1 where there is none."""
+    distinct = list(dict.fromkeys(value for value in values if value is not None))
+    places = {value: place for place, value in enumerate(distinct)}
+    return {"values": distinct, "at": [-1 if value is None else places[value] for value in values]}
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def shard_of(run_id: str) -> str:
+    """The file that has the courses of a run."""
+    return run_id[:2]
+
+
+def courses_script(shard: str, courses: Mapping[str, Mapping[str, Course]]) -> str:
+    """The script that hands the courses of a few runs to the page, by run.
+
+    Metrics that were recorded at the same steps share them."""
+    content = {}
+    for run_id, own in courses.items():
+        long = {name: course for name, course in own.items() if len(course.step) > 1}
+        points: dict[tuple[int, ...], dict[str, Any]] = {}
+        for name, course in long.items():
+            part = points.setdefault(
+                tuple(course.step), {key: getattr(course, key) for key in AXES} | {"values": {}}
+            )
+            part["values"][name] = [_short(value) for value in course.value]
+        content[run_id] = list(points.values())
+    return f"rungwise.courses({script_json(shard)},{script_json(content)});\n"

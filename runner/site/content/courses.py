@@ -1,0 +1,49 @@
+"""What was measured along a run, in the form that charts need."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+AXES = {
+    "step": "steps",
+    "evaluations": "target evaluations per chain, tuning not counted",
+    "seconds": "seconds a run, tuning not counted",
+}
+"""What a metric can be drawn against."""
+
+Value = float | None
+
+
+@dataclass(frozen=True)
+class Course:
+    """One metric along one run, at the points where it was recorded.
+
+    Attributes:
+        step, evaluations, seconds: up to each point.
+        value: the metric there; None where it is not finite.
+    """
+
+    step: list[int]
+    evaluations: list[float]
+    seconds: list[float]
+    value: list[Value]
+
+
+def courses_of(path: Path) -> dict[str, Course]:
+    """Every metric in the file ``metrics.csv`` of a run; empty where it cannot be read."""
+    found: dict[str, Course] = {}
+    try:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                course = found.setdefault(row["metric"], Course([], [], [], []))
+                value = float(row["value"])
+                course.step.append(int(row["step"]))
+                course.evaluations.append(float(row["evaluations"]))
+                course.seconds.append(float(row["seconds"]))
+                course.value.append(value if math.isfinite(value) else None)
+    except (OSError, ValueError, KeyError):
+        return {}
+    return found

@@ -1,0 +1,59 @@
+"""Which experiments there are at which scales, and where their results may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.site.index.run_entry import RunEntry
+
+RECORD = "record"
+"""The folder of recorded tables below an output root."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An experiment at a scale, and where results of it may lie.
+
+    Attributes:
+        tables: folder of its rendered table.
+        record: folder of its recorded table.
+    """
+
+    experiment: str
+    scale: str
+    tables: Path
+    record: Path
+
+    @property
+    def key(self) -> str:
+        """What its files are called."""
+        return f"{self.experiment}-{self.scale}"
+
+    def overrides(self, hydra: Sequence[str], root: Path) -> list[str]:
+        """Those of the command that computes its runs under `root`."""
+        return [*hydra, f"scale={self.scale}", f"output_root={root}"]
+
+    def stamps(self) -> list[list[object]]:
+        """Changes when a rendered or a recorded file does."""
+        files = [path for folder in (self.tables, self.record) for path in sorted(folder.glob("*"))]
+        stats = [(path, path.stat()) for path in files]
+        return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+
+def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) -> dict[str, list[Place]]:
+    """The scales at which each of `experiments` has runs, a rendered table or a recorded one."""
+    computed = {(run.experiment, run.scale) for run in runs}
+    found: dict[str, list[Place]] = {}
+    for name in sorted(experiments):
+        scales = {scale for experiment, scale in computed if experiment == name}
+        scales |= {path.name for path in (root / "tables" / name).glob("*") if path.is_dir()}
+        recorded = (root / RECORD).glob(f"{name}_*")
+        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / "table.csv").is_file()}
+        found[name] = [
+            Place(name, scale, root / "tables" / name / scale, root / RECORD / f"{name}_{scale}")
+            for scale in sorted(scales)
+            if "_" not in scale
+        ]
+    return found

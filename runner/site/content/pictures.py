@@ -1,0 +1,98 @@
+"""Small pictures of the pages: thumbnails of figures, heat maps of visits, sheets of images."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from runner.store.array_files import load_all_images, load_visits, sheet
+
+WIDTH = 480
+"""Pixels across of a thumbnail, which is shown at two thirds of that."""
+
+SHOWN = 320
+SIDE = 320
+"""Pixels at which the states of a run are shown."""
+
+SMALLEST = 16
+"""States along a side from which on counts are a picture."""
+
+
+@dataclass(frozen=True)
+class Small:
+    """The PNG file of a thumbnail, and the height at which it is shown."""
+
+    content: bytes
+    height: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture inside a page.
+
+    Attributes:
+        kind: ``cells`` where each pixel is a state, which stays sharp when it is enlarged.
+        source: the picture itself, as an address.
+    """
+
+    kind: str
+    title: str
+    source: str
+    width: int
+    height: int
+
+
+def thumbnail(path: Path) -> Small | None:
+    """A figure at `WIDTH`; None where it cannot be read."""
+    try:
+        with Image.open(path) as figure:
+            height = max(1, round(figure.height * WIDTH / figure.width))
+            small = figure.convert("RGB").resize((WIDTH, height)).quantize(64)
+    except (OSError, ValueError):
+        return None
+    return Small(_png(small), round(height * SHOWN / WIDTH))
+
+
+def states_of(folder: Path) -> list[Picture]:
+    """The visits and the last draws that a run keeps, as far as they are a square grid or images."""
+    found = [_visits(load_visits(folder))]
+    titles = {"draws": "Last draws of the chains", "images": "Images of the data"}
+    found += [_sheet(images, titles[name]) for name, images in load_all_images(folder).items()]
+    return [each for each in found if each is not None]
+
+
+def _visits(counts: np.ndarray | None) -> Picture | None:
+    """How often each state was visited, dark where often; None unless the states are a square grid."""
+    side = 0 if counts is None else math.isqrt(counts.size)
+    # Of 2^d states of d bits none is beside another.
+    bits = side & (side - 1) == 0
+    if counts is None or side * side != counts.size or side < SMALLEST or bits or counts.max() <= 0:
+        return None
+    shades = 255 - np.round(255 * np.sqrt(counts / counts.max())).astype(np.uint8)
+    picture = Image.fromarray(shades.reshape(side, side).T[::-1])
+    title = "Visits to each state of the grid, dark where often (shades by the square root of the counts)"
+    return Picture("cells", title, _address(_png(picture)), SIDE, SIDE)
+
+
+def _sheet(images: np.ndarray, title: str) -> Picture:
+    page = sheet(images)
+    height, width = page.shape
+    scale = max(1, round(SIDE / width))
+    picture = Image.fromarray((255 - 255 * page).astype(np.uint8))
+    return Picture("cells", title, _address(_png(picture)), scale * width, scale * height)
+
+
+def _png(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _address(content: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(content).decode()}"

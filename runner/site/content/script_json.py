@@ -1,0 +1,26 @@
+"""Data inside scripts: pages that are opened as files can load no JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+
+def script_json(content: Any) -> Markup:
+    """`content` as JSON inside a script element; numbers that are not finite are null."""
+    text = json.dumps(_finite(content), separators=(",", ":"), ensure_ascii=False)
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(each) for each in content]
+    if isinstance(content, float):
+        number = float(content)
+        return float(f"{number:.7g}") if number - number == 0.0 else None
+    return content.item() if hasattr(content, "item") else content

@@ -1,0 +1,106 @@
+"""The pages of all experiments, made again where one of their files or runs has changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runner.config.overrides import EXPERIMENT, Names
+from runner.execution.errors import UserError
+from runner.site.content.experiment_places import Place, places_of
+from runner.site.index.plans import planned_ids
+from runner.site.index.store_index import Index
+from runner.site.pages.site_folder import SiteFolder
+from runner.site.pages.start_page import time_left
+from runner.store.digest import digest
+
+
+@dataclass
+class ExperimentPages:
+    """Writes the pages of experiments.
+
+    Attributes:
+        cards: what the start page says of each experiment.
+        page_of: name of the page of the experiment that a run belongs to, by the run's id.
+        written: pages that were made again.
+    """
+
+    root: Path
+    hydra: Sequence[str]
+    index: Index
+    site: SiteFolder
+    cards: list[dict[str, Any]] = field(default_factory=list)
+    page_of: dict[str, str] = field(default_factory=dict)
+    written: int = 0
+
+    def write(self) -> None:
+        """Writes every page that is not as the disk is."""
+        names = Names(self.hydra)
+        places = places_of(names.options(EXPERIMENT), self.root, self.index.runs.values())
+        for name, own in places.items():
+            if not own:
+                self.cards.append(self._unmeasured(name, names))
+            for place in own:
+                self._write(place, [other for other in own if other != place])
+
+    def _write(self, place: Place, others: Sequence[Place]) -> None:
+        ids, why = self._ids(place)
+        self.page_of |= dict.fromkeys(ids, place.key)
+        runs = self.index.runs
+        own = [runs[run_id] for run_id in ids if run_id in runs]
+        counts = Counter(run.status for run in own)
+        counts["missing"] += len(ids) - len(own)
+        left = time_left(counts, [run for run in own if run.done])
+        made_of = digest(
+            {
+                "files": place.stamps(),
+                "runs": [[run.run_id, run.stamp, run.status] for run in own],
+                "others": [other.key for other in others],
+                "left": left,
+                "why": why,
+            }
+        )
+        name = f"experiments/{place.key}.html"
+        kept = self.index.kept.setdefault("cards", {})
+        if self.index.pages.get(name) != made_of or place.key not in kept:
+            # Imported only now: what they import takes seconds.
+            from runner.site.content.experiment_data import experiment_data
+            from runner.site.pages.experiment_page import write_experiment
+
+            data = experiment_data(place, self.root, self.hydra, self.index)
+            kept[place.key] = write_experiment(data, runs, others, self.site, left)
+            self.index.pages[name] = made_of
+            self.written += 1
+        self.cards.append(kept[place.key])
+
+    def _ids(self, place: Place) -> tuple[list[str], str]:
+        """The runs of an experiment, where any run on disk is of it; or else why they are not known."""
+        runs = self.index.runs.values()
+        if not any(run.experiment == place.experiment and run.scale == place.scale for run in runs):
+            return [], ""
+        try:
+            return planned_ids(place.experiment, place.overrides(self.hydra, self.root), self.index), ""
+        except UserError as error:
+            return [], str(error)
+
+    def _unmeasured(self, name: str, names: Names) -> dict[str, Any]:
+        """What the start page says of an experiment without any result."""
+        titles = self.index.kept.setdefault("titles", {})
+        if name not in titles:
+            table = names.composed(f"+{EXPERIMENT}={name}").get("table") or {}
+            titles[name] = str(table.get("title") or name)
+        heading, _, rest = titles[name].partition(": ")
+        nothing = dict.fromkeys(("scale", "href", "source", "result", "why", "commit", "device", "left"), "")
+        return {
+            **nothing,
+            "experiment": name,
+            "title": rest or heading,
+            "heading": heading,
+            "counts": {},
+            "thumbnail": "",
+            "height": 0,
+            "command": f"python -m runner -m +experiment={name}",
+        }

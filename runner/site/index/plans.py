@@ -1,0 +1,81 @@
+"""Which runs an experiment consists of at a scale; composed once, since that takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+import conf
+from runner.integrity.source import source_digest
+from runner.site.index.store_index import Index
+from runner.store.digest import digest
+from runner.sweep.jobs import experiment_jobs
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """What a table needs to know of a job; see `runner.report.stored_results.JobLike`."""
+
+    row: str
+    config: DictConfig
+    run_ids: dict[int, str]
+
+
+def planned_jobs(experiment: str, overrides: Sequence[str], index: Index) -> list[PlannedJob]:
+    """All jobs of an experiment, done or not.
+
+    Raises:
+        UserError: for an experiment that cannot be composed.
+    """
+    return [
+        PlannedJob(
+            each["row"],
+            OmegaConf.create(each["config"]),
+            {int(seed): run_id for seed, run_id in each["run_ids"].items()},
+        )
+        for each in _plan(experiment, overrides, index)
+    ]
+
+
+def planned_ids(experiment: str, overrides: Sequence[str], index: Index) -> list[str]:
+    """The ids of all runs of an experiment, each once.
+
+    Raises:
+        UserError: for an experiment that cannot be composed.
+    """
+    found = [run_id for each in _plan(experiment, overrides, index) for run_id in each["run_ids"].values()]
+    return list(dict.fromkeys(found))
+
+
+def _plan(experiment: str, overrides: Sequence[str], index: Index) -> list[dict[str, Any]]:
+    """The jobs in plain values, from the index where they are known."""
+    plans = index.kept.setdefault("plans", {})
+    key = " ".join([experiment, *overrides])
+    if key not in plans:
+        plans[key] = [
+            {
+                "row": job.row,
+                "config": OmegaConf.to_container(job.config, resolve=True),
+                "run_ids": {str(seed): run_id for seed, run_id in job.run_ids.items()},
+            }
+            for job in experiment_jobs(experiment, overrides)
+        ]
+    found: list[dict[str, Any]] = plans[key]
+    return found
+
+
+def version_of_code(folders: Sequence[Path] = ()) -> str:
+    """Changes with the code, the shipped configurations and those in `folders`."""
+    own = Path(__file__).parents[1]
+    read = [
+        *Path(conf.__path__[0]).rglob("*.yaml"),
+        *(own / "templates").iterdir(),
+        *(own / "static").iterdir(),
+    ]
+    read += [path for folder in folders for path in folder.rglob("*.yaml")]
+    files = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in sorted(read)}
+    return digest({"files": files, "source": source_digest()})

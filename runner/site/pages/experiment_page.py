@@ -1,0 +1,193 @@
+"""The page of an experiment, and what the start page says of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from runner.report.figure_shape import Role
+from runner.report.page.markdown import BETTER
+from runner.report.table_shape import Orientation
+from runner.site.content.charts import said_of
+from runner.site.content.experiment_data import ExperimentData
+from runner.site.content.experiment_places import Place
+from runner.site.content.pictures import thumbnail
+from runner.site.index.run_entry import RunEntry
+from runner.site.pages.rendering import MARKS, html_of_markdown, render
+from runner.site.pages.site_folder import SiteFolder
+
+PICTURES = (".png",)
+FILES = (".csv", ".tex", ".md", ".png", ".pdf")
+COMMIT = 10
+"""Characters of a commit that are shown."""
+
+
+def write_experiment(
+    data: ExperimentData, runs: Mapping[str, RunEntry], others: Sequence[Place], folder: SiteFolder, left: str
+) -> dict[str, Any]:
+    """Writes the page of an experiment and the files that it links to.
+
+    Args:
+        runs: what is known of the runs, by id.
+        others: the same experiment at other scales.
+        left: how long its runs will take, in words; empty where that is not known.
+
+    Returns:
+        What the start page says of it.
+    """
+    own = [runs[run_id] for ids in data.run_ids.values() for run_id in ids if run_id in runs]
+    copied = _copied(data, folder)
+    notes = MARKS | dict(data.page.footnotes if data.page else ())
+    result = best_sentence(data)
+    reading = data.place.record / "reading.md"
+    heading = data.page.title if data.page else data.shape.title
+    page = render(
+        "experiment.html",
+        page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
+        versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
+        hovers=_hovers(data),
+        down="" if data.shape.orientation is Orientation.columns_down else "Sampler",
+        references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
+        legend=_legend(data),
+        pictures=[f"../{name}" for name in copied if name.endswith(PICTURES)],
+        files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
+        reading=html_of_markdown(reading.read_text()) if reading.is_file() else None,
+        command=f"make {data.place.experiment.replace('_', '-')} SCALE={data.place.scale}",
+        manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
+        origins=origins(own),
+    )  # fmt: skip
+    folder.write(f"experiments/{data.place.key}.html", page)
+    commit, device = _origin(data, own)
+    return {
+        "experiment": data.place.experiment,
+        "scale": data.place.scale,
+        "href": f"experiments/{data.place.key}.html",
+        "title": data.shape.title.partition(": ")[2] or data.shape.title,
+        "heading": data.shape.title.partition(": ")[0],
+        "counts": dict(data.counts),
+        "source": data.source,
+        "result": result,
+        "why": data.why,
+        "commit": commit,
+        "device": device,
+        "left": left,
+        **_thumbnail(data, folder),
+    }
+
+
+def best_sentence(data: ExperimentData) -> str:
+    """One line of result: which row is best by the first metric that has a best, or the first comparison."""
+    frame = data.frame
+    if not frame.empty and "best" in frame:
+        for metric in data.shape.metrics:
+            best = frame[(frame["metric"] == metric.metric) & frame["best"].astype(bool)]
+            if best.empty:
+                continue
+            often = Counter(best["row"]).most_common()
+            places = best["cell"].nunique()
+            said = ", ".join(f"{row} in {number} of {places}" for row, number in often[:3])
+            return f"Best {metric.name}: {said}." if places > 1 else f"Best {metric.name}: {often[0][0]}."
+    return data.page.findings[0] if data.page and data.page.findings else ""
+
+
+def origins(runs: Sequence[RunEntry]) -> list[str]:
+    """Commits and devices of runs, with how many each has computed."""
+    found: Counter[str] = Counter()
+    for run in runs:
+        if (about := run.about).get("git") and run.done:
+            commit = str(about["git"].get("commit") or "no commit")[:COMMIT]
+            changed = " with changes" if about["git"].get("dirty") else ""
+            found[f"commit {commit}{changed}, {about.get('device') or 'an unknown device'}"] += 1
+    return [f"{number} runs: {said}" for said, number in found.most_common()]
+
+
+def _origin(data: ExperimentData, runs: Sequence[RunEntry]) -> tuple[str, str]:
+    """The commit and the device that most runs have; else those of the record."""
+    done = [run for run in runs if run.done]
+    if done and data.source == "runs":
+        commits = Counter(str((run.about.get("git") or {}).get("commit") or "") for run in done)
+        devices = Counter(str(run.about.get("device") or "") for run in done)
+        return commits.most_common(1)[0][0][:COMMIT], devices.most_common(1)[0][0]
+    recorded = data.manifest
+    commits_of = [str(each.get("commit") or "") for each in recorded.get("git") or []]
+    devices_of = [str(each.get("name") or "") for each in recorded.get("device") or []]
+    return next(iter(commits_of), "")[:COMMIT], next(iter(devices_of), "")
+
+
+def _legend(data: ExperimentData) -> list[tuple[str, str]]:
+    """The sentences of the legend, each with the mark that it explains."""
+    if data.page is None:
+        return []
+    marks = "".join(MARKS)
+    sentences = [
+        each.strip() for whole in data.page.legend for each in re.split(rf"(?=(?<!\S)[{marks}]: )", whole)
+    ]
+    return [(each[0] if each[1:2] == ":" and each[0] in marks else "", each) for each in sentences if each]
+
+
+def _hovers(data: ExperimentData) -> list[list[list[str]]]:
+    """What is said of each number when it is pointed at, by block, line and cell: interval and seeds."""
+    if data.page is None:
+        return []
+    found = {(each["metric"], each["row"], each["cell"]): each for each in data.frame.to_dict("records")}
+    turned = data.shape.orientation is Orientation.columns_down
+    hovers = []
+    for block, metric in zip(data.page.blocks, data.shape.metrics, strict=True):
+        over = [group.label.text for group in block.groups for _ in group.heads]
+        lines = []
+        for line in block.lines:
+            said = []
+            for cell, other in zip(line.cells, over, strict=True):
+                row, column = (other, line.label.text) if turned else (line.label.text, other)
+                number = found.get((metric.metric, row, column))
+                if cell is None or number is None:
+                    said.append("")
+                elif cell.published:
+                    said.append("as printed")
+                else:
+                    said.append(_hover(number, metric.scale))
+            lines.append(said)
+        hovers.append(lines)
+    return hovers
+
+
+def _hover(number: Mapping[Any, Any], scale: float) -> str:
+    ends = [None if pd.isna(number[key]) else float(number[key]) / scale for key in ("lo", "hi")]
+    said = said_of(ends[0], ends[1], number["n"])
+    p_value = number.get("p_value")
+    if p_value is not None and not math.isnan(p_value):
+        said += f", p = {p_value:.2g} against the best"
+    return said
+
+
+def _copied(data: ExperimentData, folder: SiteFolder) -> list[str]:
+    """The names of the rendered files in the report, which is whole without their own folder."""
+    found = [
+        path for path in sorted(data.folder.glob("*")) if path.suffix in FILES and path.stem != "reading"
+    ]
+    names = []
+    for path in found:
+        name = f"files/{data.place.key}/{path.name}"
+        target = folder.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+        names.append(name)
+    return names
+
+
+def _thumbnail(data: ExperimentData, folder: SiteFolder) -> dict[str, Any]:
+    """A small picture of the first figure: its name and its height."""
+    picture = next((path for path in sorted(data.folder.glob("*.png")) if path.stem == "figure"), None)
+    picture = picture or next(iter(sorted(data.folder.glob("*.png"))), None)
+    if picture is None or (small := thumbnail(picture)) is None:
+        return {"thumbnail": "", "height": 0}
+    name = f"thumbnails/{data.place.key}.png"
+    folder.write(name, small.content)
+    return {"thumbnail": name, "height": small.height}

@@ -1,0 +1,116 @@
+"""The start page: every experiment with its status and a line of result, and the runs of other commands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.execution.progress import duration
+from runner.site.index.run_entry import RunEntry
+from runner.site.pages.rendering import counts_in_order, render
+from runner.site.pages.site_folder import SiteFolder
+from runner.store.digest import SCHEMA, digest
+
+NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
+OTHERS = "Others"
+MOST_SHOWN = 20
+"""Damaged and failed runs that are listed."""
+
+AT_WORK = ("running",)
+LOST = ("damaged", "failed", "abandoned")
+
+
+def write_start(
+    root: str,
+    cards: Sequence[dict[str, Any]],
+    runs: Mapping[str, RunEntry],
+    in_tables: set[str],
+    site: SiteFolder,
+) -> None:
+    """Writes the start page.
+
+    Args:
+        root: the output root, as it was given.
+        cards: what is said of each experiment, see `runner.site.pages.experiment_page.write_experiment`.
+        runs: every run by id.
+        in_tables: the ids of those that belong to an experiment.
+    """
+    papers: dict[str, list[dict[str, Any]]] = {}
+    for card in cards:
+        papers.setdefault(paper_of(card["heading"]), []).append(card | {"title": _title(card)})
+    others = papers.pop(OTHERS, [])
+    if others:
+        papers[OTHERS] = others
+    lost = [run for run in runs.values() if run.status in LOST]
+    page = render(
+        "start.html",
+        page="start", up="", root=root, total=len(runs), papers=papers,
+        counts=counts_in_order(run.status for run in runs.values()),
+        said=[sentence] if (sentence := old_sentence(runs.values())) else [],
+        running=[card for card in cards if card["counts"].get("running")],
+        sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
+        damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
+    )  # fmt: skip
+    site.write("index.html", page)
+
+
+def paper_of(heading: str) -> str:
+    """The paper in the title of a table: what comes before its Table or Figure."""
+    found = NAMED.match(heading)
+    return found[1] if found else OTHERS
+
+
+def _title(card: Mapping[str, Any]) -> str:
+    heading, paper = str(card["heading"]), paper_of(str(card["heading"]))
+    named = heading.removeprefix(f"{paper} ") if paper != OTHERS else heading
+    return f"{named}: {card['title']}"
+
+
+def old_sentence(runs: Any) -> str:
+    """One sentence on the runs that have ids of an earlier version; empty where there are none."""
+    old = sum(run.done and run.about.get("schema") != SCHEMA for run in runs)
+    if not old:
+        return ""
+    have = "1 run has an id" if old == 1 else f"{old} runs have ids"
+    return f"{have} of an earlier version: they are shown by themselves and belong to no table."
+
+
+def command_name(command: str) -> str:
+    """A short name of a command, for links."""
+    return digest({"command": command})[:8]
+
+
+def sweeps_of(runs: Sequence[RunEntry]) -> list[dict[str, Any]]:
+    """The commands that started `runs`, the last one first."""
+    by_command: dict[str, list[RunEntry]] = {}
+    for run in runs:
+        by_command.setdefault(str(run.about.get("command")), []).append(run)
+    found = [
+        {
+            "command": command.removeprefix("__main__.py").strip() if command != "None" else "not known",
+            "started": max(str(run.about.get("started") or "") for run in own),
+            "counts": counts_in_order(run.status for run in own),
+            "number": len(own),
+            "href": f"compare.html#sweep={command_name(command)}",
+        }
+        for command, own in by_command.items()
+    ]
+    return sorted(found, key=lambda each: str(each["started"]), reverse=True)
+
+
+def time_left(counts: Counter[str], done: Sequence[RunEntry]) -> str:
+    """``about 3 min 20 s left``: as many runs as are not done, each as long as those that are.
+
+    Empty where none is running, or none is done.
+    """
+    working = counts["running"]
+    seconds = [run.costs["wall_seconds"] for run in done if run.costs.get("wall_seconds") is not None]
+    if not working or not seconds:
+        return ""
+    # A batch of runs is computed in one process, which its runs share.
+    batch = max(int(run.about.get("batch") or 1) for run in done)
+    processes = max(1, round(working / batch))
+    left = sum(number for status, number in counts.items() if status != "done")
+    return f"about {duration(left * sum(seconds) / len(seconds) / processes)} left"

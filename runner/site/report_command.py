@@ -1,0 +1,77 @@
+"""``python -m runner.report``: makes the HTML report, or serves it and keeps it up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.config.experiment_command import with_config_dir
+from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.errors import UserError
+from runner.execution.progress import duration
+
+ROOT = "output_root="
+PORT = 8700
+"""Where ``--watch`` serves the report unless another port is named."""
+
+MOST_PORT = 65535
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; exit status 2 for a mistake in the command."""
+    return reported(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    parser = OneSentenceParser(
+        prog="python -m runner.report",
+        description="Makes the HTML report of all results; --watch serves it and keeps it up to date.",
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="output_root=DIR", help="where results are (default: outputs)"
+    )
+    parser.add_argument(
+        "--to", metavar="DIR", help="the folder of the report (default: report in output_root)"
+    )
+    parser.add_argument("--watch", action="store_true", help="serve it on this computer and update it")
+    parser.add_argument("--port", type=int, default=PORT, help=f"of --watch (default: {PORT})")
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    given = parser.parse_intermixed_args(arguments)
+    root = _root(given.words)
+    if not 0 <= given.port <= MOST_PORT:
+        raise UserError(f"--port must be a whole number from 0 to {MOST_PORT}, {given.port} was given.")
+    hydra = with_config_dir([], given.config_dir)
+
+    from runner.site.pages.assets import require_libraries
+
+    require_libraries()
+
+    from runner.site.build import Report
+
+    start = time.perf_counter()
+    report = Report(root, Path(given.to) if given.to else root / "report", hydra)
+    if given.watch:
+        from runner.site.watch import watch
+
+        return watch(report, given.port)
+    built = report.build()
+    seconds = duration(time.perf_counter() - start)
+    print(f"{built.runs} runs, {built.pages} pages made in {seconds}: {report.site.path / 'index.html'}")
+    return 0
+
+
+def _root(words: Sequence[str]) -> Path:
+    """The output root that the command names.
+
+    Raises:
+        UserError: for another word, or a folder that is not there.
+    """
+    root = Path("outputs")
+    for word in words:
+        if not word.startswith(ROOT) or word == ROOT:
+            raise UserError(f"The report is made of output_root=DIR alone, '{word}' was given.")
+        root = Path(word.removeprefix(ROOT))
+    if not root.is_dir():
+        raise UserError(f"output_root must be a folder with results, '{root}' was given, which is not there.")
+    return root

@@ -1,0 +1,243 @@
+// The page Compare: which runs are chosen, which are averaged together, and what is drawn of them.
+"use strict";
+
+(() => {
+  const FIRST = ["target", "sampler", "experiment", "scale", "status"];
+  const MANY = 400, LISTED = 2000, SHARDS = 64;
+  const at = (id) => document.getElementById(id);
+  const courses = {}, asked = new Map();
+  let runs = null, table = null;
+
+  const value = (key, run) => (key in runs.keys ? runs.keys[key].values[runs.keys[key].at[run]] : undefined);
+  const text = (given) => (given === undefined ? "none" : String(given));
+
+  // The address after # is the whole state: key=value,value for conditions, and what is shown.
+  const OWN = ["view", "metric", "along", "group", "logx", "logy"];
+  const state = () => {
+    const found = { conditions: {} };
+    for (const [key, given] of new URLSearchParams(location.hash.slice(1))) {
+      if (OWN.includes(key)) found[key] = given;
+      else if (runs.keys[key]) found.conditions[key] = given.split(",").map(decodeURIComponent);
+    }
+    return found;
+  };
+  const keep = (conditions) => {
+    const parts = Object.entries(conditions).filter(([, given]) => given.length)
+      .map(([key, given]) => `${encodeURIComponent(key)}=${given.map((each) => encodeURIComponent(encodeURIComponent(each))).join(",")}`);
+    for (const name of ["view", "metric", "along", "group"]) if (at(name).value) parts.push(`${name}=${encodeURIComponent(at(name).value)}`);
+    for (const name of ["logx", "logy"]) if (at(name).checked) parts.push(`${name}=1`);
+    history.replaceState(null, "", `#${parts.join("&")}`);
+  };
+
+  const chosen = (conditions) => {
+    const wanted = Object.entries(conditions).filter(([, given]) => given.length)
+      .map(([key, given]) => [key, new Set(given)]);
+    return runs.ids.map((_, run) => run).filter((run) => wanted.every(([key, given]) => given.has(text(value(key, run)))));
+  };
+
+  const options = (select, entries, selected) => {
+    select.replaceChildren(...entries.map(([given, said]) => new Option(said, given, false, given === selected)));
+  };
+
+  // Settings that differ between the chosen runs: what tells them apart besides the seed.
+  const varied = (found) => Object.keys(runs.keys).filter((key) =>
+    !["seed", "sweep", "status", "experiment"].includes(key) && new Set(found.map((run) => runs.keys[key].at[run])).size > 1);
+
+  const groups = (found, key) => {
+    const named = key === "all" ? ["sampler", "target", ...varied(found).filter((each) => !["sampler", "target"].includes(each))] : [key];
+    const made = new Map();
+    const shown = named.filter((each) => each === "sampler" || new Set(found.map((run) => text(value(each, run)))).size > 1);
+    for (const run of found) {
+      const name = shown.map((each) => {
+        const given = value(each, run);
+        return given === undefined ? null : ["sampler", "target"].includes(each) || named.length === 1 ? text(given) : `${each.split(".").pop()} ${text(given)}`;
+      }).filter((each) => each !== null).join(", ");
+      if (!made.has(name)) made.set(name, []);
+      made.get(name).push(run);
+    }
+    return new Map([...made].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })));
+  };
+
+  const span = (values) => {
+    const n = values.length, mean = values.reduce((sum, each) => sum + each, 0) / n;
+    if (n < 2) return { mean, margin: 0, n };
+    const sd = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
+    return { mean, margin: (runs.t[Math.min(n - 1, runs.t.length) - 1] * sd) / Math.sqrt(n), n };
+  };
+  const said = ({ mean, margin, n }) =>
+    n < 2 ? "n = 1" : `95 % interval ${(mean - margin).toPrecision(5)} to ${(mean + margin).toPrecision(5)}, n = ${n}`;
+  const colours = (names) => {
+    const own = names.map((name) => runs.colours[name.split(",")[0]]);
+    const distinct = new Set(own).size === names.length;
+    const others = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288", "#44AA99"];
+    return names.map((_, place) => (distinct && own[place]) || others[place % others.length]);
+  };
+  const titled = (metric) => (runs.units[metric] ? `${metric} (${runs.units[metric]})` : metric);
+
+  const bars = (found, metric, key) => {
+    const made = [...groups(found, key)].map(([name, own]) =>
+      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null)]).filter(([, values]) => values.length);
+    const tints = colours(made.map(([name]) => name));
+    const spans = made.map(([, values]) => span(values));
+    return [[{
+      type: "scatter", mode: "markers", orientation: "h", y: made.map(([name]) => name), x: spans.map((each) => each.mean),
+      error_x: { type: "data", array: spans.map((each) => each.margin), thickness: 1.5, width: 4 },
+      marker: { color: tints, size: 10 }, customdata: spans.map(said),
+      hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
+    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", autorange: "reversed" } }];
+  };
+
+  const lines = (found, metric, key, along) => {
+    const traces = [], made = [...groups(found, key)], tints = colours(made.map(([name]) => name));
+    made.forEach(([name, own], place) => {
+      const points = new Map();
+      for (const run of own) {
+        for (const part of courses[runs.ids[run]] || []) {
+          (part.values[metric] || []).forEach((given, index) => {
+            if (given === null) return;
+            if (!points.has(part.step[index])) points.set(part.step[index], { x: [], y: [] });
+            points.get(part.step[index]).x.push(part[along][index]);
+            points.get(part.step[index]).y.push(given);
+          });
+        }
+      }
+      if (!points.size) return;
+      const sorted = [...points].sort(([one], [other]) => one - other).map(([, each]) => each);
+      const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y));
+      const tint = tints[place], end = (sign) => spans.map((each) => each.mean + sign * each.margin);
+      const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
+      if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
+      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2 },
+        customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>" });
+    });
+    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: { title: { text: titled(metric) } } }];
+  };
+
+  const parallel = (found, metric) => {
+    const own = found.filter((run) => runs.metrics[metric][run] !== null);
+    const dimensions = varied(own).map((key) => {
+      const values = own.map((run) => value(key, run));
+      if (values.every((each) => typeof each === "number")) return { label: key, values };
+      const names = [...new Set(values.map(text))].sort();
+      return { label: key, values: values.map((each) => names.indexOf(text(each))), tickvals: names.map((_, place) => place), ticktext: names };
+    });
+    const measured = own.map((run) => runs.metrics[metric][run]);
+    dimensions.push({ label: titled(metric), values: measured });
+    return [[{ type: "parcoords", dimensions, line: { color: measured, colorscale: "Viridis", showscale: true }, labelangle: -20, labelside: "bottom" }],
+      { margin: { l: 90, r: 60, t: 40, b: 90 } }];
+  };
+
+  // Courses are in files of a few runs each, which are loaded when they are drawn.
+  const load = (found) => Promise.all([...new Set(found.map((run) => runs.ids[run].slice(0, 2)))].filter((shard) => runs.shards.includes(shard)).map((shard) => {
+    if (!asked.has(shard)) {
+      asked.set(shard, new Promise((done) => {
+        const script = Object.assign(document.createElement("script"), { src: `data/courses/${shard}.js`, onload: done, onerror: done });
+        document.head.append(script);
+      }));
+    }
+    return asked.get(shard);
+  }));
+  rungwise.courses = (shard, content) => Object.assign(courses, content);
+
+  const draw = async (found) => {
+    const metric = at("metric").value, view = at("view").value, group = at("group").value;
+    at("along-label").hidden = view !== "courses";
+    let traces, layout;
+    if (view === "courses") {
+      await load(found.slice(0, MANY));
+      [traces, layout] = lines(found.slice(0, MANY), metric, group, at("along").value);
+    } else [traces, layout] = view === "parallel" ? parallel(found, metric) : bars(found, metric, group);
+    const some = view === "parallel" ? traces[0].dimensions[0].values.length : traces.some((trace) => trace.y.length);
+    at("caption").textContent = some ? `${titled(metric)}${runs.directions[metric] ? `, ${runs.directions[metric] === "min" ? "lower" : "higher"} is better` : ""}`
+      : view === "courses" ? "None of these runs recorded this metric along the way (task.record=N does)." : "None of these runs has this metric.";
+    at("plot").hidden = !some;
+    if (!some) return;
+    const full = rungwise.layout(layout, at("logx").checked, at("logy").checked && view !== "bars");
+    if (view === "bars") full.height = Math.max(300, 90 + 28 * traces[0].y.length);
+    if (layout.margin) full.margin = layout.margin;
+    if (view !== at("plot").dataset.view) Plotly.purge(at("plot"));
+    at("plot").dataset.view = view;
+    await rungwise.draw(at("plot"), traces, full);
+    at("plot").setAttribute("role", "group");
+    at("plot").setAttribute("aria-label", at("caption").textContent);
+  };
+
+  const list = async (found) => {
+    const { default: DataTable } = await window.rungwiseTables;
+    const metric = at("metric").value, keys = ["status", "sampler", "target", ...varied(found).filter((key) => !["sampler", "target"].includes(key)), "seed"];
+    table?.destroy();
+    const node = at("listed");
+    node.replaceChildren();
+    const link = (id, kind) => (kind === "display" ? `<a href="runs/${id}.html">${id.slice(0, 8)}</a>` : id);
+    const columns = [{ title: "Run", render: link }, ...[...keys, metric].map((title) => ({ title, defaultContent: "", render: DataTable.render.text() }))];
+    const data = found.slice(0, LISTED).map((run) => [runs.ids[run], ...keys.map((key) => text(value(key, run))), runs.metrics[metric]?.[run] ?? ""]);
+    table = new DataTable(node, { data, columns, deferRender: true, searching: false, pageLength: 20, order: [], autoWidth: false, layout: { topStart: null, topEnd: null } });
+  };
+
+  const show = () => {
+    const { conditions } = state();
+    const found = chosen(conditions);
+    const given = Object.entries(conditions).map(([key, values]) => `${key}=${values.join(",")}`).join(" ");
+    at("found").textContent = found.length ? `${found.length} of ${runs.ids.length} runs${found.length > MANY && at("view").value === "courses" ? `, the first ${MANY} are drawn` : ""}`
+      : `None of the ${runs.ids.length} runs fits ${given}.`;
+    const { metric } = state();
+    const known = Object.keys(runs.metrics).filter((name) => found.some((run) => runs.metrics[name][run] !== null));
+    known.sort((one, other) => (other in runs.directions) - (one in runs.directions));
+    options(at("metric"), known.map((name) => [name, titled(name)]), known.includes(at("metric").value) ? at("metric").value : metric);
+    const by = state().group;
+    options(at("group"), [["all", "variant"], ...["sampler", "target", ...varied(found)].filter((key, place, every) => every.indexOf(key) === place).map((key) => [key, key])], at("group").value || by || "all");
+    keep(conditions);
+    return Promise.all([known.length ? draw(found) : Plotly.purge(at("plot")), list(found)]).then(() => { document.documentElement.dataset.ready = "1"; });
+  };
+
+  const field = (key, ticked) => {
+    const box = document.createElement("fieldset"), name = document.createElement("legend");
+    name.textContent = key;
+    box.append(name);
+    box.dataset.key = key;
+    const counts = new Map();
+    runs.ids.forEach((_, run) => { const given = text(value(key, run)); counts.set(given, (counts.get(given) || 0) + 1); });
+    for (const [given, number] of [...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })).slice(0, 200)) {
+      const label = document.createElement("label");
+      const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: given, checked: ticked.includes(given) });
+      label.append(tick, ` ${given} (${number})`);
+      box.append(label);
+    }
+    at("filters").append(box);
+  };
+
+  const fields = () => {
+    const { conditions } = state();
+    at("filters").replaceChildren();
+    const keys = [...new Set([...FIRST, ...Object.keys(conditions)])].filter((key) => runs.keys[key]);
+    for (const key of keys) if (runs.keys[key].values.length > 1 || conditions[key]) field(key, conditions[key] || []);
+    const left = Object.keys(runs.keys).filter((key) => !keys.includes(key) && runs.keys[key].values.length > 1).sort();
+    options(at("more"), [["", "choose a setting"], ...left.map((key) => [key, key])], "");
+  };
+
+  const ticked = () => Object.fromEntries([...at("filters").children].map((box) =>
+    [box.dataset.key, [...box.querySelectorAll("input:checked")].map((each) => each.value)]));
+
+  rungwise.runs = (content) => {
+    runs = content;
+    document.addEventListener("DOMContentLoaded", () => {
+      const start = () => {
+        const { view, along, logx, logy, metric, group } = state();
+        options(at("along"), Object.entries(runs.along), along || "step");
+        if (view) at("view").value = view;
+        if (metric) options(at("metric"), [[metric, metric]], metric);
+        if (group) options(at("group"), [[group, group]], group);
+        at("logx").checked = logx === "1";
+        at("logy").checked = logy === "1";
+        fields();
+        show();
+      };
+      at("filters").addEventListener("change", () => { keep(ticked()); show(); });
+      at("more").addEventListener("change", () => { field(at("more").value, []); at("more").options[at("more").selectedIndex].remove(); });
+      at("clear").addEventListener("click", () => { keep({}); fields(); show(); });
+      for (const name of ["view", "metric", "along", "group", "logx", "logy"]) at(name).addEventListener("change", () => { keep(ticked()); show(); });
+      window.addEventListener("hashchange", start);
+      start();
+    });
+  };
+})();

@@ -1,0 +1,68 @@
+"""Serves the report on this computer alone, and brings it up to date while a sweep runs."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from runner.execution.errors import UserError
+from runner.site.build import Report
+from runner.site.pages.site_folder import ASIDE
+
+HOST = "127.0.0.1"
+EVERY_SECONDS = 2.0
+"""Between the end of one look at the disk and the next."""
+
+
+class LiveHandler(SimpleHTTPRequestHandler):
+    """Gives out the report; a cookie tells its pages that they may change."""
+
+    def end_headers(self) -> None:
+        self.send_header("Set-Cookie", "rungwise_live=1; SameSite=Strict")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def translate_path(self, path: str) -> str:
+        found = super().translate_path(path)
+        return "" if found.endswith(ASIDE) else found
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing of each file that is given out."""
+
+
+def server_of(report: Report, port: int) -> ThreadingHTTPServer:
+    """The server of a report; port 0 takes a free one.
+
+    Raises:
+        UserError: if another process has the port, or it needs rights that this one lacks.
+    """
+    handler = functools.partial(LiveHandler, directory=str(report.site.path))
+    try:
+        return ThreadingHTTPServer((HOST, port), handler)
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        why = "is in use" if error.errno == errno.EADDRINUSE else "needs more rights than this process has"
+        raise UserError(f"--port {port} {why}; name another one, or 0 for any that is free.") from error
+
+
+def watch(report: Report, port: int) -> int:
+    """Serves the report until the process is told to stop."""
+    server = server_of(report, port)
+    report.build()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    print(f"http://{HOST}:{server.server_port}/ is kept up to date; Ctrl-C ends it.", flush=True)
+    ended = threading.Event()
+    try:
+        while not ended.wait(EVERY_SECONDS):
+            report.build()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.shutdown()
+        server.server_close()
+    return 0
