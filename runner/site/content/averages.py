@@ -29,8 +29,8 @@ def averaged(courses: Iterable[Course]) -> list[Point]:
                 at.setdefault(step, []).append((evaluations, seconds, value))
     points = []
     for step, found in sorted(at.items()):
-        evaluations, seconds, values = ([each[place] for each in found] for place in range(3))
-        span = interval(values)
+        costs = [sum(each[place] for each in found) / len(found) for place in (0, 1)]
+        span = interval([value for *_, value in found])
         assert span is not None
-        points.append(Point(step, sum(evaluations) / len(found), sum(seconds) / len(found), span))
+        points.append(Point(step, costs[0], costs[1], span))
     return points

@@ -6,11 +6,13 @@ the rest of a report of thousands of runs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from runner.report.figures.metric_axis import clipped
 from runner.report.figures.style import RowStyle
 from runner.site.content.averages import Point
 from runner.site.content.courses import AXES
@@ -29,6 +31,9 @@ HOVER = "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>"
 BAND = 0.15
 """Opacity of an interval along a run."""
 
+SPREAD = 50
+"""Ratio of the largest to the smallest mean from which on the axis is logarithmic at first."""
+
 
 def intervals_chart(
     frame: pd.DataFrame, titles: Mapping[str, str], styles: Mapping[str, RowStyle], versions: Sequence[str]
@@ -46,36 +51,48 @@ def intervals_chart(
         own = frame[(frame["metric"] == metric) & frame["mean"].notna()]
         if own.empty:
             continue
-        traces = [_interval(row, group, styles[row]) for row, group in own.groupby("row", sort=False)]
+        limits = clipped(metric, -math.inf, math.inf)
+        traces = [_interval(row, group, styles[row], limits) for row, group in _by_row(own)]
         for version in versions:
             printed = frame[(frame["metric"] == metric) & frame[f"published_{version}"].notna()]
-            traces += [
-                _published(row, group, version, styles[row])
-                for row, group in printed.groupby("row", sort=False)
-            ]
+            traces += [_published(row, group, version, styles[row]) for row, group in _by_row(printed)]
         layout = {"yaxis": {"title": {"text": title}}, "xaxis": {"type": "category"}, "scattermode": "group"}
-        plots.append({"name": title, "traces": traces, "layout": layout})
+        spread = own["mean"].min() > 0 and own["mean"].max() >= SPREAD * own["mean"].min()
+        plots.append({"name": title, "traces": traces, "layout": layout, "logy": bool(spread)})
     return {"plots": plots}
 
 
-def _interval(row: str, group: pd.DataFrame, style: RowStyle) -> Trace:
+def _by_row(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(row), group) for row, group in frame.groupby("row", sort=False)]
+
+
+def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[float, float]) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
         "name": row,
         "meta": row,
         "legendgroup": row,
+        "offsetgroup": row,
         "x": list(group["cell"]),
         "y": list(group["mean"]),
-        "error_y": {"type": "data", "symmetric": False, **_errors(group), "thickness": 1.2, "width": 3},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            **_errors(group, limits),
+            "thickness": 1.2,
+            "width": 3,
+        },
         "marker": {"color": style.colour, "symbol": SYMBOLS[style.marker], "size": 8},
         "customdata": [said_of(*each) for each in zip(group["lo"], group["hi"], group["n"], strict=True)],
         "hovertemplate": HOVER,
     }
 
 
-def _errors(group: pd.DataFrame) -> dict[str, list[float]]:
-    up, down = group["hi"] - group["mean"], group["mean"] - group["lo"]
+def _errors(group: pd.DataFrame, limits: tuple[float, float]) -> dict[str, list[float]]:
+    """How far the intervals go up and down, within the values that the metric can have."""
+    low, high = limits
+    up, down = group["hi"].clip(upper=high) - group["mean"], group["mean"] - group["lo"].clip(lower=low)
     return {"array": list(up.fillna(0.0)), "arrayminus": list(down.fillna(0.0))}
 
 
@@ -87,6 +104,7 @@ def _published(row: str, group: pd.DataFrame, version: str, style: RowStyle) -> 
         "name": f"{row}, published ({version})",
         "meta": f"{row}, published ({version})",
         "legendgroup": row,
+        "offsetgroup": row,
         "showlegend": False,
         "published": True,
         "x": list(group["cell"]),
@@ -105,12 +123,12 @@ def said_of(lo: float | None, hi: float | None, n: float) -> str:
 
 
 def courses_plot(
-    title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
+    metric: str, title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
 ) -> dict[str, Any]:
     """One metric along runs: a line with its band for each row; `lines` are its points."""
     traces: list[Trace] = []
     for row, points in lines.items():
-        traces += _line(row, points, styles[row])
+        traces += _line(metric, row, points, styles[row])
     return {"name": title, "traces": traces, "layout": {"yaxis": {"title": {"text": title}}}}
 
 
@@ -119,7 +137,7 @@ def courses_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"plots": list(plots), "along": AXES}
 
 
-def _line(row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
+def _line(metric: str, row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
     along = {key: [getattr(point, key) for point in points] for key in AXES}
     line = {
         "type": "scatter",
@@ -134,8 +152,9 @@ def _line(row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
         "customdata": [said_of(point.span.lo, point.span.hi, point.span.n) for point in points],
         "hovertemplate": HOVER,
     }
-    ends = [(point.span.lo, point.span.hi) for point in points]
-    if any(lo is None for lo, _ in ends):
+    spans = [(point.span.lo, point.span.hi) for point in points]
+    ends = [clipped(metric, lo, hi) for lo, hi in spans if lo is not None and hi is not None]
+    if len(ends) < len(points):
         return [line]
     bounds = [
         {

@@ -15,6 +15,7 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import summarise
 from runner.report.experiment_shape import experiment_shape
+from runner.report.figures.metric_axis import quantity_of
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
@@ -159,7 +160,9 @@ def run_charts(shape: TableShape, results: Results) -> dict[str, Any] | None:
                 if len(points) > 1:
                     lines[row.row] = points
             if lines:
-                plots.append(courses_plot(axis_title(metric, name), lines, styles) | {"column": column.label})
+                plots.append(
+                    courses_plot(metric, axis_title(metric, name), lines, styles) | {"column": column.label}
+                )
     return courses_chart(plots) if plots else None
 
 
@@ -171,7 +174,5 @@ def _course(run: Run, metric: str, read: dict[str, dict[str, Course]]) -> Course
 
 def axis_title(metric: str, name: str) -> str:
     """A metric's name with its unit."""
-    from runner.report.figures.metric_axis import quantity_of
-
     unit = quantity_of(metric).unit
     return f"{name} ({unit})" if unit and "(" not in name and unit not in name.lower() else name

@@ -10,10 +10,11 @@ from runner.site.index.store_index import Index
 
 @dataclass(frozen=True)
 class MetricFacts:
-    """Of one metric: its unit, and ``min``, ``max`` or ``none``."""
+    """Of one metric: its unit, ``min``, ``max`` or ``none``, and what that means in words."""
 
     unit: str = ""
     direction: str = "none"
+    better: str = ""
 
     def titled(self, name: str) -> str:
         """The name with the unit."""
@@ -25,8 +26,10 @@ def metric_facts(names: Collection[str], index: Index) -> dict[str, MetricFacts]
     kept = index.kept.setdefault("metrics", {})
     if unknown := [name for name in names if name not in kept]:
         from runner.report.figures.metric_axis import quantity_of
+        from runner.report.page.markdown import BETTER
 
         for name in unknown:
             quantity = quantity_of(name)
-            kept[name] = asdict(MetricFacts(quantity.unit, quantity.direction.value))
+            said = BETTER[quantity.direction]
+            kept[name] = asdict(MetricFacts(quantity.unit, quantity.direction.value, said))
     return {name: MetricFacts(**kept[name]) for name in names}

@@ -13,20 +13,31 @@ from typing import Any
 import pandas as pd
 
 from runner.report.figure_shape import Role
-from runner.report.page.markdown import BETTER
+from runner.report.page.layout import Cell
+from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
+from runner.report.page.markdown import BETTER, unit_text
 from runner.report.table_shape import Orientation
 from runner.site.content.charts import said_of
 from runner.site.content.experiment_data import ExperimentData
 from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
-from runner.site.pages.rendering import MARKS, html_of_markdown, render
+from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
 
 PICTURES = (".png",)
 FILES = (".csv", ".tex", ".md", ".png", ".pdf")
 COMMIT = 10
 """Characters of a commit that are shown."""
+
+MARKS = {
+    INEXACT: "not exact: the sampler does not leave its target invariant",
+    NOT_SIGNIFICANT: "no significant difference from the best",
+    BEATS_BEST: "does not compete, and has a better mean than the best",
+    WITHIN_FLOOR: "not significantly worse than the floor",
+    REDUCED: "measured under a reduced protocol",
+}
+"""What the marks beside numbers mean, in short; the legend below a table says it in full."""
 
 
 def write_experiment(
@@ -51,7 +62,7 @@ def write_experiment(
     page = render(
         "experiment.html",
         page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
-        versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
+        order=order, unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
         hovers=_hovers(data),
         down="" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
@@ -93,7 +104,7 @@ def best_sentence(data: ExperimentData) -> str:
             often = Counter(best["row"]).most_common()
             places = best["cell"].nunique()
             said = ", ".join(f"{row} in {number} of {places}" for row, number in often[:3])
-            return f"Best {metric.name}: {said}." if places > 1 else f"Best {metric.name}: {often[0][0]}."
+            return f"{metric.name}, best: {said if places > 1 else often[0][0]}."
     return data.page.findings[0] if data.page and data.page.findings else ""
 
 
@@ -191,3 +202,8 @@ def _thumbnail(data: ExperimentData, folder: SiteFolder) -> dict[str, Any]:
     name = f"thumbnails/{data.place.key}.png"
     folder.write(name, small.content)
     return {"thumbnail": name, "height": small.height}
+
+
+def order(cell: Cell) -> float:
+    """What a number is sorted by."""
+    return float(cell.numeral.mean.replace(",", ""))

@@ -10,20 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from runner.report.page.layout import Cell
-from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import unit_text
 from runner.site.content.script_json import script_json
 from runner.store.run_store import STATUSES
-
-MARKS = {
-    INEXACT: "not exact: the sampler does not leave its target invariant",
-    NOT_SIGNIFICANT: "no significant difference from the best",
-    BEATS_BEST: "does not compete, and has a better mean than the best",
-    WITHIN_FLOOR: "not significantly worse than the floor",
-    REDUCED: "measured under a reduced protocol",
-}
-"""What the marks beside numbers mean, in short; the legend below a table says it in full."""
 
 
 @functools.cache
@@ -39,8 +27,6 @@ def templates() -> Environment:
     found.filters |= {
         "script_json": script_json,
         "note_id": note_id,
-        "order": order,
-        "unit": unit_text,
         "moment": moment,
         "value": written,
         "zip": lambda one, other: zip(one, other, strict=True),
@@ -56,11 +42,6 @@ def render(template: str, **values: Any) -> str:
 def note_id(mark: str) -> str:
     """The anchor of the note that explains a mark."""
     return f"note-{mark}" if mark.isalpha() else f"mark-{ord(mark)}"
-
-
-def order(cell: Cell) -> float:
-    """What a number is sorted by."""
-    return float(cell.numeral.mean.replace(",", ""))
 
 
 def moment(time: str | None) -> str:

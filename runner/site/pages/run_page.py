@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.report.page.markdown import BETTER
 from runner.site.content.courses import AXES, Course
 from runner.site.content.pictures import states_of
 from runner.site.index.metric_facts import MetricFacts
@@ -31,7 +30,7 @@ DIAGNOSTICS = {
 """What a run keeps of the diagnosis of its chains."""
 
 LEVEL = re.compile(r"level_(\d+)$")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+COLOUR = "#0072B2"
 
 
 def write_run(
@@ -61,7 +60,6 @@ def write_run(
             if run.metrics.get(name) is not None
         ],
         about={name: facts.get(name, MetricFacts()) for name in run.metrics},
-        better={direction.value: said for direction, said in BETTER.items()},
         tuned=tuning.get("hyperparameters"), origin=_origin(run), notes={},
     )  # fmt: skip
     site.write(f"runs/{run.run_id}.html", page)
@@ -69,22 +67,19 @@ def write_run(
 
 def along_chart(courses: Mapping[str, Course], facts: Mapping[str, MetricFacts]) -> dict[str, Any] | None:
     """Every metric that was recorded more than once; None where there is none."""
+    long = [name for name, course in courses.items() if len(course.step) > 1 and name != "evaluations"]
+    known = {name: facts.get(name, MetricFacts()) for name in long}
     plots = []
-    for name, course in courses.items():
-        if len(course.step) < 2 or name == "evaluations":
-            continue
-        title = facts.get(name, MetricFacts()).titled(name)
+    for name in sorted(long, key=lambda name: known[name].direction == "none"):
+        title = known[name].titled(name)
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
-            "along": {key: getattr(course, key) for key in AXES}, "y": course.value,
-            "line": {"color": COLOURS[0], "width": 2}, "marker": {"size": 6},
+            "along": {key: getattr(courses[name], key) for key in AXES}, "y": courses[name].value,
+            "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip
         plots.append({"name": title, "traces": [trace], "layout": {"yaxis": {"title": {"text": title}}}})
-    judged = sorted(
-        plots, key=lambda plot: facts.get(plot["traces"][0]["name"], MetricFacts()).direction == "none"
-    )
-    return {"plots": judged, "along": AXES} if judged else None
+    return {"plots": plots, "along": AXES} if plots else None
 
 
 def rungs_chart(run: RunEntry, tuning: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -123,7 +118,7 @@ def _by_rung(title: str, values: Any, places: Any = None) -> dict[str, Any] | No
     trace = {
         "type": "bar", "name": title, "showlegend": False, "y": values,
         "x": [f"{place:.4g}" if isinstance(place, float) else str(place) for place in named],
-        "marker": {"color": COLOURS[0]}, "hovertemplate": "%{x}: %{y:.5g}<extra></extra>",
+        "marker": {"color": COLOUR}, "hovertemplate": "%{x}: %{y:.5g}<extra></extra>",
     }  # fmt: skip
     across = "step size" if named is places else "rung"
     layout = {"xaxis": {"type": "category", "title": {"text": across}}, "yaxis": {"title": {"text": title}}}

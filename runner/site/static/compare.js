@@ -39,9 +39,19 @@
     select.replaceChildren(...entries.map(([given, said]) => new Option(said, given, false, given === selected)));
   };
 
-  // Settings that differ between the chosen runs: what tells them apart besides the seed.
-  const varied = (found) => Object.keys(runs.keys).filter((key) =>
-    !["seed", "sweep", "status", "experiment"].includes(key) && new Set(found.map((run) => runs.keys[key].at[run])).size > 1);
+  // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
+  const varied = (found) => Object.keys(runs.keys).filter((key) => {
+    if (["seed", "sweep", "status", "experiment"].includes(key)) return false;
+    const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
+    for (const run of found) {
+      const given = runs.keys[key].at[run];
+      if (group && given < 0) continue;
+      const beside = group ? `${runs.keys[group]?.at[run]} ${runs.keys.scale?.at[run]}` : "";
+      if (!seen.has(beside)) seen.set(beside, given);
+      else if (seen.get(beside) !== given) return true;
+    }
+    return false;
+  });
 
   const groups = (found, key) => {
     const named = key === "all" ? ["sampler", "target", ...varied(found).filter((each) => !["sampler", "target"].includes(each))] : [key];
@@ -84,7 +94,7 @@
       error_x: { type: "data", array: spans.map((each) => each.margin), thickness: 1.5, width: 4 },
       marker: { color: tints, size: 10 }, customdata: spans.map(said),
       hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
-    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", autorange: "reversed" } }];
+    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }];
   };
 
   const lines = (found, metric, key, along) => {
@@ -118,7 +128,7 @@
     const dimensions = varied(own).map((key) => {
       const values = own.map((run) => value(key, run));
       if (values.every((each) => typeof each === "number")) return { label: key, values };
-      const names = [...new Set(values.map(text))].sort();
+      const names = [...new Set(values.map(text))].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
       return { label: key, values: values.map((each) => names.indexOf(text(each))), tickvals: names.map((_, place) => place), ticktext: names };
     });
     const measured = own.map((run) => runs.metrics[metric][run]);

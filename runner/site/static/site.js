@@ -34,8 +34,10 @@ rungwise.chart = (box) => {
   const area = box.querySelector(".plot");
   const role = (name) => box.querySelector(`[data-role="${name}"]`);
   const hidden = new Set();
+  const shown = () => spec.plots[Number(role("plot")?.value || 0)];
+  const scale = () => { role("logy").checked = Boolean(shown().logy); };
   const draw = () => {
-    const plot = spec.plots[Number(role("plot")?.value || 0)];
+    const plot = shown();
     const along = role("along")?.value;
     const logx = role("logx")?.checked, logy = role("logy")?.checked;
     const published = role("published")?.checked ?? true;
@@ -58,7 +60,9 @@ rungwise.chart = (box) => {
     rows.append(label);
   }
   if (!rows.children.length) rows.closest("details").hidden = true;
+  role("plot")?.addEventListener("change", scale);
   box.querySelectorAll("select, input[data-role]").forEach((each) => each.addEventListener("change", draw));
+  scale();
   dark.addEventListener("change", draw);
   draw();
 };

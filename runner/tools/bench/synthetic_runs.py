@@ -1,0 +1,84 @@
+"""Runs that nobody computed: their files are those of real ones, their numbers are drawn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from runner.config.run_settings import changed_settings
+from runner.execution.manifest import new_manifest, now
+from runner.store.array_files import VISITS
+from runner.store.array_files import _compressed as compressed
+from runner.store.digest import digest
+from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
+from runner.store.run_store import RunFolder, Store
+from runner.sweep.jobs import jobs_of, requested
+
+METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
+POINTS = 8
+STEPS = 2000
+SEEDS = 10
+COMPONENTS = (4, 8, 12, 16)
+"""Of the mixtures that the synthetic grid is over."""
+
+STEP_SIZES = 32
+
+
+def write_grid(root: Path, runs: int, first: int = 0) -> None:
+    """Writes `runs` runs of a grid over targets, samplers, step sizes and seeds, the ones from `first` on.
+
+    A run has 8 recorded points of 8 metrics, and visits to the states of a grid of 101 x 101.
+    """
+    request = requested(["target=mog", "sampler=dmala,acs,ab", "task.record=8"], multirun=True)
+    configs = [written(job.config) for job in jobs_of(request)]
+    store = Store(root)
+    for place in range(first, first + runs):
+        variant, seed = divmod(place, SEEDS)
+        config = configs[variant % len(configs)]
+        components = COMPONENTS[variant // len(configs) % len(COMPONENTS)]
+        step_size = 2.0 ** (variant // len(configs) // len(COMPONENTS) % STEP_SIZES / 4)
+        own = {
+            **config,
+            "seed": seed,
+            "target": {**config["target"], "components": components},
+            "sampler": {**config["sampler"], "step_size": step_size},
+        }
+        write_run(store.run(digest({"synthetic": place})), own, drawn(place), visits=True)
+
+
+def drawn(place: int, metrics: Sequence[str] = METRICS, points: int = POINTS) -> list[Measurement]:
+    """Values of `metrics` at so many points; the same `place` gives the same numbers."""
+    numbers = random.Random(place)
+    return [
+        Measurement(
+            STEPS * point // points,
+            STEPS * point // points,
+            0.01 * point,
+            {name: numbers.uniform(0.1, 1.0) / point for name in metrics},
+        )
+        for point in range(1, points + 1)
+    ]
+
+
+def write_run(
+    folder: RunFolder, config: Mapping[str, Any], records: list[Measurement], *, visits: bool = False
+) -> None:
+    """Writes a finished run with the plain configuration `config`, whose seed is a number."""
+    manifest = new_manifest("cpu", 1, None)
+    folder.prepare()
+    folder.start(yaml.safe_dump(dict(config), sort_keys=False), manifest)
+    sampler = config["sampler"].get("name") or str(config["task"].get("method"))
+    result = RunResult(str(config["target"]["name"]), sampler, config["seed"], records, 0.1, exact=True)
+    rows = rows_of(result, folder.run_id, str(config.get("experiment") or ""))
+    about = {"settings": changed_settings(config), "tuning": None, "sources": []}
+    files = {}
+    if visits:
+        counts = np.random.default_rng(config["seed"]).poisson(3.0, 101 * 101)
+        files[VISITS] = compressed(visits=counts.astype(np.int64))
+    summary = summary_of(result, folder.run_id) | about
+    folder.finish(rows, summary, {**manifest, "finished": now()}, files)
