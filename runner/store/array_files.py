@@ -46,7 +46,7 @@ def visits_file(suite: MetricSuite, place: int) -> bytes | None:
 
     for statistic in suite.context.statistics.values():
         if isinstance(statistic, VisitHistogram) and statistic.space.size <= LARGEST_SPACE:
-            return _compressed(visits=statistic.counts[place].cpu().numpy())
+            return compressed(visits=statistic.counts[place].cpu().numpy())
     return None
 
 
@@ -77,7 +77,7 @@ def images_file(pixels: np.ndarray) -> bytes:
     """The content of a file of images ``(n, height, width)``, one bit a pixel; equal images, equal bytes."""
     n, height, width = pixels.shape
     bits = np.packbits(pixels.reshape(n, -1), axis=1)
-    return _compressed(draws=bits, shape=np.asarray([height, width], dtype=np.int64))
+    return compressed(draws=bits, shape=np.asarray([height, width], dtype=np.int64))
 
 
 def load_visits(folder: Path) -> np.ndarray | None:
@@ -122,7 +122,7 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
     return np.pad(page, ((0, FRAME), (0, FRAME)))
 
 
-def _compressed(**arrays: np.ndarray) -> bytes:
+def compressed(**arrays: np.ndarray) -> bytes:
     """The content of a file of these arrays; the same arrays give the same bytes."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]

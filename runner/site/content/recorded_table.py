@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from runner.report.numerals import Numeral
 from runner.report.page.layout import Cell, ColumnGroup, Label, Line, MetricBlock, Page
@@ -131,8 +131,3 @@ def _cell(text: str, published: bool) -> Cell | None:
         seeds=int(seeds[1]) if seeds else None,
         published=published,
     )
-
-
-def numbers(cells: Sequence[Cell | None]) -> list[float | None]:
-    """The means of `cells` as numbers."""
-    return [None if cell is None else float(cell.numeral.mean.replace(",", "")) for cell in cells]

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -62,8 +63,8 @@ def write_experiment(
     page = render(
         "experiment.html",
         page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
-        order=order, unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
-        hovers=_hovers(data),
+        unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
+        facts=_facts(data),
         down="" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
         legend=_legend(data),
@@ -143,30 +144,48 @@ def _legend(data: ExperimentData) -> list[tuple[str, str]]:
     return [(each[0] if each[1:2] == ":" and each[0] in marks else "", each) for each in sentences if each]
 
 
-def _hovers(data: ExperimentData) -> list[list[list[str]]]:
-    """What is said of each number when it is pointed at, by block, line and cell: interval and seeds."""
+@dataclass(frozen=True)
+class CellFacts:
+    """What is said of a number when it is pointed at, what it is sorted by, and whether it is a paper's."""
+
+    hover: str = ""
+    order: float | None = None
+    published: bool = False
+
+
+def _facts(data: ExperimentData) -> list[list[list[CellFacts]]]:
+    """Of every cell, by block and line: interval and seeds of ours, to the last digit."""
     if data.page is None:
         return []
     found = {(each["metric"], each["row"], each["cell"]): each for each in data.frame.to_dict("records")}
     turned = data.shape.orientation is Orientation.columns_down
-    hovers = []
+    facts = []
     for block, metric in zip(data.page.blocks, data.shape.metrics, strict=True):
-        over = [group.label.text for group in block.groups for _ in group.heads]
+        over = [(group.label.text, place > 0) for group in block.groups for place in range(len(group.heads))]
         lines = []
         for line in block.lines:
-            said = []
-            for cell, other in zip(line.cells, over, strict=True):
+            own = []
+            for cell, (other, published) in zip(line.cells, over, strict=True):
                 row, column = (other, line.label.text) if turned else (line.label.text, other)
-                number = found.get((metric.metric, row, column))
-                if cell is None or number is None:
-                    said.append("")
-                elif cell.published:
-                    said.append("as printed")
+                if published:
+                    own.append(CellFacts("as printed", None if cell is None else _printed(cell), True))
                 else:
-                    said.append(_hover(number, metric.scale))
-            lines.append(said)
-        hovers.append(lines)
-    return hovers
+                    own.append(_fact(cell, found.get((metric.metric, row, column)), metric.scale))
+            lines.append(own)
+        facts.append(lines)
+    return facts
+
+
+def _fact(cell: Cell | None, number: Mapping[Any, Any] | None, scale: float) -> CellFacts:
+    if cell is None:
+        return CellFacts()
+    if number is None:
+        return CellFacts("", _printed(cell))
+    return CellFacts(_hover(number, scale), float(number["mean"]) / scale)
+
+
+def _printed(cell: Cell) -> float:
+    return float(cell.numeral.mean.replace(",", ""))
 
 
 def _hover(number: Mapping[Any, Any], scale: float) -> str:
@@ -202,8 +221,3 @@ def _thumbnail(data: ExperimentData, folder: SiteFolder) -> dict[str, Any]:
     name = f"thumbnails/{data.place.key}.png"
     folder.write(name, small.content)
     return {"thumbnail": name, "height": small.height}
-
-
-def order(cell: Cell) -> float:
-    """What a number is sorted by."""
-    return float(cell.numeral.mean.replace(",", ""))

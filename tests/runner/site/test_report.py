@@ -1,0 +1,256 @@
+"""The HTML report of a made-up store: its numbers are the table's, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from metrics.statistics.inference import interval
+from runner import table
+from runner.report.page.markdown import markdown
+from runner.report.selection.stored_runs import load_runs
+from runner.site.build import Report
+from runner.site.content.recorded_table import read_page
+from runner.site.index.plans import version_of_code
+from runner.site.index.store_index import Index
+from runner.store.run_store import Store
+from runner.tools.bench.synthetic_runs import drawn, write_run
+from tests.support.html_page import HtmlPage, TableCell, script_data
+from tests.support.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
+
+RECORD = Path(__file__).parents[3] / "outputs" / "record"
+EXPERIMENT = "experiments/made_up-smoke.html"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    root, hydra = made_up_store(tmp_path_factory.mktemp("store"))
+    (root / "record").mkdir()
+    shutil.copytree(RECORD / "pt_table1_quick", root / "record" / "pt_table1_quick")
+    made = Report(root, root / "report", hydra)
+    made.build()
+    return made
+
+
+@pytest.fixture(scope="module")
+def rendered(report: Report) -> pd.DataFrame:
+    """The experiment's numbers as `runner.table` writes them."""
+    folder = table.render("made_up", [*report.hydra, "scale=smoke", f"output_root={report.root}"]).folder
+    return pd.read_csv(folder / "table.csv")
+
+
+def page(report: Report, name: str) -> HtmlPage:
+    return HtmlPage(report.site.path / name)
+
+
+def body(lines: list[list[TableCell]]) -> list[list[TableCell]]:
+    """The lines of a table that hold numbers."""
+    return [line for line in lines if any(cell.order is not None for cell in line)]
+
+
+def numbers(rendered: pd.DataFrame, metric: str, row: str, column: str | None = None) -> pd.DataFrame:
+    """The entries of a row, in one column or all."""
+    found = rendered[(rendered["metric"] == metric) & (rendered["row"] == row)]
+    return found if column is None else found[found["cell"] == column]
+
+
+@pytest.mark.parametrize(("place", "metric", "scale"), [(0, "kl", 1e-2), (1, "emc", 1.0)])
+def test_the_table_has_the_numbers_of_the_table_command(
+    report: Report, rendered: pd.DataFrame, place: int, metric: str, scale: float
+) -> None:
+    lines = page(report, EXPERIMENT).tables[place]
+    assert [cell.text for cell in lines[0]][1:] == ["eight", "sixteen"]
+    rows = list(dict.fromkeys(rendered["row"]))
+    assert len(body(lines)) == len(rows)
+    for row, line in zip(rows, body(lines), strict=True):
+        assert line[0].text.startswith(row)
+        ours = [cell for cell in line[1:] if "published" not in cell.classes]
+        for cell, column in zip(ours, ("eight", "sixteen"), strict=True):
+            found = numbers(rendered, metric, row, column).iloc[0]
+            assert float(cell.order or "nan") == pytest.approx(found["mean"] / scale, rel=1e-9)
+            assert f"n = {found['n']:.0f}" in cell.hover
+            ends = re.findall(r"interval (\S+) to (\S+),", cell.hover)
+            assert len(ends) == (found["n"] > 1)
+            for lo, hi in ends:
+                wanted = (found["lo"] / scale, found["hi"] / scale)
+                assert (float(lo), float(hi)) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_published_columns_are_marked_and_hold_what_was_printed(
+    report: Report, rendered: pd.DataFrame
+) -> None:
+    line = body(page(report, EXPERIMENT).tables[0])[0]
+    printed = [float(cell.order or "nan") for cell in line if "published" in cell.classes]
+    found = numbers(rendered, "kl", "DMALA")
+    wanted = [1e2 * found.iloc[place][f"published_{version}"] for place in (0, 1) for version in ("v1", "v2")]
+    assert printed == pytest.approx(wanted)
+
+
+def test_the_chart_has_the_same_means_intervals_and_seeds(report: Report, rendered: pd.DataFrame) -> None:
+    intervals, along = page(report, EXPERIMENT).data
+    plot = intervals["plots"][0]
+    assert plot["name"] == "KL <nats> & more"
+    ours = {trace["name"]: trace for trace in plot["traces"] if not trace.get("published")}
+    assert list(ours) == list(dict.fromkeys(rendered["row"]))
+    for row, trace in ours.items():
+        found = numbers(rendered, "kl", row)
+        assert trace["x"] == list(found["cell"])
+        assert trace["y"] == pytest.approx(list(found["mean"]), rel=1e-6)
+        up = list((found["hi"] - found["mean"]).fillna(0.0))
+        assert trace["error_y"]["array"] == pytest.approx(up, rel=1e-5)
+        # KL is not negative: its intervals end at zero.
+        assert all(
+            mean >= down for mean, down in zip(trace["y"], trace["error_y"]["arrayminus"], strict=True)
+        )
+        assert [said.rpartition(" ")[2] for said in trace["customdata"]] == [f"{n}" for n in found["n"]]
+    assert set(along["along"]) == {"step", "evaluations", "seconds"}
+    assert along["plots"][0]["column"] == "eight"
+    lines = [trace for trace in along["plots"][0]["traces"] if trace["mode"] != "lines"]
+    assert len(lines) == len(ours)
+    for trace in lines:
+        found = numbers(rendered, "kl", trace["name"], "eight")
+        assert trace["y"][-1] == pytest.approx(found.iloc[0]["mean"], rel=1e-6)
+
+
+def test_statuses_are_those_on_disk(report: Report) -> None:
+    start = page(report, "index.html")
+    assert re.search(r"31 runs .* 28 done\s+1 failed\s+2 damaged", " ".join(start.text.split()))
+    assert "15 done 1 missing" in " ".join(start.text.split())
+    assert "1 run has an id of an earlier version" in start.text
+    damaged, failed = page(report, f"runs/{DAMAGED}.html"), page(report, f"runs/{FAILED}.html")
+    assert "Not as it was written: metrics.csv." in damaged.text
+    assert "ValueError: no <b>good</b>" in failed.text
+    assert not damaged.data
+    assert not failed.data
+
+
+def test_a_run_page_has_its_metrics_settings_and_curves(report: Report) -> None:
+    run_id = next(
+        run.run_id for run in report.index.runs.values() if run.done and run.experiment == "made_up"
+    )
+    run, shown = report.index.runs[run_id], page(report, f"runs/{run_id}.html")
+    metrics = {line[0].text: float(line[1].order or "nan") for line in shown.tables[0][1:]}
+    assert metrics == pytest.approx(run.metrics)
+    settings = {line[0].text: line[1].text for line in shown.tables[1][1:]}
+    assert settings["sampler"] == run.settings["sampler"]
+    assert settings["seed"] == str(run.seed)
+    curves = {plot["traces"][0]["name"]: plot["traces"][0]["y"] for plot in shown.data[0]["plots"]}
+    assert set(curves) == set(METRICS)
+    assert curves["kl"][-1] == pytest.approx(run.metrics["kl"], rel=1e-6)
+    assert "rhat" in shown.text
+
+
+def test_compare_gets_every_run_with_settings_metrics_and_courses(report: Report) -> None:
+    (content,) = script_data(report.site.path / "data" / "runs.js")
+    frame = load_runs(output_root=report.root).set_index("run_id")
+    three = interval([0.0, 1.0, 2.0])
+    assert three is not None
+    assert len(content["ids"]) == 31
+    for place, run_id in enumerate(content["ids"]):
+        if run_id not in frame.index:
+            continue
+        own = frame.loc[run_id]
+        for key in ("sampler", "target", "status", "seed", "sampler.step_size"):
+            coded = content["keys"][key]
+            value = None if coded["at"][place] < 0 else coded["values"][coded["at"][place]]
+            assert (value is None and pd.isna(own[key])) or str(value) == str(own[key])
+        kl = content["metrics"]["kl"][place]
+        assert (kl is None) == (own["status"] != "done")
+        assert kl is None or kl == pytest.approx(own["kl"], rel=1e-5)
+    # The standard error of 0, 1, 2 is 1 over the root of 3.
+    assert content["t"][1] == pytest.approx((three.margin or 0.0) * 3**0.5, rel=1e-5)
+    shard, courses = script_data(report.site.path / "data" / "courses" / f"{content['shards'][0]}.js")
+    assert shard == content["shards"][0]
+    for run_id, parts in courses.items():
+        assert run_id.startswith(shard)
+        assert [len(part["step"]) for part in parts] in ([4], [8])
+        assert parts[0]["values"]["kl"][-1] == pytest.approx(frame.loc[run_id]["kl"], rel=1e-5)
+
+
+def test_every_link_leads_to_a_file_of_the_report_and_no_further(report: Report) -> None:
+    site = report.site.path
+    for path in site.rglob("*.html"):
+        own = HtmlPage(path)
+        assert len(own.anchors) == len(set(own.anchors)), path
+        for link in own.links:
+            if link.startswith("data:"):
+                continue
+            assert not re.match(r"[a-z]+:|//", link), (path, link)
+            name, _, anchor = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            assert target.is_file(), (path, link)
+            assert target.is_relative_to(site.resolve())
+            if anchor and not name:
+                assert anchor in own.anchors, (path, link)
+        assert path.stat().st_size < 3e6
+    assert (site / "data" / "runs.js").stat().st_size < 3e6
+
+
+@pytest.mark.parametrize("recorded", sorted(path.parent.name for path in RECORD.glob("*/table.md")))
+def test_a_recorded_table_is_read_back_word_for_word(recorded: str) -> None:
+    text = (RECORD / recorded / "table.md").read_text()
+    versions = {
+        "v1",
+        "v2",
+        "EDLP",
+        "paper",
+        "printed",
+        "published",
+        *re.findall(r"\((\w+) is ", text),
+        *re.findall(r", (\w+) is ", text),
+    }
+    assert markdown(read_page(text, versions)) == text
+
+
+def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Report) -> None:
+    shown = page(report, "experiments/pt_table1-quick.html")
+    frame = pd.read_csv(RECORD / "pt_table1_quick" / "table.csv")
+    plot = shown.data[0]["plots"][0]
+    best = next(trace for trace in plot["traces"] if trace["name"] == "PT-DMALA")
+    assert best["y"] == pytest.approx(
+        list(frame.query("row == 'PT-DMALA' and metric == 'mmd_exact'")["mean"]), rel=1e-6
+    )
+    assert "The row of exact draws" in shown.text
+    assert '"expected": 520' in shown.text
+    assert "make pt-table1 SCALE=quick" in shown.text
+    for suffix in ("csv", "tex", "pdf", "png"):
+        assert any(link.endswith(f".{suffix}") for link in shown.links)
+
+
+def test_only_what_changed_is_made_again(report: Report) -> None:
+    report.build()
+    again = Report(report.root, report.site.path, report.hydra)
+    assert again.build().pages == 0
+    run = report.index.runs[OLD]
+    config = {
+        "seed": 7,
+        "target": {"name": "mog"},
+        "sampler": {"name": "dmala"},
+        "task": {"name": "sample"},
+        "scale": {"name": "quick"},
+    }
+    folder = Store(report.root).run("00000000000000aa")
+    write_run(folder, config, drawn(500, METRICS))
+    later = Report(report.root, report.site.path, report.hydra)
+    assert later.build().pages == 1
+    (content,) = script_data(report.site.path / "data" / "runs.js")
+    assert content["metrics"]["kl"][content["ids"].index("00000000000000aa")] is not None
+    shutil.rmtree(folder.path)
+    assert later.build().pages == 0
+    assert not (report.site.path / "runs" / "00000000000000aa.html").exists()
+    (content,) = script_data(report.site.path / "data" / "runs.js")
+    assert "00000000000000aa" not in content["ids"]
+    assert later.index.runs[OLD] == run
+
+
+def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
+    assert Index.load(report.site.index, version_of_code()).runs
+    assert not Index.load(report.site.index, "another").runs
+    damaged = report.site.path / ".damaged.json"
+    damaged.write_text(report.site.index.read_text()[:-10])
+    assert not Index.load(damaged, version_of_code()).runs
+    damaged.unlink()
