@@ -74,7 +74,7 @@ def write_run(
     sampler = config["sampler"].get("name") or str(config["task"].get("method"))
     result = RunResult(str(config["target"]["name"]), sampler, config["seed"], records, 0.1, exact=True)
     rows = rows_of(result, folder.run_id, str(config.get("experiment") or ""))
-    about = {"settings": changed_settings(config), "tuning": None, "sources": []}
+    about: dict[str, Any] = {"settings": changed_settings(config), "tuning": None, "sources": []}
     files = {}
     if visits:
         counts = np.random.default_rng(config["seed"]).poisson(3.0, 101 * 101)
