@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from runner.site.content.chain_paths import paths_chart
 from runner.site.content.courses import AXES, Course
 from runner.site.content.pictures import states_of
 from runner.site.index.metric_facts import MetricFacts
@@ -13,6 +14,7 @@ from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_store import RunFolder
+from runner.store.series_file import load_series
 
 DIAGNOSTICS = {
     "rhat": "split R-hat over the chains; near 1 where they agree",
@@ -21,8 +23,8 @@ DIAGNOSTICS = {
     "ess_mode": "effective sample size of the modes that the chains are in",
     "steps_per_draw": "steps for one independent draw",
     "truth_rhat": "R-hat of the two reference samples",
-    "round_trips": "journeys of a replica along the ladder and back",
-    "round_trip_rate": "round trips per step and replica",
+    "round_trips": "journeys of replicas along the ladder and back, all chains together",
+    "round_trip_rate": "round trips per chain and 1,000 swap rounds, all replicas together",
     "barrier": "communication barrier of the ladder",
     "swap_rate_min": "least swap rate between neighbouring rungs",
     "level_occupancy_uneven": "how unevenly the levels of temperature are visited",
@@ -49,10 +51,12 @@ def write_run(
         experiment: name of the page of its experiment; empty where it has none.
     """
     tuning = run.about.get("tuning") or {}
+    series = load_series(folder.path) if run.done else None
     page = render(
         "run.html",
         page="run", up="../", run=run, experiment=experiment,
         chart=along_chart(courses, facts), rungs=rungs_chart(run, tuning),
+        paths=paths_chart(series) if series is not None else None,
         pictures=states_of(folder.path) if run.done else [],
         diagnostics=[
             {"name": name, "value": f"{run.metrics[name]:.5g}", "said": said}
