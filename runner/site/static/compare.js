@@ -127,14 +127,15 @@
     const own = found.filter((run) => runs.metrics[metric][run] !== null);
     const dimensions = varied(own).map((key) => {
       const values = own.map((run) => value(key, run));
-      if (values.every((each) => typeof each === "number")) return { label: key, values };
+      const few = [...new Set(values)];
+      if (values.every((each) => typeof each === "number")) return { label: key, values, ...(few.length <= 8 ? { tickvals: few } : {}) };
       const names = [...new Set(values.map(text))].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
       return { label: key, values: values.map((each) => names.indexOf(text(each))), tickvals: names.map((_, place) => place), ticktext: names };
     });
     const measured = own.map((run) => runs.metrics[metric][run]);
     dimensions.push({ label: titled(metric), values: measured });
-    return [[{ type: "parcoords", dimensions, line: { color: measured, colorscale: "Viridis", showscale: true }, labelangle: -20, labelside: "bottom" }],
-      { margin: { l: 90, r: 60, t: 40, b: 90 } }];
+    return [[{ type: "parcoords", dimensions, line: { color: measured, colorscale: "Viridis", showscale: true }}],
+      { margin: { l: 90, r: 60, t: 60, b: 30 } }];
   };
 
   // Courses are in files of a few runs each, which are loaded when they are drawn.

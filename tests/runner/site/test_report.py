@@ -18,7 +18,7 @@ from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
 from runner.store.run_store import Store
-from runner.tools.bench.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.support.html_page import HtmlPage, TableCell, script_data
 from tests.support.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
 
