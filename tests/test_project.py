@@ -35,6 +35,7 @@ IMPORTED_AS = {
     "arviz-base": "arviz_base",
     "arviz-stats": "arviz_stats",
     "lazy-loader": "lazy_loader",
+    "markdown-it-py": "markdown_it",
     "pillow": "PIL",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
@@ -186,6 +187,11 @@ def test_hosted_ci_runs_each_python_that_is_promised() -> None:
     assert PYPROJECT["project"]["requires-python"] == f">={pythons[0]}"
 
 
+def test_hosted_ci_tries_the_report_in_a_browser() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert {"run": "make test-browser"} in workflow["jobs"]["browser"]["steps"]
+
+
 def test_ci_runs_what_a_user_runs() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
@@ -219,7 +225,8 @@ def distributions(requirements: list[str]) -> set[str]:
 
 def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
-    optional = project["optional-dependencies"]["arviz"]
+    extras = project["optional-dependencies"]
+    optional = [*extras["arviz"], *extras["report"]]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
@@ -227,7 +234,7 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "dev", "docs", "all"}
+    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "report", "browser", "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import functools
 import threading
+import time
+from contextlib import suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -13,8 +15,8 @@ from runner.site.build import Report
 from runner.site.pages.site_folder import ASIDE
 
 HOST = "127.0.0.1"
-EVERY_SECONDS = 2.0
-"""Between the end of one look at the disk and the next."""
+EVERY_SECONDS, LATEST_SECONDS, SHARE = 2.0, 10.0, 0.2
+"""Least and longest wait between two looks at the disk, and the share of the time that looking takes besides."""
 
 
 class LiveHandler(SimpleHTTPRequestHandler):
@@ -49,6 +51,15 @@ def server_of(report: Report, port: int) -> ThreadingHTTPServer:
         raise UserError(f"--port {port} {why}; name another one, or 0 for any that is free.") from error
 
 
+def _look(report: Report) -> None:
+    """Brings the report up to date, and waits; what a sweep is just replacing is read the next time."""
+    start = time.monotonic()
+    with suppress(FileNotFoundError):
+        report.build()
+    taken = time.monotonic() - start
+    time.sleep(min(max(EVERY_SECONDS, taken / SHARE), LATEST_SECONDS))
+
+
 def watch(report: Report, port: int) -> int:
     """Serves the report until the process is told to stop."""
     server = server_of(report, port)
@@ -56,10 +67,9 @@ def watch(report: Report, port: int) -> int:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     print(f"http://{HOST}:{server.server_port}/ is kept up to date; Ctrl-C ends it.", flush=True)
-    ended = threading.Event()
     try:
-        while not ended.wait(EVERY_SECONDS):
-            report.build()
+        while True:
+            _look(report)
     except KeyboardInterrupt:
         pass
     finally:

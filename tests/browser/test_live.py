@@ -12,7 +12,7 @@ import pytest
 from runner.site.build import Report
 from runner.site.watch import server_of
 from runner.store.run_store import Store
-from runner.tools.bench.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.browser.conftest import visit_of
 from tests.support.made_up_store import METRICS
 

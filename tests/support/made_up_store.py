@@ -9,7 +9,7 @@ from runner.site.build import Report
 from runner.store.run_files import written
 from runner.store.run_store import RunFolder, Store
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
-from runner.tools.bench.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import drawn, write_run
 
 EXPERIMENT = """# @package _global_
 # A small table.

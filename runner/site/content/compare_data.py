@@ -53,6 +53,7 @@ def runs_script(
         "status": [run.status for run in runs],
         "experiment": [run.experiment or "none" for run in runs],
         "sweep": [commands.get(str(run.about.get("command")), "none") for run in runs],
+        "tags": [run.about.get("tags", "none") for run in runs],
         "seed": [run.seed for run in runs],
         **{key: [each.get(key) for each in settings] for key in keys},
     }
@@ -65,6 +66,7 @@ def runs_script(
         "units": {name: facts[name].unit for name in names if facts[name].unit},
         "directions": {name: facts[name].direction for name in names if facts[name].direction != "none"},
         "colours": {name: look_of(name)[0] for name in samplers},
+        "commands": {name: command for command, name in commands.items()},
         "shards": shards,
         "t": t,
         "along": AXES,

@@ -34,7 +34,7 @@ class RunEntry:
         changed: names of the settings that are not the default.
         metrics: what it measured; empty unless it is done.
         costs: steps, evaluations and seconds; empty unless it is done.
-        about: commit, device, host, command and times of its manifest, and why it failed or what is damaged.
+        about: commit, device, command and times of its manifest, its logger's tags, why it has no numbers.
     """
 
     run_id: str
@@ -73,6 +73,8 @@ def entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     name = run_name(config, known) if config is not None else None
     about = {key: manifest.get(key) for key in ("command", "started", "finished", "host", "threads")}
     about |= {"git": manifest.get("git"), "device": (manifest.get("device") or {}).get("name")}
+    if tags := ((config or {}).get("logger") or {}).get("tags"):
+        about["tags"] = ", ".join(map(str, tags))
     if (why := _why(folder, status, config)) is not None:
         about["why"] = why
     if summary is not None:

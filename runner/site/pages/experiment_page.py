@@ -25,6 +25,7 @@ from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
+from runner.store.run_store import STATUSES
 
 PICTURES = (".png",)
 FILES = (".csv", ".tex", ".md", ".png", ".pdf")
@@ -60,9 +61,10 @@ def write_experiment(
     result = best_sentence(data)
     reading = data.place.record / "reading.md"
     heading = data.page.title if data.page else data.shape.title
+    counts = {status: data.counts[status] for status in STATUSES if data.counts[status]}
     page = render(
         "experiment.html",
-        page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
+        counts=counts, page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
         unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
         facts=_facts(data),
         down="" if data.shape.orientation is Orientation.columns_down else "Sampler",
@@ -83,7 +85,7 @@ def write_experiment(
         "href": f"experiments/{data.place.key}.html",
         "title": data.shape.title.partition(": ")[2] or data.shape.title,
         "heading": data.shape.title.partition(": ")[0],
-        "counts": dict(data.counts),
+        "counts": counts,
         "source": data.source,
         "result": result,
         "why": data.why,

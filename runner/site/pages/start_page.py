@@ -18,7 +18,6 @@ OTHERS = "Others"
 MOST_SHOWN = 20
 """Damaged and failed runs that are listed."""
 
-AT_WORK = ("running",)
 LOST = ("damaged", "failed", "abandoned")
 
 
@@ -49,7 +48,11 @@ def write_start(
         page="start", up="", root=root, total=len(runs), papers=papers,
         counts=counts_in_order(run.status for run in runs.values()),
         said=[sentence] if (sentence := old_sentence(runs.values())) else [],
-        running=[card for card in cards if card["counts"].get("running")],
+        running=[
+            card | {"title": f"{card['heading']}: {card['title']}"}
+            for card in cards
+            if card["counts"].get("running")
+        ],
         sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
         damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
     )  # fmt: skip

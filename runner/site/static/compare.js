@@ -2,8 +2,8 @@
 "use strict";
 
 (() => {
-  const FIRST = ["target", "sampler", "experiment", "scale", "status"];
-  const MANY = 400, LISTED = 2000, SHARDS = 64;
+  const FIRST = ["target", "sampler", "experiment", "scale", "tags", "status"];
+  const MANY = 400, LISTED = 2000, BARS = 80;
   const at = (id) => document.getElementById(id);
   const courses = {}, asked = new Map();
   let runs = null, table = null;
@@ -41,7 +41,7 @@
 
   // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
   const varied = (found) => Object.keys(runs.keys).filter((key) => {
-    if (["seed", "sweep", "status", "experiment"].includes(key)) return false;
+    if (["seed", "sweep", "tags", "status", "experiment"].includes(key)) return false;
     const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
     for (const run of found) {
       const given = runs.keys[key].at[run];
@@ -85,16 +85,20 @@
   const titled = (metric) => (runs.units[metric] ? `${metric} (${runs.units[metric]})` : metric);
 
   const bars = (found, metric, key) => {
-    const made = [...groups(found, key)].map(([name, own]) =>
-      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null)]).filter(([, values]) => values.length);
+    let made = [...groups(found, key)].map(([name, own]) =>
+      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null)])
+      .filter(([, values]) => values.length).map(([name, values]) => [name, span(values)]);
+    const all = made.length, sign = runs.directions[metric] === "max" ? -1 : 1;
+    if (all > BARS) made = made.sort(([, one], [, other]) => sign * (one.mean - other.mean)).slice(0, BARS);
     const tints = colours(made.map(([name]) => name));
-    const spans = made.map(([, values]) => span(values));
+    const spans = made.map(([, each]) => each);
+    const shown = all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "";
     return [[{
       type: "scatter", mode: "markers", orientation: "h", y: made.map(([name]) => name), x: spans.map((each) => each.mean),
       error_x: { type: "data", array: spans.map((each) => each.margin), thickness: 1.5, width: 4 },
       marker: { color: tints, size: 10 }, customdata: spans.map(said),
       hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
-    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }];
+    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
   };
 
   const lines = (found, metric, key, along) => {
@@ -127,14 +131,15 @@
     const own = found.filter((run) => runs.metrics[metric][run] !== null);
     const dimensions = varied(own).map((key) => {
       const values = own.map((run) => value(key, run));
-      if (values.every((each) => typeof each === "number")) return { label: key, values };
+      const few = [...new Set(values)];
+      if (values.every((each) => typeof each === "number")) return { label: key, values, ...(few.length <= 8 ? { tickvals: few } : {}) };
       const names = [...new Set(values.map(text))].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
       return { label: key, values: values.map((each) => names.indexOf(text(each))), tickvals: names.map((_, place) => place), ticktext: names };
     });
     const measured = own.map((run) => runs.metrics[metric][run]);
     dimensions.push({ label: titled(metric), values: measured });
-    return [[{ type: "parcoords", dimensions, line: { color: measured, colorscale: "Viridis", showscale: true }, labelangle: -20, labelside: "bottom" }],
-      { margin: { l: 90, r: 60, t: 40, b: 90 } }];
+    return [[{ type: "parcoords", dimensions, line: { color: measured, colorscale: "Viridis", showscale: true }}],
+      { margin: { l: 90, r: 60, t: 60, b: 30 } }];
   };
 
   // Courses are in files of a few runs each, which are loaded when they are drawn.
@@ -152,13 +157,15 @@
   const draw = async (found) => {
     const metric = at("metric").value, view = at("view").value, group = at("group").value;
     at("along-label").hidden = view !== "courses";
-    let traces, layout;
+    at("logy").parentElement.hidden = view !== "courses";
+    for (const name of ["logx", "group"]) at(name).parentElement.hidden = view === "parallel";
+    let traces, layout, note = "";
     if (view === "courses") {
       await load(found.slice(0, MANY));
       [traces, layout] = lines(found.slice(0, MANY), metric, group, at("along").value);
-    } else [traces, layout] = view === "parallel" ? parallel(found, metric) : bars(found, metric, group);
+    } else [traces, layout, note = ""] = view === "parallel" ? parallel(found, metric) : bars(found, metric, group);
     const some = view === "parallel" ? traces[0].dimensions[0].values.length : traces.some((trace) => trace.y.length);
-    at("caption").textContent = some ? `${titled(metric)}${runs.directions[metric] ? `, ${runs.directions[metric] === "min" ? "lower" : "higher"} is better` : ""}`
+    at("caption").textContent = some ? `${titled(metric)}${runs.directions[metric] ? `, ${runs.directions[metric] === "min" ? "lower" : "higher"} is better` : ""}${note}`
       : view === "courses" ? "None of these runs recorded this metric along the way (task.record=N does)." : "None of these runs has this metric.";
     at("plot").hidden = !some;
     if (!some) return;
@@ -210,7 +217,8 @@
     for (const [given, number] of [...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })).slice(0, 200)) {
       const label = document.createElement("label");
       const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: given, checked: ticked.includes(given) });
-      label.append(tick, ` ${given} (${number})`);
+      const named = key === "sweep" ? (runs.commands[given] || given).replace("__main__.py ", "") : given;
+      label.append(tick, ` ${named} (${number})`);
       box.append(label);
     }
     at("filters").append(box);

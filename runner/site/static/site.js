@@ -27,7 +27,13 @@ rungwise.layout = (own, logx, logy) => {
 
 rungwise.options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
 
-rungwise.draw = (area, traces, layout) => Plotly.react(area, traces, layout, rungwise.options);
+// Two colours of samplers are too dark for a dark page.
+const LIGHTER = { "#332288": "#9b8cf0", "#882255": "#d9709f" };
+rungwise.draw = (area, traces, layout) => {
+  let given = JSON.stringify(traces);
+  if (dark.matches) for (const [from, to] of Object.entries(LIGHTER)) given = given.replaceAll(from, to);
+  return Plotly.react(area, JSON.parse(given), layout, rungwise.options);
+};
 
 rungwise.chart = (box) => {
   const spec = JSON.parse(box.querySelector("script").textContent);

@@ -23,6 +23,7 @@ from runner.tools.bench.entropic_step import entropic_rows
 from runner.tools.bench.network_step import network_memory_rows, network_rows
 from runner.tools.bench.rbm_step import rbm_rows
 from runner.tools.bench.real_spaces import real_rows
+from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
 from runner.tools.bench.tempering_round import scaling_rows, tempering_rows
 from runner.tools.bench.timing import BenchRows
@@ -34,6 +35,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool) -> None:
     few, many = (1_000, 4_000) if short else (10_000, 100_000)
     growth = run_megabytes(many) - run_megabytes(few)
     bench.limited(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", growth, 20, " MB")
+    report_rows(bench, 200 if short else 5_000)
     annealing_rows(bench, short=short)
     network_memory_rows(bench)
     deep_memory_rows(bench)

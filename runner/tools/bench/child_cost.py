@@ -31,7 +31,7 @@ class Cost:
         return f"{self.seconds:.1f} s, {self.megabytes:.0f} MB"
 
 
-def _spawned(output: Path | str, *arguments: str) -> resource.struct_rusage:
+def spawned(output: Path | str, *arguments: str) -> resource.struct_rusage:
     """What ``python -m arguments`` used, its output going to a file.
 
     Raises:
@@ -60,7 +60,7 @@ def cost_of(module: str, *arguments: str) -> Cost:
     """
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "cost"
-        _spawned(answer, module, *arguments)
+        spawned(answer, module, *arguments)
         return Cost(*map(float, answer.read_text().split()))
 
 
@@ -73,7 +73,7 @@ def run_megabytes(steps: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         sampler = ("sampler=pt_dmala", "sampler.ladder=[1.0,0.25,0.0]", "sampler.step_size=[26,120,10000]")
         task = ("target=mog", "task.chains=20", f"task.steps={steps}", f"output_root={folder}")
-        return _spawned(os.devnull, "runner", *sampler, *task).ru_maxrss / PER_MEGABYTE
+        return spawned(os.devnull, "runner", *sampler, *task).ru_maxrss / PER_MEGABYTE
 
 
 def print_cost(work: Callable[[], object]) -> None:

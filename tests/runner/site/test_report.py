@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -17,8 +18,9 @@ from runner.site.build import Report
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
+from runner.site.pages.start_page import time_left
 from runner.store.run_store import Store
-from runner.tools.bench.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.support.html_page import HtmlPage, TableCell, script_data
 from tests.support.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
 
@@ -254,3 +256,11 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
     damaged.write_text(report.site.index.read_text()[:-10])
     assert not Index.load(damaged, version_of_code()).runs
     damaged.unlink()
+
+
+def test_the_time_that_is_left_is_that_of_the_finished_runs(report: Report) -> None:
+    done = [run for run in report.index.runs.values() if run.done]
+    # Every made-up run took 0.1 s, and says that it was computed by itself.
+    assert time_left(Counter(done=4, running=2, missing=38), done) == "about 2.0 s left"
+    assert time_left(Counter(done=4, missing=40), done) == ""
+    assert time_left(Counter(running=1, missing=3), []) == ""
