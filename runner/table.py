@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from omegaconf import OmegaConf
-
 from runner.config.experiment_command import ExperimentParser
-from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.command_line import reported
-from runner.execution.errors import UserError, unknown
+from runner.execution.errors import UserError
+from runner.report.experiment_shape import experiment_shape
 from runner.report.selection.selected_runs import RUNS
-from runner.report.table_shape import TableShape, table_shape
 
 RECORD = Path("outputs") / "record"
 
@@ -30,24 +27,6 @@ class Rendered:
 
     folder: Path
     complete: bool
-
-
-def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
-    """The shape of the table of experiment `name`.
-
-    Args:
-        overrides: those of the command; Hydra's own say where else experiments lie.
-
-    Raises:
-        UserError: if there is no such experiment, or it has no table.
-    """
-    names = Names([line for line in overrides if line.startswith("hydra.")])
-    if name not in names.options(EXPERIMENT):
-        raise unknown(EXPERIMENT, name, names.options(EXPERIMENT))
-    config = OmegaConf.create(names.composed(f"+{EXPERIMENT}={name}"))
-    if "table" not in config:
-        raise UserError(f"Experiment {name} has no table block.")
-    return table_shape(name, config.table)
 
 
 def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Rendered:

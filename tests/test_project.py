@@ -38,6 +38,7 @@ IMPORTED_AS = {
     "pillow": "PIL",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
+    "wandb-workspaces": "wandb_workspaces",
 }
 
 
@@ -219,7 +220,8 @@ def distributions(requirements: list[str]) -> set[str]:
 
 def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
-    optional = project["optional-dependencies"]["arviz"]
+    extras = project["optional-dependencies"]
+    optional = [item for name in ("arviz", "optuna", "dashboards") for item in extras[name]]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
@@ -227,7 +229,7 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "dev", "docs", "all"}
+    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "optuna", "dashboards", "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
+from runner.report.experiment_shape import experiment_shape
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
@@ -19,7 +20,6 @@ from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
-from runner.table import experiment_shape
 
 NOTHING = Store("nowhere")
 
