@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hydra._internal.utils import get_args_parser
@@ -20,7 +21,7 @@ from runner.execution.errors import UserError
 from runner.execution.signals import listen
 
 if TYPE_CHECKING:
-    from runner.store.run_store import RunFolder
+    from runner.sweep.jobs import Job
 
 
 def main(argv: Sequence[str]) -> int:
@@ -44,6 +45,10 @@ def _main(argv: Sequence[str]) -> int:
         raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
     if args.multirun and other_sweeper(parse(lines)):
         listen()
+        from runner.sweep.optuna_search import run_search, wanted
+
+        if (search := wanted(lines)) is not None:
+            return run_search(search)
         from runner.sweep.launch import leave_to_hydra
 
         return leave_to_hydra(lines)
@@ -64,22 +69,21 @@ def _main(argv: Sequence[str]) -> int:
 
     if not args.multirun:
         return run_one(request)
-    # An experiment has a table of its own, `runner.table`.
-    return run_sweep(request, _no_numbers if request.plans[0].row else _numbers)
+    return run_sweep(request, partial(_show, request.hydra))
 
 
-def _numbers(folders: Sequence[RunFolder]) -> None:
-    """Prints the table of the runs that are done."""
-    from runner.report.selection.stored_runs import stored_run
+def _show(hydra: Sequence[str], jobs: Sequence[Job]) -> None:
+    """Prints the table of the runs that are done, and where their workspace is."""
+    from runner.dashboards.shown import done_runs
+    from runner.dashboards.sweep_end import show_sweep
     from runner.report.selection_table import show_runs
+    from runner.sweep.jobs import folders_of
 
-    runs = [run for folder in folders if (run := stored_run(folder)) is not None and run.status == "done"]
+    # An experiment has a table of its own, `runner.table`.
+    runs = [] if jobs[0].row else done_runs([folder for each in jobs for folder in folders_of(each)])
     if runs:
         show_runs(runs, "The runs of this sweep")
-
-
-def _no_numbers(folders: Sequence[RunFolder]) -> None:
-    """Prints nothing."""
+    show_sweep(jobs, hydra)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,23 +1,27 @@
 """Copies the results of an experiment, or of any runs, from the disk to Weights & Biases.
 
-``python -m runner.wandb_sync pt_table1 [mode=offline] [scale=quick output_root=DIR ...]``
-``python -m runner.wandb_sync runs [mode=offline] [target=mog sampler=dmala,acs ...]``
+``python -m runner.wandb_sync pt_table1 [mode=offline] [scale=quick output_root=DIR ...]
+                                           [--workspace] [--report]``
+``python -m runner.wandb_sync runs [mode=offline] [target=mog sampler=dmala,acs ...] [--workspace]``
 
-May be repeated: a run keeps its id, so W&B gets each run once, and an offline copy replaces the one before.
+May be repeated: runs that W&B has with the same results are left out. ``--again`` copies them, too: a run
+keeps its id, so W&B has each run once, and an offline copy replaces the one before.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
+from runner.execution.errors import UserError, one_sentence
 from runner.report.selection.selected_runs import RUNS
-from runner.store.logged_run import log_run
+from runner.store.logged_run import Given, log_runs
 from runner.store.logger_protocol import Logger
 
 if TYPE_CHECKING:
@@ -31,22 +35,41 @@ SETTINGS = ("mode", "project", "entity", "group", "tags", "base_url")
 
 @dataclass(frozen=True)
 class Synced:
-    """How many runs were copied, how many are not done, whether there was a table, where, what is damaged."""
+    """What was copied: how many runs, whether there was a table, in which mode, where; what else to say."""
 
-    runs: int
-    unfinished: int
+    given: Given
     table: bool
     mode: str
     places: tuple[str, ...]
-    damaged: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """``Copied 18 runs and the table (online), 2 were there already; 0 runs are not done.``"""
+        known = f", {self.given.known} were there already" if self.given.known else ""
+        table = " and the table" if self.table else ""
+        copied = f"Copied {self.given.runs} runs{table} ({self.mode}){known}"
+        return f"{copied}; {self.given.unfinished} runs are not done."
 
 
-def sync(experiment: str, overrides: Sequence[str]) -> Synced:
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted besides the runs that W&B does not have: those that it has, a workspace, a report."""
+
+    again: bool = False
+    workspace: bool = False
+    report: bool = False
+
+
+def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     """Copies every finished run of `experiment`, and its table where one has been rendered.
 
     Raises:
-        UserError: for an unknown experiment, an override that does not fit, or where wandb is missing.
+        UserError: for an unknown experiment, an override that does not fit, where wandb is missing, or where
+            W&B stops to take runs.
     """
+    from runner.dashboards.dashboard import show_report, show_workspace
+    from runner.dashboards.papers import paper_of
+    from runner.dashboards.shown import shown_experiment
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import damaged_files
     from runner.store.run_store import Store
@@ -58,26 +81,34 @@ def sync(experiment: str, overrides: Sequence[str]) -> Synced:
     store = Store(config.output_root)
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]
-    done = [folder for folder in folders if log_run(logger, folder)]
-
     tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
     wrong = damaged_files(tables)
     damaged = [damaged_runs(folders)]
-    if wrong:
-        damaged.append(f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again.")
-    elif tables.is_dir():
-        logger.table(experiment, str(config.scale.name), tables)
-    copied = tables.is_dir() and not wrong
-    return _synced(logger, len(done), len(folders) - len(done), copied, damaged)
+    with _explained():
+        given = log_runs(logger, folders, wanted.again)
+        if wrong:
+            damaged.append(
+                f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again."
+            )
+        elif tables.is_dir():
+            logger.table(experiment, str(config.scale.name), tables)
+        places = []
+        if wanted.workspace:
+            places.append(show_workspace(logger, shown_experiment(experiment, jobs, overrides)))
+        if wanted.report:
+            places.append(show_report(logger, paper_of(experiment), Path(config.output_root)))
+        return _synced(logger, given, tables.is_dir() and not wrong, [*damaged, *places])
 
 
-def sync_runs(lines: Sequence[str]) -> Synced:
+def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     """Copies the finished runs that fit the conditions among `lines`; the others are keys of the logger.
 
     Raises:
-        UserError: for a condition that cannot be read, or where no run fits.
+        UserError: for a condition that cannot be read, where no run fits, or where W&B stops to take runs.
     """
     from runner.config.compose import compose
+    from runner.dashboards.dashboard import show_workspace
+    from runner.dashboards.shown import shown_runs
     from runner.report.selection.selected_runs import selected_runs
     from runner.store.damaged_runs import damaged_runs
 
@@ -86,9 +117,28 @@ def sync_runs(lines: Sequence[str]) -> Synced:
     selection = selected_runs([line for line in given if line not in keys])
     root = f"++output_root='{selection.root}'"
     logger = _logger(compose(["logger=wandb", root, *keys]))
-    done = [run for run in selection.runs if log_run(logger, run.folder)]
     damaged = damaged_runs(run.folder for run in selection.runs if run.status == "damaged")
-    return _synced(logger, len(done), len(selection.runs) - len(done), False, [damaged])
+    with _explained():
+        copied = log_runs(logger, [run.folder for run in selection.runs], wanted.again)
+        said = [damaged]
+        if wanted.workspace:
+            done = [run for run in selection.runs if run.status == "done"]
+            said.append(show_workspace(logger, shown_runs(done, selection.root)))
+        return _synced(logger, copied, False, said)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turns what W&B's client raises into one sentence; no run on disk is touched by it."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(
+            f"W&B did not take everything ({type(error).__name__}: {one_sentence(error).rstrip('.')}); "
+            "the results on disk are complete, and the same command goes on where it stopped."
+        ) from error
 
 
 def _with_group(lines: Sequence[str]) -> list[str]:
@@ -104,9 +154,8 @@ def _logger(config: DictConfig) -> WandbLogger:
     return logger
 
 
-def _synced(logger: WandbLogger, runs: int, unfinished: int, table: bool, damaged: Sequence[str]) -> Synced:
-    places, wrong = tuple(logger.places()), tuple(filter(None, damaged))
-    return Synced(runs, unfinished, table, logger.mode, places, wrong)
+def _synced(logger: WandbLogger, given: Given, table: bool, said: Sequence[str]) -> Synced:
+    return Synced(given, table, logger.mode, tuple(logger.places()), tuple(filter(None, said)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -115,11 +164,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    experiment, overrides, _ = ExperimentParser("runner.wandb_sync", __doc__).experiment(arguments)
-    synced = sync_runs(overrides) if experiment == RUNS else sync(experiment, overrides)
-    table = " and the table" if synced.table else ""
-    print(f"Copied {synced.runs} runs{table} ({synced.mode}); {synced.unfinished} runs are not done.")
-    for said in (*synced.places, *synced.damaged):
+    parser = ExperimentParser("runner.wandb_sync", __doc__)
+    parser.add_argument("--again", action="store_true", help="copy what W&B has already, too")
+    parser.add_argument("--workspace", action="store_true", help="make the workspace, or bring it up to date")
+    parser.add_argument("--report", action="store_true", help="make the report of its paper, likewise")
+    experiment, overrides, given = parser.experiment(arguments)
+    if experiment == RUNS and given.report:
+        raise UserError("A report is of a paper: --report goes with an experiment, such as pt_table1.")
+    wanted = Wanted(given.again, given.workspace, given.report)
+    synced = sync_runs(overrides, wanted) if experiment == RUNS else sync(experiment, overrides, wanted)
+    print(synced.sentence())
+    for said in (*synced.places, *synced.said):
         print(said)
     return 0
 

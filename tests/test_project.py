@@ -39,6 +39,7 @@ IMPORTED_AS = {
     "pillow": "PIL",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
+    "wandb-workspaces": "wandb_workspaces",
 }
 
 
@@ -226,7 +227,7 @@ def distributions(requirements: list[str]) -> set[str]:
 def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
-    optional = [*extras["arviz"], *extras["report"]]
+    optional = [item for name in ("arviz", "report", "optuna", "dashboards") for item in extras[name]]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
@@ -234,7 +235,8 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    assert set(extras) == {"joblib", "slurm", "ray", "arviz", "report", "browser", "dev", "docs", "all"}
+    extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards"}
+    assert set(extras) == {*extra_names, "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

@@ -1,16 +1,17 @@
 """Weights & Biases: one of its runs per run here, as a copy of the results on disk.
 
-The logger never stops a run: without a network, or without a key, it goes on offline with one sentence of
-warning, and `python -m runner.wandb_sync` makes the copy later from what is on disk.
+The logger never stops a run: without a network, or a key that the server takes, it goes on offline with one
+sentence of warning, and `python -m runner.wandb_sync` makes the copy later from what is on disk.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 import wandb
 
-from runner.execution.errors import one_sentence, warn
+from runner.loggers.copied_runs import CopiedRuns
 from runner.loggers.run_names import run_name
-from runner.loggers.wandb_connection import asked_mode, asked_tags, usable_mode
+from runner.loggers.wandb_connection import asked_mode, asked_tags, trouble, usable_mode
+from runner.loggers.wandb_runs import WandbRuns
 from runner.problem.metric_directions import metric_direction
 from runner.store.array_files import sheet
 
@@ -76,8 +78,23 @@ class WandbLogger:
         self.project = self.project or os.environ.get("WANDB_PROJECT") or "rungwise"
         self.entity = self.entity or os.environ.get("WANDB_ENTITY") or None
         self.tags = asked_tags(self.tags)
+        self._runs = WandbRuns(
+            self.mode, self.project, self.entity, self.directory, self.base_url, self.system
+        )
         self._open_runs: dict[str, _Open] = {}
         self._places: dict[str, None] = {}
+        self._unconfirmed: dict[str, str] = {}
+        self._sweep_run = sweep_run()
+
+    def has(self, run_id: str, content: Mapping[str, Any]) -> bool:
+        """Whether W&B has the run with these results, so that a copy would add nothing."""
+        if self.mode == "offline" and not self._runs.offline_copies(run_id):
+            return False
+        copied = self._copied()
+        has = self._sweep_run is None and copied.has(run_id, copied.digest(content))
+        if has and self.mode == "offline":
+            self._places[self._offline_place()] = None
+        return has
 
     def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Opens a run of W&B, or continues it.
@@ -96,13 +113,11 @@ class WandbLogger:
         own |= {"dirty": git.get("dirty"), "settings": called.settings}
         experiment = config.get("experiment")
         tags = [names["target"], names["sampler"], names["scale"], *called.papers, *self.tags]
-        live = about.get("finished") is None
-        if self.mode == "offline":
-            # Everything that was recorded is written again.
-            self.forget_offline(run_id)
+        # A run that an agent asked for has the id that the sweep knows it by; a batch has but one such run.
+        known, self._sweep_run = self._sweep_run or run_id, None
         run = self._open(
-            run_id,
-            live,
+            known,
+            about.get("finished") is None,
             name=called.text,
             config={**config, **own},
             group=self.group or (f"{experiment}, {names['scale']}" if experiment else None),
@@ -153,7 +168,11 @@ class WandbLogger:
             opened.run.log(pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
-        """Writes a run's summary and closes it in W&B; a run that failed before its start is not there."""
+        """Writes a run's summary and closes it in W&B; a run that failed before its start is not there.
+
+        Raises:
+            TimeoutError: if the server does not take what is left within a minute.
+        """
         opened = self._open_runs.pop(run_id, None)
         if opened is None:
             return
@@ -163,31 +182,58 @@ class WandbLogger:
         # As it is on disk: W&B takes no other keys than text.
         opened.run.summary.update(json.loads(json.dumps(own)))
         opened.run.finish(exit_code=1 if failed else 0)
+        if not failed:
+            self._unconfirmed[run_id] = self._copied().digest(summary)
 
     def table(self, experiment: str, scale: str, folder: Path) -> None:
         """Copies a rendered table: its rows and its figures, as one run of their own."""
-        if self.mode == "disabled":
-            return
-        run_id = f"table-{experiment}-{scale}"
-        self.forget_offline(run_id)
-        group = self.group or f"{experiment}, {scale}"
-        run = self._open(run_id, False, name=f"{experiment}, {scale}", job_type="table", group=group)
-        content: dict[str, Any] = {path.stem: wandb.Image(str(path)) for path in sorted(folder.glob("*.png"))}
-        if (folder / "table.csv").is_file():
-            import pandas
+        name = f"{experiment}, {scale}"
+        self.tables(name, name, self.group or name, folder)
 
-            content["table"] = wandb.Table(dataframe=pandas.read_csv(folder / "table.csv"))
-        run.log(content)
+    def tables(self, name: str, title: str, group: str | None, folder: Path) -> str:
+        """Copies the CSV files and figures of `folder` as the tables and images of one run; the run's id.
+
+        Args:
+            name: the same for the same tables; a copy of it replaces the one before.
+        """
+        run_id = "table-" + re.sub(r"[^A-Za-z0-9_]+", "-", name)
+        files = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".png"))
+        content = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        if self.mode == "disabled" or self.has(run_id, content):
+            return run_id
+        import pandas
+
+        run = self._open(run_id, False, name=title, job_type="table", group=group, commit=None)
+        run.log(
+            {
+                path.stem: wandb.Image(str(path))
+                if path.suffix == ".png"
+                else wandb.Table(dataframe=pandas.read_csv(path))
+                for path in files
+            }
+        )
         run.finish()
+        self._unconfirmed[run_id] = self._copied().digest(content)
+        return run_id
+
+    def home(self, api: wandb.Api) -> tuple[str, str]:
+        """The entity and the project that runs go to."""
+        return self.entity or str(api.default_entity), str(self.project)
 
     def places(self) -> list[str]:
-        """A sentence for each place that runs were copied to: where to look, or how to upload them."""
-        return list(self._places)
+        """A sentence for each place that runs were copied to: where to look, or how to upload them.
 
-    def forget_offline(self, run_id: str) -> None:
-        """Removes a run's earlier offline copies from the disk, so that one written now is the only one."""
-        for folder in Path(self.directory).glob(f"wandb/offline-run-*-{run_id}"):
-            shutil.rmtree(folder)
+        Raises:
+            ConnectionError: if the server stopped to take the key while runs went out; they are copied again
+                another time.
+        """
+        unconfirmed, self._unconfirmed = self._unconfirmed, {}
+        if unconfirmed and self.mode == "online" and (reason := trouble()) is not None:
+            raise ConnectionError(reason)
+        copied = self._copied()
+        for run_id, digest in unconfirmed.items():
+            copied.note(run_id, digest)
+        return list(self._places)
 
     def _define(self, opened: _Open, name: str) -> None:
         """Tells W&B a metric's axis, and that its best value and its last one, the result, summarise it."""
@@ -199,46 +245,29 @@ class WandbLogger:
         best = {"min": "min,last", "max": "max,last"}.get(direction, "last")
         opened.run.define_metric(name, step_metric=AXES[0], summary=best)
 
-    def _open(self, run_id: str, live: bool, *, commit: str | None = None, **arguments: Any) -> Any:
-        """Opens a run; `live` where it is computed now, on the machine that W&B may then measure."""
-        Path(self.directory).mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = {
-            "silent": True,
-            "console": "wrap" if live else "off",
-            # The commit is that of the code, wherever the command is given.
-            "disable_git": True,
-            "git_commit": commit,
-            "save_code": False,
-            # The manifest has those that matter; to list them takes longer than all the rest.
-            "x_save_requirements": False,
-            "x_disable_stats": not (live and self.system),
-        }
-        settings |= {"base_url": self.base_url} if self.base_url else {}
-        common: dict[str, Any] = {
-            "id": run_id,
-            "resume": "allow",
-            "reinit": "create_new",
-            "project": self.project,
-            "entity": self.entity,
-            "dir": self.directory,
-            "settings": wandb.Settings(**settings),
-        }
-        try:
-            run = wandb.init(mode=self.mode, **common, **arguments)
-        except Exception as error:
-            if self.mode != "online":
-                raise
-            warn(f"W&B refused the run ({one_sentence(error)}); the logger goes on offline.")
-            self.mode = "offline"
-            run = wandb.init(mode="offline", **common, **arguments)
-        self._places[self._place(run)] = None
+    def _open(self, run_id: str, live: bool, **arguments: Any) -> Any:
+        """Opens a run, and notes where it can be seen."""
+        run = self._runs.open(run_id, live, first=not self._places, **arguments)
+        self.mode = self._runs.mode
+        place = self._offline_place() if self.mode == "offline" else f"W&B: {run.project_url}"
+        self._places[place] = None
         return run
 
-    def _place(self, run: Any) -> str:
-        if self.mode == "offline":
-            runs = f"{shlex.quote(str(Path(self.directory) / 'wandb'))}/offline-run-*"
-            return f"W&B: written offline; upload with: wandb sync {runs}"
-        return f"W&B: {run.project_url}"
+    def _copied(self) -> CopiedRuns:
+        """The runs that W&B has in this mode, server and project."""
+        online = [wandb.setup().settings.base_url, self.entity or "", self.project or ""]
+        place = "/".join(online if self.mode == "online" else ["offline", *online[1:]])
+        about = [self.group, self.tags]
+        return CopiedRuns(Path(self.directory) / "wandb" / "copied", place, about)
+
+    def _offline_place(self) -> str:
+        runs = f"{shlex.quote(str(Path(self.directory) / 'wandb'))}/offline-run-*"
+        return f"W&B: written offline; upload with: wandb sync {runs}"
+
+
+def sweep_run() -> str | None:
+    """The id that a sweep's agent has given to the run of this process; None where no agent started it."""
+    return os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
 
 
 def _name(group: Any) -> str:

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 
 import wandb
 
-from runner.execution.errors import warn
+from runner.execution.errors import one_sentence, warn
 
 MODES = ("online", "offline", "disabled")
 FORMER_MODES = {"run": "online", "dryrun": "offline", "online": "online", "offline": "offline"}
 """What WANDB_MODE may also be; W&B's own names of earlier versions."""
 
 REACH_SECONDS = 5.0
+ANSWER_SECONDS = 10
+"""How long a server may take to answer at all, and to say whom a key belongs to."""
 
 
 def asked_mode(given: str | None) -> str:
@@ -44,14 +46,29 @@ def usable_mode(mode: str, base_url: str | None = None) -> str:
     """`mode`, or ``"offline"`` with one sentence of warning where online is asked for and cannot be had."""
     if mode != "online":
         return mode
-    url = base_url or wandb.setup().settings.base_url
+    # For all of this process: what asks W&B later, without a run, takes the same server.
+    wandb.setup(wandb.Settings(base_url=base_url) if base_url else None)
+    if (reason := trouble()) is None:
+        return mode
+    warn(f"{reason}; the logger goes on offline.")
+    return "offline"
+
+
+def trouble() -> str | None:
+    """Why the server takes no runs: no answer, no key, a key that it refuses; None where it takes them."""
+    url = wandb.setup().settings.base_url
     if not reachable(url):
-        warn(f"W&B cannot be reached at {url}; the logger goes on offline.")
-        return "offline"
-    if not wandb.login(prompt=False, verify=False, host=base_url):
-        warn("W&B has no key here (`wandb login` sets one); the logger goes on offline.")
-        return "offline"
-    return mode
+        return f"W&B cannot be reached at {url}"
+    if not wandb.login(prompt=False, verify=False):
+        return "W&B has no key here (`wandb login` sets one)"
+    try:
+        wandb.Api(timeout=ANSWER_SECONDS)
+    except wandb.errors.AuthenticationError as error:
+        said = one_sentence(error).rsplit(f"{url}: ", 1)[-1]
+        if "respond in time" in said:
+            return f"W&B at {url} did not say within {ANSWER_SECONDS} s whether it takes the key"
+        return f"W&B at {url} refuses the key ({said}; `wandb login` sets another)"
+    return None
 
 
 def reachable(url: str) -> bool:

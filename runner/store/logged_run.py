@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import yaml
 
@@ -13,17 +16,45 @@ from runner.store.logger_protocol import Logger
 from runner.store.run_store import RunFolder
 
 
-def log_run(logger: Logger, folder: RunFolder) -> bool:
-    """Gives one run to the logger; False, and nothing given, where it is not done."""
+@dataclass(frozen=True)
+class Given:
+    """How many runs were given to a logger, how many it had before, how many are not done."""
+
+    runs: int
+    known: int
+    unfinished: int
+
+
+AT_ONCE = 16
+"""Runs that are given at the same time: each mostly waits for the server."""
+
+
+def log_runs(logger: Logger, folders: Sequence[RunFolder], again: bool = False) -> Given:
+    """Gives runs that are done to the logger, those that it has had before only `again`."""
+    # The first one alone: a server that refuses it refuses all.
+    first = [log_run(logger, folder, again) for folder in folders[:1]]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        statuses = first + list(pool.map(lambda folder: log_run(logger, folder, again), folders[1:]))
+    return Given(*(statuses.count(status) for status in (True, False, None)))
+
+
+def log_run(logger: Logger, folder: RunFolder, again: bool = False) -> bool | None:
+    """Gives one run to the logger.
+
+    Returns:
+        Whether it was given: False where the logger has it, None where it is not done or cannot be read.
+    """
     summary = folder.summary()
     if summary is None:
+        return None
+    if not again and logger.has(folder.run_id, summary):
         return False
     try:
         config = plain_yaml((folder.path / "config.yaml").read_bytes())
         points = _points(folder)
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         warn(f"the run {folder.path} is not logged, since its files cannot be read: {one_sentence(error)}.")
-        return False
+        return None
     about = {"finished": "", **(folder.manifest() or {}), "settings": summary.get("settings")}
     logger.start(folder.run_id, config, about)
     for step, values in points:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 class Logger(Protocol):
     """What a logger must do; several runs may be open at once."""
 
+    def has(self, run_id: str, content: Mapping[str, Any]) -> bool:
+        """Whether a run that is done has been given before, with the summary `content`."""
+        ...
+
     def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """A run starts or continues.
 
@@ -65,6 +69,9 @@ class SafeLogger:
     def __init__(self, logger: Logger | None = None, later: str = "python -m runner.wandb_sync runs") -> None:
         self.logger, self.later = logger, later
 
+    def has(self, run_id: str, content: Mapping[str, Any]) -> bool:
+        return self.logger is None or bool(self._call("has", run_id, content))
+
     def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         self._call("start", run_id, config, about)
 
@@ -91,11 +98,14 @@ class SafeLogger:
         return self._call("places") or []
 
     def _call(self, method: str, *arguments: Any) -> Any:
-        if self.logger is None:
+        if (logger := self.logger) is None:
             return None
         try:
-            return getattr(self.logger, method)(*arguments)
+            return getattr(logger, method)(*arguments)
         except Exception as error:
+            # Several runs may be given at once: the first failure speaks for all.
+            if self.logger is None:
+                return None
             self.logger = None
             warn(
                 f"the logger failed at {method} ({type(error).__name__}: {one_sentence(error)}); "

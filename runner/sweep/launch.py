@@ -20,7 +20,6 @@ from runner.execution.errors import UserError, one_sentence
 from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
 from runner.problem.problems import Problems
-from runner.store.run_store import RunFolder
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
@@ -41,11 +40,11 @@ def run_one(request: Request) -> int:
     return _ended([only], outcome)
 
 
-def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> int:
+def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
     """Launches all jobs of `request` that are not done; prints what failed; the exit status.
 
     Args:
-        show: prints the numbers of the runs in these folders.
+        show: prints the numbers of these jobs.
     """
     jobs = jobs_of(request)
     problems = preflight(jobs)
@@ -61,7 +60,7 @@ def run_sweep(request: Request, show: Callable[[Sequence[RunFolder]], None]) -> 
         launch = partial(_launch, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
     log_done(jobs, outcome)
-    show([folder for each in jobs for folder in folders_of(each)])
+    show(jobs)
     status = _ended(jobs, outcome)
     print(outcome.sentence())
     signals.obey()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from runner.execution.live import Point
-from runner.store.logged_run import log_run
+from runner.store.logged_run import log_runs
 from runner.store.logger_protocol import Logger
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, folders_of
@@ -42,9 +42,8 @@ def log_done(jobs: Sequence[Job], outcome: Outcome) -> None:
     if logger.logger is None:
         return
     skipped = set(outcome.skipped)
-    for folder in {folder.run_id: folder for each in jobs for folder in folders_of(each)}.values():
-        if folder.run_id in skipped:
-            log_run(logger, folder)
+    folders = {folder.run_id: folder for each in jobs for folder in folders_of(each)}
+    log_runs(logger, [folder for folder in folders.values() if folder.run_id in skipped])
     outcome.places = list(dict.fromkeys([*outcome.places, *logger.places()]))
 
 

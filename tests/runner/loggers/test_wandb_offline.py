@@ -39,20 +39,6 @@ CONFIG = {
 }
 
 
-pytestmark = pytest.mark.usefixtures("own_wandb")
-
-
-@pytest.fixture
-def own_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """W&B keeps everything under the test's folder, says nothing, and has no key."""
-    for name in ("CONFIG", "CACHE", "DATA"):
-        monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / name.lower()))
-    monkeypatch.setenv("WANDB_SILENT", "true")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    for name in ("API_KEY", "MODE", "PROJECT", "ENTITY", "TAGS", "BASE_URL"):
-        monkeypatch.delenv(f"WANDB_{name}", raising=False)
-
-
 def chunks(path: Path) -> Iterator[bytes]:
     """The records of a .wandb file: LevelDB's log format after a header of seven bytes."""
     content, position, parts = path.read_bytes(), 7, []
@@ -264,8 +250,12 @@ def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
 
     capsys.readouterr()
     rebuild = ["pt_table5", "mode=offline", *SMALL, f"output_root={tmp_path}"]
+    assert wandb_sync.main(rebuild) == 0
+    said = capsys.readouterr().out
+    assert "Copied 0 runs (offline), 2 were there already; 0 runs are not done." in said
+    assert "upload with: wandb sync" in said
     for _ in range(2):
-        assert wandb_sync.main(rebuild) == 0
+        assert wandb_sync.main([*rebuild, "--again"]) == 0
         assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
         assert {path.name: content(path) for path in copies(tmp_path)} == first
         assert len(copies(tmp_path)) == 2

@@ -1,0 +1,47 @@
+"""The papers that experiments belong to, and what has been rendered of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.store.folder_digests import damaged_files
+
+RECORD = Path("outputs") / "record"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A table of the report.
+
+    Attributes:
+        group: the group in W&B of its runs and of the run that holds its figures.
+        text: the rendered table, Markdown.
+        figures: names of its figures.
+        reading: what the recorded numbers say; empty where nothing is recorded.
+    """
+
+    group: str
+    text: str
+    figures: tuple[str, ...]
+    reading: str
+
+
+def paper_of(experiment: str) -> str:
+    """The paper that an experiment belongs to: ``pt`` of ``pt_table1``."""
+    return experiment.split("_", 1)[0]
+
+
+def chapters(paper: str, root: Path) -> list[Chapter]:
+    """The rendered tables of a paper under the output root `root`; damaged ones are left out."""
+    found = []
+    for file in sorted((root / "tables").glob(f"{paper}_*/*/table.md")):
+        folder = file.parent
+        if damaged_files(folder):
+            continue
+        experiment, scale = folder.parent.name, folder.name
+        reading = RECORD / f"{experiment}_{scale}" / "reading.md"
+        said = reading.read_text() if reading.is_file() else ""
+        figures = tuple(path.stem for path in sorted(folder.glob("*.png")))
+        found.append(Chapter(f"{experiment}, {scale}", file.read_text(), figures, said))
+    return found

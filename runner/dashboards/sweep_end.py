@@ -1,0 +1,45 @@
+"""The workspace that a sweep ends with, where its runs go to a server of W&B."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.execution.errors import one_sentence, warn
+from runner.sweep.configured_logger import logger_of
+from runner.sweep.jobs import Job, folders_of
+
+
+def show_sweep(jobs: Sequence[Job], hydra: Sequence[str]) -> None:
+    """Makes or updates the workspace of a sweep, and says where it is; a failure is one sentence.
+
+    Args:
+        hydra: overrides of Hydra itself.
+    """
+    logger = logger_of(jobs[0].config).logger
+    if logger is None:
+        return
+    from runner.dashboards.dashboard import EXTRA, has_client, show_workspace
+    from runner.dashboards.shown import Shown, done_runs, shown_experiment, shown_runs
+    from runner.loggers.wandb import WandbLogger
+
+    if not isinstance(logger, WandbLogger) or logger.mode != "online":
+        return
+    if not has_client():
+        print(EXTRA)
+        return
+
+    def shown() -> Shown | None:
+        config = jobs[0].config
+        if jobs[0].row:
+            return shown_experiment(str(config.experiment), jobs, hydra)
+        runs = done_runs([folder for each in jobs for folder in folders_of(each)])
+        return shown_runs(runs, config.output_root) if runs else None
+
+    try:
+        if (found := shown()) is not None:
+            print(show_workspace(logger, found))
+    except Exception as error:
+        warn(
+            f"the workspace was not made ({type(error).__name__}: {one_sentence(error).rstrip('.')}); "
+            "'python -m runner.wandb_sync ... --workspace' makes it later."
+        )

@@ -1,0 +1,45 @@
+"""Which runs a place of W&B has, and what of them: a file with a digest for each, beside W&B's own files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+FORM = 1
+"""Counts up when a copy holds more, or other things, than before."""
+
+
+class CopiedRuns:
+    """The runs that lie at one place.
+
+    Args:
+        folder: where the digests are kept.
+        place: names the place: server, entity and project, or that it is offline.
+        about: what a copy says besides a run's results, such as its tags.
+    """
+
+    def __init__(self, folder: Path, place: str, about: Any) -> None:
+        self.folder = folder / hashlib.sha256(place.encode()).hexdigest()[:16]
+        self._about = about
+
+    def digest(self, content: Mapping[str, Any]) -> str:
+        """Of what the copy of a run with the results `content` would hold."""
+        said = json.dumps([FORM, self._about, content], sort_keys=True, default=str)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def has(self, run_id: str, digest: str) -> bool:
+        """Whether the place has the run with these results."""
+        try:
+            return (self.folder / run_id).read_text() == digest
+        except OSError:
+            return False
+
+    def note(self, run_id: str, digest: str) -> None:
+        """Notes that the place has the run; where that cannot be written it is copied again another time."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / run_id).write_text(digest)

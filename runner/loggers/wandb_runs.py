@@ -1,0 +1,94 @@
+"""Opens runs of W&B: their settings, and what becomes of one that the server refuses."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import wandb
+
+from runner.execution.errors import one_sentence, warn
+
+INIT_SECONDS, FINISH_SECONDS = 30.0, 60.0
+"""How long the server may take to open a run, and to take the rest of one that has ended."""
+
+
+@dataclass
+class WandbRuns:
+    """Opens the runs of one project.
+
+    Attributes:
+        mode: ``"online"`` or ``"offline"``; the latter once the server has refused a run.
+        system: whether W&B measures the machine while a run is computed.
+    """
+
+    mode: Literal["online", "offline", "disabled"]
+    project: str
+    entity: str | None
+    directory: str
+    base_url: str | None
+    system: bool
+
+    def open(
+        self, run_id: str, live: bool, *, commit: str | None, first: bool = True, **arguments: Any
+    ) -> Any:
+        """Opens a run; `live` where it is computed now, on the machine that W&B may then measure.
+
+        Args:
+            commit: the commit of the code that computed the run.
+            first: whether no other run is open: the logger may then go on offline if this one is refused.
+        """
+        Path(self.directory).mkdir(parents=True, exist_ok=True)
+        common: dict[str, Any] = {
+            "id": run_id,
+            "resume": "allow",
+            "reinit": "create_new",
+            "project": self.project,
+            "entity": self.entity,
+            "dir": self.directory,
+            "settings": self._settings(live, commit),
+        }
+        if self.mode == "offline":
+            # Everything that was recorded is written again.
+            self.forget_offline(run_id)
+        try:
+            return wandb.init(mode=self.mode, **common, **arguments)
+        except Exception as error:
+            if self.mode != "online" or not first:
+                raise
+            warn(f"W&B refused the run ({one_sentence(error)}); the logger goes on offline.")
+            self.mode = "offline"
+            # The client holds the refused run's id as one in use until it is shut down.
+            wandb.teardown()
+            return wandb.init(mode="offline", **common, **arguments)
+
+    def offline_copies(self, run_id: str) -> list[Path]:
+        """The folders of a run that W&B has written offline."""
+        return sorted(Path(self.directory).glob(f"wandb/offline-run-*-{run_id}"))
+
+    def forget_offline(self, run_id: str) -> None:
+        """Removes a run's earlier offline copies from the disk, so that one written now is the only one."""
+        for folder in self.offline_copies(run_id):
+            shutil.rmtree(folder)
+
+    def _settings(self, live: bool, commit: str | None) -> wandb.Settings:
+        settings: dict[str, Any] = {
+            "silent": True,
+            "console": "wrap" if live else "off",
+            # The commit is that of the code, wherever the command is given.
+            "disable_git": True,
+            "git_commit": commit,
+            "save_code": False,
+            # The manifest has those that matter; to list them takes longer than all the rest.
+            "x_save_requirements": False,
+            "x_disable_stats": not (live and self.system),
+            # Without it a server that is gone would hold the command for days.
+            "finish_timeout_raises": True,
+        }
+        asked = wandb.setup().settings
+        settings["init_timeout"] = min(asked.init_timeout, INIT_SECONDS)
+        settings["finish_timeout"] = asked.finish_timeout or FINISH_SECONDS
+        settings |= {"base_url": self.base_url} if self.base_url else {}
+        return wandb.Settings(**settings)

@@ -1,0 +1,109 @@
+"""Writes the configuration of a W&B sweep, whose agents run our command.
+
+``python -m runner.wandb_sweep target=mog sampler=dmala,acs 'sampler.step_size=interval(1,400)' > sweep.yaml``
+
+Lists, ranges and ``glob(*)`` are tried value by value; ``interval(a,b)``, or ``tag(log,interval(a,b))``, is
+searched. ``sweep.objective=tv`` says what is improved. Then: ``wandb sweep sweep.yaml``, ``wandb agent ID``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from hydra.core.override_parser.types import Glob
+
+from runner.config.overrides import Names, is_hydra, parse
+from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.errors import UserError
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+METHODS = ("bayes", "grid", "random")
+COMMAND = ["${env}", "${interpreter}", "-m", "runner", "logger=wandb"]
+
+
+def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict[str, Any]:
+    """The configuration of a sweep over the values in the overrides `lines`.
+
+    Args:
+        method: ``bayes``, ``grid`` or ``random``; None for bayes where an interval is searched, else grid.
+
+    Raises:
+        UserError: for a name, a key or a value that is refused, a sweep over nothing, or a grid of intervals.
+    """
+    from runner.config.compose import compose
+    from runner.sweep.objective import objective_of
+
+    given = parse(lines)
+    names = Names([override.input_line or "" for override in given if is_hydra(override)])
+    swept = [override for override in given if override.is_sweep_override() and not is_hydra(override)]
+    if not swept:
+        raise UserError("A sweep needs a key with several values or an interval, such as sampler=dmala,acs.")
+    parameters = {each.get_key_element(): _parameter(each, names) for each in swept}
+    fixed = [each.input_line or "" for each in given if each not in swept]
+    intervals = [each for each in swept if each.is_interval_sweep()]
+    method = method or ("bayes" if intervals else "grid")
+    if method not in METHODS:
+        raise UserError(f"--method must be one of {', '.join(METHODS)}, '{method}' was given.")
+    if method == "grid" and intervals:
+        raise UserError(f"A grid needs values, '{intervals[0].input_line}' is an interval.")
+    own = [line for line in fixed if line not in names.hydra]
+    first = [*own, *(f"{key}={_written(_one(parameter))}" for key, parameter in parameters.items())]
+    names.check(first)
+    metric, goal = objective_of(compose([*names.hydra, *first]))
+    return {
+        "method": method,
+        "metric": {"name": metric, "goal": goal},
+        "parameters": parameters,
+        "command": [*COMMAND, *fixed, "${args_no_hyphens}"],
+    }
+
+
+def _parameter(override: Override, names: Names) -> dict[str, Any]:
+    """A parameter of W&B: several values, or an interval."""
+    swept: Any = override.value()
+    if override.is_interval_sweep():
+        if not 0 < swept.start < swept.end and "log" in swept.tags:
+            raise UserError(
+                f"'{override.input_line}' must be an interval above 0 to be searched by its logarithm."
+            )
+        uniform = "log_uniform_values" if "log" in swept.tags else "uniform"
+        return {"distribution": uniform, "min": float(swept.start), "max": float(swept.end)}
+    if isinstance(swept, Glob):
+        return {"values": swept.filter(names.options(override.key_or_group))}
+    return {"values": [yaml.safe_load(value) for value in override.sweep_string_iterator()]}
+
+
+def _one(parameter: dict[str, Any]) -> Any:
+    """A value of the parameter, for a look at its names."""
+    return parameter["values"][0] if "values" in parameter else parameter["min"]
+
+
+def _written(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; exit status 2 for a mistake in the command."""
+    return reported(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    parser = OneSentenceParser(
+        prog="python -m runner.wandb_sweep",
+        usage="python -m runner.wandb_sweep key=value ... [--method METHOD]",
+        description=(__doc__ or "").splitlines()[0],
+    )
+    parser.add_argument("overrides", nargs="*")
+    parser.add_argument("--method", help="bayes, grid or random")
+    given = parser.parse_intermixed_args(arguments)
+    print(yaml.safe_dump(sweep_configuration(given.overrides, given.method), sort_keys=False), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Configurations of W&B sweeps, and W&B's own agent running one of our jobs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runner import wandb_sweep
+from tests.support.wandb_server.server import WandbServer
+
+FIXED = ["target=bernoulli4", "sampler=dmala", "scale=smoke", "task.steps=30", "task.chains=4"]
+
+
+def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        *FIXED,
+        "sampler.step_size=tag(log,interval(0.1,2))",
+        "seed=0,1",
+        "metric=[kl,tv]",
+        "sweep.objective=tv",
+    ]
+    assert wandb_sweep.main(words) == 0
+    written = yaml.safe_load(capsys.readouterr().out)
+    assert written["method"] == "bayes"
+    assert written["metric"] == {"name": "tv", "goal": "minimize"}
+    assert written["parameters"]["sampler.step_size"] == {
+        "distribution": "log_uniform_values",
+        "min": 0.1,
+        "max": 2.0,
+    }
+    assert written["parameters"]["seed"] == {"values": [0, 1]}
+    assert set(written["parameters"]) == {"sampler.step_size", "seed"}
+    assert written["command"][-1] == "${args_no_hyphens}"
+    assert {"target=bernoulli4", "metric=[kl,tv]", "logger=wandb"} <= set(written["command"])
+    assert wandb_sweep.main(["target=mog", "sampler=glob(d*)"]) == 0
+    written = yaml.safe_load(capsys.readouterr().out)
+    assert written["method"] == "grid"
+    assert written["parameters"]["sampler"] == {"values": ["dmala", "dula"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["target=mog"], "A sweep needs a key with several values"),
+        (["sampler=gibs,acs"], "did you mean 'gibbs'?"),
+        (["sampler.step_size=interval(1,2)", "--method", "grid"], "A grid needs values"),
+        (["sampler=acs,dmala", "--method", "best"], "--method must be one of bayes, grid, random"),
+        (["sampler=acs,dmala", "sweep.objective=tw"], "sweep.objective"),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_refused(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wandb_sweep.main(words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_an_agent_of_wandb_runs_our_command(
+    tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = f"output_root={tmp_path}"
+    assert wandb_sweep.main([*FIXED, "sampler.step_size=interval(0.1,2)", root]) == 0
+    file = tmp_path / "sweep.yaml"
+    file.write_text(capsys.readouterr().out)
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "WANDB_SILENT": "false"}
+    # The command says `python`: the one of this environment.
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    wandb = [sys.executable, "-m", "wandb"]
+
+    def called(*words: str) -> str:
+        said = subprocess.run([*wandb, *words], capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert said.returncode == 0, said.stdout + said.stderr
+        return said.stdout + said.stderr
+
+    called("sweep", "--project", "p", "--entity", "tester", str(file))
+    ((sweep, stored),) = server.project.sweeps.items()
+    assert list(yaml.safe_load(stored["config"])["parameters"]) == ["sampler.step_size"]
+    args = {"sampler.step_size": {"value": 0.5}}
+    server.project.commands.append({"type": "run", "run_id": "fromsweep", "program": None, "args": args})
+    called("agent", "--count", "1", f"tester/p/{sweep}")
+    sent = server.run("fromsweep")
+    assert sent.exit_code == 0
+    assert sent.fields["sweep"] == sweep
+    assert sent.config["sampler"]["step_size"] == 0.5
+    assert sent.history[-1]["step"] == 30
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 1

@@ -1,0 +1,84 @@
+"""The sweeper `optuna`: trials are ordinary runs, a repeated command goes on, and the best is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("optuna", reason="the extra optuna is not installed")
+
+from runner.execution import signals
+from runner.tasks.sample import Sampling
+from tests.support.commands import Call
+
+SEARCH = [
+    "-m",
+    "hydra/sweeper=optuna",
+    "target=bernoulli4",
+    "sampler=dmala",
+    "sampler.step_size=tag(log,interval(0.01,5))",
+    "metric=[tv]",
+    "seed=0,1",
+    "scale=smoke",
+    "task.steps=40",
+    "task.chains=10",
+]
+
+
+def trials(said: str) -> list[str]:
+    return [line.split(": ", 1)[1] for line in said.splitlines() if line.startswith("trial ")]
+
+
+def test_a_search_that_goes_on_is_one_that_never_stopped(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = call(*SEARCH, "hydra.sweeper.n_trials=4", "output_root=whole")
+    assert whole.status == 0, whole.err
+    assert len(trials(whole.out)) == 4
+    advance = Sampling.advance
+
+    def cut_short(work: Sampling) -> None:
+        if len(list(tmp_path.glob("parts/runs/*/summary.json"))) == 4:
+            raise signals.Interrupted("a test")
+        advance(work)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sampling, "advance", cut_short)
+        stopped = call(*SEARCH, "hydra.sweeper.n_trials=4", "output_root=parts")
+    assert stopped.status == signals.Interrupted.status
+    rest = call(*SEARCH, "hydra.sweeper.n_trials=4", "output_root=parts")
+    assert trials(stopped.out) + trials(rest.out) == trials(whole.out)
+
+    summaries = [json.loads(path.read_text()) for path in tmp_path.glob("whole/runs/*/summary.json")]
+    assert len(summaries) == 8
+    best = min(float(line.split(" = ")[1].split()[0]) for line in trials(whole.out))
+    assert f"Best of 4 trials: tv = {best:.6g}" in whole.out
+    found = float(whole.out.split("sampler.step_size=")[-1].split()[0])
+    own = [each["metrics"]["tv"] for each in summaries if each["settings"]["sampler.step_size"] == found]
+    assert sum(own) / 2 == pytest.approx(best, rel=1e-5)
+
+    again = call(*SEARCH, "hydra.sweeper.n_trials=4", "output_root=whole")
+    assert trials(again.out) == []
+    assert f"Best of 4 trials: tv = {best:.6g}" in again.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["sampler.step_size=1"], "searches intervals or several values"),
+        (["hydra.sweeper.n_trial=4"], "did you mean 'hydra.sweeper.n_trials'?"),
+        (["hydra.sweeper.n_trials=0"], "hydra.sweeper.n_trials"),
+        (["sweep.objective=tw"], "Unknown sweep.objective 'tw'. Allowed: tv."),
+        (["metric=[acceptance]"], "metric with a better direction"),
+        (["hydra/launcher=joblib"], "hydra/launcher=basic"),
+        (["sampler.step_size=interval(3,1)"], "must rise"),
+        (["sampler=dmalla"], "did you mean 'dmala'?"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(words: list[str], sentence: str, call: Call) -> None:
+    ended = call(*SEARCH, *words)
+    assert (ended.status, len(ended.err.splitlines())) == (2, 1), ended
+    assert sentence in ended.err
+    assert not Path("outputs").exists() or not list(Path("outputs").glob("runs/*/metrics.csv"))
