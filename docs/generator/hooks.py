@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -49,3 +50,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for address, data in notebook.pictures.items():
             files.append(File.generated(config, address, content=data))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Leads a link to a notebook to its page; only those pages link to the file itself."""
+    own = page.file.src_uri.startswith(f"{notebook_pages.FOLDER}/")
+    return markdown if own else markdown.replace(".ipynb)", ".md)")
