@@ -48,7 +48,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-TARGETS := help test test-slow test-browser check format docs report audit exactness bench clean spectral-gap $(EXPERIMENTS)
+TARGETS := help test test-slow test-browser check format docs notebooks report audit exactness bench clean spectral-gap $(EXPERIMENTS)
 .PHONY: $(TARGETS)
 
 help: ## list the targets and their variables
@@ -112,6 +112,9 @@ format: $(NEEDS) ## format the code and fix what the linter can
 
 docs: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-docs) ## the documentation, in build/site
 	@PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+notebooks: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-docs) ## execute the notebooks of the documentation anew
+	@PYTHONPATH=$(CURDIR) $(BIN)/python -m nbconvert --to notebook --execute --inplace docs/notebooks/*.ipynb
 
 clean: ## remove the environment and the tools' caches; results stay
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build ./*.egg-info

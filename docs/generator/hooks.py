@@ -11,13 +11,19 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from docs.generator import data_pages, reference_pages, result_pages, room_page  # noqa: E402 - needs the root
+from docs.generator import (  # noqa: E402 - needs the root
+    data_pages,
+    notebook_pages,
+    reference_pages,
+    result_pages,
+    room_page,
+)
 from docs.generator.measured_exactness import measured  # noqa: E402
 from docs.generator.sampler_page import samplers, temperings  # noqa: E402
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the reference pages, the result pages and the recorded figures."""
+    """Adds the reference pages, the result pages, the recorded figures and the notebooks."""
     # MkDocs restores sys.path after loading a hook; the classes that conf/ names are imported from here.
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
@@ -38,4 +44,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page.address, content=page.text))
         for address, path in page.pictures.items():
             files.append(File.generated(config, address, abs_src_path=str(path)))
+    for notebook in notebook_pages.pages(ROOT / "docs"):
+        files.append(File.generated(config, notebook.address, content=notebook.text))
+        for address, data in notebook.pictures.items():
+            files.append(File.generated(config, address, content=data))
     return files

@@ -80,7 +80,10 @@ def _draw_legend(
         handles = [handle for handle in handles if handle.get_label() not in named]
     if handles:
         longest = max(len(str(handle.get_label())) for handle in handles)
-        columns = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))
+        most = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))
+        columns = math.ceil(len(handles) / math.ceil(len(handles) / most))
+        # Matplotlib fills column by column; names are read line by line.
+        handles = [handle for column in range(columns) for handle in handles[column::columns]]
         title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
         page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from targets.datasets.files.data_error import DataError
-from targets.datasets.files.npz_arrays import read_arrays
+from runner.store.npz_content import compressed, stored_arrays
+from runner.store.series_file import SERIES, series_file
 
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
@@ -32,7 +31,11 @@ FRAME = 2
 
 def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
     """Name and content of the files that the run at `place` of its batch has beside its metrics."""
-    files = {VISITS: visits_file(suite, place), DRAWS: draws_file(suite, place)}
+    files = {
+        VISITS: visits_file(suite, place),
+        DRAWS: draws_file(suite, place),
+        SERIES: series_file(suite, place),
+    }
     return {name: content for name, content in files.items() if content is not None}
 
 
@@ -82,7 +85,7 @@ def images_file(pixels: np.ndarray) -> bytes:
 
 def load_visits(folder: Path) -> np.ndarray | None:
     """The counts, ``(size,)``, that lie in a run's folder; None where there are none that can be read."""
-    content = _arrays(folder / VISITS, "visits")
+    content = stored_arrays(folder / VISITS, "visits")
     return None if content is None else content["visits"]
 
 
@@ -92,7 +95,7 @@ def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
     Returns:
         ``(draws, height, width)`` of zeros and ones, uint8; None where there are none that can be read.
     """
-    content = _arrays(folder / file, "draws", "shape")
+    content = stored_arrays(folder / file, "draws", "shape")
     if content is None:
         return None
     try:
@@ -120,18 +123,3 @@ def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:
     lines = framed.reshape(across, across, height, width).transpose(0, 2, 1, 3)
     page = lines.reshape(across * height, across * width)
     return np.pad(page, ((0, FRAME), (0, FRAME)))
-
-
-def compressed(**arrays: np.ndarray) -> bytes:
-    """The content of a file of these arrays; the same arrays give the same bytes."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
-
-
-def _arrays(path: Path, *names: str) -> dict[str, np.ndarray] | None:
-    """The arrays called `names` in a file; None where they are not there or cannot be read."""
-    try:
-        return read_arrays(path, names)
-    except DataError:
-        return None

@@ -26,7 +26,7 @@ from runner.tasks.likelihood.annealings import Annealings
 from runner.tasks.sample import Sampling
 
 STATES = (
-    *("target=bernoulli4", "sampler=dmala", "metric=[tv,acceptance]", "task.steps=300", "task.chains=3"),
+    *("target=bernoulli4", "sampler=dmala", "metric=[tv,ess]", "task.steps=300", "task.chains=3"),
     *("task.record=3", "seed=[0,1]"),
 )
 RBM = (
@@ -95,6 +95,7 @@ STORES = {
             "summary.json": "runs/*/summary.json",
             "metrics.csv": "runs/*/metrics.csv",
             "visits.npz": "runs/*/visits.npz",
+            "series.npz": "runs/*/series.npz",
             "config.yaml": "runs/*/config.yaml",
             "manifest.json": "runs/*/manifest.json",
         },

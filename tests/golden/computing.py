@@ -16,7 +16,7 @@ from tests.golden.reading import Result, Section
 OUTPUTS = "outputs"
 """The output root, relative to the folder in which commands run."""
 
-UNSHOWN = ("seed=", "output_root=", "scale=", "+experiment=")
+UNSHOWN = ("seed=", "output_root=", "scale=", "scale.record=", "+experiment=")
 """Overrides that are not part of a job's label."""
 
 
@@ -70,7 +70,7 @@ def compute_experiment(name: str, folder: Path) -> Result:
         StoppedError: if the process is asked to stop.
     """
     root = folder / OUTPUTS
-    how = ["scale=smoke", f"output_root={OUTPUTS}"]
+    how = ["scale=smoke", "scale.record=0", f"output_root={OUTPUTS}"]
     found: Result = {}
     with entry.at(folder):
         checked(entry.command(["-m", f"+experiment={name}", *how]), name)

@@ -1,6 +1,9 @@
-"""Grey lines of references, named in the legend or, where that is long, at the line's end."""
+"""Grey lines of references, named in the legend or, where that is long, beside the panel at their ends."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,6 +13,11 @@ from runner.report.figures.style import GREY, RowStyle
 
 MOST_ENTRIES = 6
 """Entries of a legend beyond which references are named in the panels."""
+
+LABEL = 0.15
+"""Height of a label of two lines as a share of the panel's, about."""
+
+TEXT: dict[str, Any] = {"size": 6, "color": GREY}
 
 REFERENCE = "reference "
 """What the group id of a reference's line begins with; its name follows."""
@@ -27,26 +35,42 @@ def level(ax: Axes, value: float, style: RowStyle, name: str, *, vertical: bool 
 
 
 def name_at_ends(ax: Axes) -> set[str]:
-    """Writes the names of the references of `ax` at the ends of their lines; returns the names.
+    """Writes the names of the references of `ax` beside the panel, where their lines end; returns the names.
 
-    A name is on the side that is nearer to the panel's edge, where fewer lines of samplers are.
+    Lines that end at one height share one label.
     """
-    named = set()
+    ax.autoscale_view()
+    ends: list[tuple[float, Line2D, list[str]]] = []
     for line in ax.lines:
-        gid = str(line.get_gid())
-        if not gid.startswith(REFERENCE):
+        if not str(line.get_gid()).startswith(REFERENCE):
             continue
-        name = gid.removeprefix(REFERENCE)
-        ax.margins(y=0.1)
-        upright = line.get_transform() == ax.get_xaxis_transform(which="grid")
+        name, upright, height = (
+            str(line.get_gid()).removeprefix(REFERENCE),
+            _upright(ax, line),
+            _end(ax, line),
+        )
+        near = [names for other, drawn, names in ends if not upright and abs(other - height) < LABEL]
+        if near:
+            near[0].append(name)
+        else:
+            ends.append((math.inf if upright else height, line, [name]))
+    for height, line, names in ends:
         x, y = np.asarray(line.get_xydata())[-1]
-        height = ax.transAxes.inverted().transform(line.get_transform().transform((x, y)))[1]
-        above = height > 0.5 and not upright
-        ax.annotate(
-            name, (x, y), xycoords=line.get_transform(), textcoords="offset points",
-            xytext=(-1, 1.5 if above else -1.5),
-            size=6, color=GREY, ha="right", va="bottom" if above else "top", rotation=90 if upright else 0,
-            zorder=5,
-        )  # fmt: skip
-        named.add(name)
-    return named
+        if math.isinf(height):
+            ax.text(
+                x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha="right", va="top", **TEXT
+            )
+        else:
+            text = names[0].replace(" ", "\n") if len(names) == 1 else ",\n".join(names)
+            ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", **TEXT)
+    return {name for _, _, names in ends for name in names}
+
+
+def _end(ax: Axes, line: Line2D) -> float:
+    """The height of the last point of `line` as a share of the panel's height."""
+    point = line.get_transform().transform(np.asarray(line.get_xydata(), float)[-1])
+    return float(ax.transAxes.inverted().transform(point)[1])
+
+
+def _upright(ax: Axes, line: Line2D) -> bool:
+    return bool(line.get_transform() == ax.get_xaxis_transform(which="grid"))

@@ -64,7 +64,8 @@ def write_experiment(
     counts = {status: data.counts[status] for status in STATUSES if data.counts[status]}
     page = render(
         "experiment.html",
-        counts=counts, page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
+        page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
+        counts=counts,
         unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
         facts=_facts(data),
         down="" if data.shape.orientation is Orientation.columns_down else "Sampler",

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.site.content.courses import AXES, Course
+from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import states_of
 from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_store import RunFolder
+from runner.store.series_file import load_series
 
 DIAGNOSTICS = {
     "rhat": "split R-hat over the chains; near 1 where they agree",
@@ -53,6 +55,7 @@ def write_run(
         "run.html",
         page="run", up="../", run=run, experiment=experiment,
         chart=along_chart(courses, facts), rungs=rungs_chart(run, tuning),
+        chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=states_of(folder.path) if run.done else [],
         diagnostics=[
             {"name": name, "value": f"{run.metrics[name]:.5g}", "said": said}

@@ -158,7 +158,14 @@ def late_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("late_targets")
 def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
-    small = ("sampler=random_walk", "metric=jump", "task.steps=50", "task.chains=4", "seed=0,1")
+    small = (
+        "sampler=random_walk",
+        "metric=jump",
+        "task.steps=50",
+        "task.chains=4",
+        "task.record=0",
+        "seed=0,1",
+    )
     ended = call("-m", LATE_TARGET, "+target.bad=7,8", *small)
     assert ended.status == 1
     assert ended.out.endswith("\n2 runs done, 2 failed.\n")

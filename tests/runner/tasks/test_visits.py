@@ -1,4 +1,4 @@
-"""The visits that a run keeps are the counts of its draws."""
+"""The visits that a run keeps are the counts of its draws, and the series is U of its first chains."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from metrics import TV, Context, MetricSuite
+from metrics import ESS, TV, Context, MetricSuite
 from runner.store.array_files import LARGEST_SPACE, VISITS, load_visits, visits_file
+from runner.store.series_file import CHAINS, POINTS, SERIES, load_series, series_file
 from samplers import Info, RandomWalk
 from targets.synthetic.bernoulli4 import Bernoulli4
 
@@ -17,7 +18,7 @@ def suite_of(draws: torch.Tensor) -> MetricSuite:
     """A suite that has seen `draws`, ``(steps, seeds, chains, d)``."""
     _, seeds, chains, _ = draws.shape
     context = Context(Bernoulli4(), RandomWalk(), seeds=seeds, chains=chains, device=torch.device("cpu"))
-    suite = MetricSuite(context, {"tv": TV})
+    suite = MetricSuite(context, {"tv": TV, "ess": ESS})
     nothing = torch.zeros(seeds, chains)
     for step, theta in enumerate(draws, start=1):
         suite.update(step, theta, Info(acceptance=nothing, jump=nothing, evaluations=1))
@@ -48,3 +49,20 @@ def test_nothing_is_kept_where_nothing_counts(tmp_path: Path) -> None:
         (tmp_path / VISITS).write_bytes(content)
         assert load_visits(tmp_path) is None
     assert LARGEST_SPACE >= 101**2
+
+
+def test_each_run_keeps_the_series_of_its_first_chains(tmp_path: Path) -> None:
+    draws = torch.randint(0, 2, (600, 2, 9, 4), generator=torch.Generator().manual_seed(0)).float()
+    suite = suite_of(draws)
+    for place in range(2):
+        content = series_file(suite, place)
+        assert content is not None
+        (tmp_path / SERIES).write_bytes(content)
+        found = load_series(tmp_path)
+        assert found is not None
+        assert len(found.steps) <= POINTS
+        assert set(np.diff(found.steps)) == {3}
+        u = Bernoulli4().log_prob(draws[found.steps - 1, place, :CHAINS])
+        np.testing.assert_array_equal(found.log_prob, u.float().numpy())
+    (tmp_path / SERIES).write_bytes(content[:99])
+    assert load_series(tmp_path) is None

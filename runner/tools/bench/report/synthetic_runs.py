@@ -13,8 +13,9 @@ import yaml
 from runner.config.run_settings import changed_settings
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.file_digest import digest_of
-from runner.store.array_files import VISITS, compressed
+from runner.store.array_files import VISITS
 from runner.store.digest import digest
+from runner.store.npz_content import compressed
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
 from runner.store.run_store import RunFolder
 from runner.sweep.jobs import jobs_of, requested
