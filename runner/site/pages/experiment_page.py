@@ -68,7 +68,7 @@ def write_experiment(
         counts=counts,
         unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
         facts=_facts(data),
-        down="" if data.shape.orientation is Orientation.columns_down else "Sampler",
+        down="Setting" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
         legend=_legend(data),
         pictures=[f"../{name}" for name in copied if name.endswith(PICTURES)],
