@@ -12,6 +12,7 @@ import pytest
 
 from metrics.statistics.inference import interval
 from runner import table
+from runner.report.figures.sampler_looks import look_of
 from runner.report.page.markdown import markdown
 from runner.report.selection.stored_runs import load_runs
 from runner.site.build import Report
@@ -216,6 +217,9 @@ def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Re
     assert best["y"] == pytest.approx(
         list(frame.query("row == 'PT-DMALA' and metric == 'mmd_exact'")["mean"]), rel=1e-6
     )
+    colours = {trace["name"]: trace["marker"]["color"] for trace in plot["traces"]}
+    assert colours["AB-like"] == look_of("ab")[0]
+    assert colours["DMALA, step 25"] == look_of("dmala")[0]
     assert "The row of exact draws" in shown.text
     assert '"expected": 520' in shown.text
     assert "make pt-table1 SCALE=quick" in shown.text
