@@ -73,7 +73,7 @@ def write_experiment(
         legend=_legend(data),
         pictures=[f"../{name}" for name in copied if name.endswith(PICTURES)],
         files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
-        reading=html_of_markdown(reading.read_text()) if reading.is_file() else None,
+        reading=html_of_markdown(reading.read_text(errors="replace")) if reading.is_file() else None,
         command=f"make {data.place.experiment.replace('_', '-')} SCALE={data.place.scale}",
         manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
         origins=origins(own),
