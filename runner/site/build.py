@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.site.content.compare_data import courses_script, runs_script, shard_of, t_quantiles
-from runner.site.content.courses import courses_of
+from runner.site.content.courses import Course, courses_of
 from runner.site.experiment_pages import ExperimentPages
 from runner.site.index.metric_facts import MetricFacts, metric_facts
 from runner.site.index.plans import version_of_code
@@ -70,30 +70,36 @@ class Report:
         return Built(len(runs), pages)
 
     def _runs(self, changed: set[str], facts: Mapping[str, MetricFacts], page_of: Mapping[str, str]) -> int:
-        """Writes the pages of runs that changed, and the courses beside them; how many."""
-        store, pages, written = Store(self.root), self.index.pages, 0
-        shards = set()
-        for run_id, run in self.index.runs.items():
-            name, page = f"runs/{run_id}.html", page_of.get(run_id, "")
-            made_of = digest({"run": [run.stamp, run.status, page]})
-            if pages.get(name) == made_of:
-                continue
-            courses = courses_of(store.run(run_id).path / "metrics.csv") if run.done else {}
-            write_run(run, store.run(run_id), courses, facts, page, self.site)
-            pages[name] = made_of
-            written += 1
-            if any(len(course.step) > 1 for course in courses.values()):
-                shards.add(shard_of(run_id))
-        for run_id in changed - self.index.runs.keys():
-            name = f"runs/{run_id}.html"
-            self.site.remove(name)
-            pages.pop(name, None)
-            shards.add(shard_of(run_id))
-        for shard in sorted(shards):
-            own = [
-                run_id for run_id, run in self.index.runs.items() if shard_of(run_id) == shard and run.done
-            ]
-            found = {run_id: courses_of(store.run(run_id).path / "metrics.csv") for run_id in own}
-            self.site.write(f"data/courses/{shard}.js", courses_script(shard, found))
-        self.index.kept["shards"] = sorted({*self.index.kept.get("shards", []), *shards})
-        return written
+        """Writes the pages of runs that changed, and the courses beside them; how many pages."""
+        pages, runs = self.index.pages, self.index.runs
+        stale: dict[str, dict[str, str]] = {}
+        for run_id, run in runs.items():
+            made_of = digest({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
+            if pages.get(f"runs/{run_id}.html") != made_of:
+                stale.setdefault(shard_of(run_id), {})[run_id] = made_of
+        for run_id in changed - runs.keys():
+            self.site.remove(f"runs/{run_id}.html")
+            pages.pop(f"runs/{run_id}.html", None)
+            stale.setdefault(shard_of(run_id), {})
+        store = Store(self.root)
+        for shard, own in sorted(stale.items()):
+            read = {run_id: self._courses(run_id) for run_id in own}
+            for run_id, made_of in own.items():
+                page = page_of.get(run_id, "")
+                write_run(runs[run_id], store.run(run_id), read[run_id], facts, page, self.site)
+                pages[f"runs/{run_id}.html"] = made_of
+            self._shard(shard, read)
+        return sum(map(len, stale.values()))
+
+    def _shard(self, shard: str, read: Mapping[str, Mapping[str, Course]]) -> None:
+        """Writes the file of the courses of a few runs; `read` has those that are known already."""
+        own = [run_id for run_id in self.index.runs if shard_of(run_id) == shard]
+        found = {run_id: read[run_id] if run_id in read else self._courses(run_id) for run_id in own}
+        self.site.write(f"data/courses/{shard}.js", courses_script(shard, found))
+        self.index.kept["shards"] = sorted({*self.index.kept.get("shards", []), shard})
+
+    def _courses(self, run_id: str) -> dict[str, Course]:
+        """The metrics along a run; empty unless it is done."""
+        if not self.index.runs[run_id].done:
+            return {}
+        return courses_of(Store(self.root).run(run_id).path / "metrics.csv")

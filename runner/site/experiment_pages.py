@@ -46,7 +46,11 @@ class ExperimentPages:
             if not own:
                 self.cards.append(self._unmeasured(name, names))
             for place in own:
-                self._write(place, [other for other in own if other != place])
+                try:
+                    self._write(place, [other for other in own if other != place])
+                except UserError as error:  # an experiment of the user's own without a table
+                    said = {"scale": place.scale, "why": str(error)}
+                    self.cards.append(self._unmeasured(name, names) | said)
 
     def _write(self, place: Place, others: Sequence[Place]) -> None:
         ids, why = self._ids(place)

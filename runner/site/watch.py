@@ -16,7 +16,7 @@ from runner.site.pages.site_folder import ASIDE
 
 HOST = "127.0.0.1"
 EVERY_SECONDS, LATEST_SECONDS, SHARE = 2.0, 10.0, 0.2
-"""Least and longest wait between two looks at the disk, and the share of the time that looking takes besides."""
+"""Least and longest wait between two looks at the disk, and how much of it a look may take."""
 
 
 class LiveHandler(SimpleHTTPRequestHandler):

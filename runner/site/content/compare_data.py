@@ -107,5 +107,6 @@ def courses_script(shard: str, courses: Mapping[str, Mapping[str, Course]]) -> s
                 tuple(course.step), {key: getattr(course, key) for key in AXES} | {"values": {}}
             )
             part["values"][name] = [_short(value) for value in course.value]
-        content[run_id] = list(points.values())
+        if points:
+            content[run_id] = list(points.values())
     return f"rungwise.courses({script_json(shard)},{script_json(content)});\n"

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from omegaconf import OmegaConf
 
+from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import summarise
@@ -28,7 +30,7 @@ from runner.site.content.experiment_places import Place
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import planned_jobs
 from runner.site.index.store_index import Index
-from runner.store.run_store import Store
+from runner.store.run_store import RunFolder, Store
 
 TABLE = "table.csv"
 
@@ -82,7 +84,7 @@ def experiment_data(place: Place, root: Path, hydra: Sequence[str], index: Index
             return _of_runs(place, shape, root, hydra, index)
         except UserError as error:
             why = str(error)
-    return _written(place, shape, why)
+    return _written(place, shape, why, _sweep(place.experiment, hydra))
 
 
 def _of_runs(
@@ -95,7 +97,7 @@ def _of_runs(
     jobs = planned_jobs(place.experiment, overrides, index)
     results = gather(place.experiment, shape, jobs, Store(root))
     if not results.done:
-        written = _written(place, shape, "")
+        written = _written(place, shape, "", results)
         return ExperimentData(**{**vars(written), "counts": results.counts, "run_ids": _ids(results)})
     shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published_numbers(shape))
@@ -107,15 +109,26 @@ def _of_runs(
     return ExperimentData(place, shape, page, frame, "runs", results.counts, _ids(results), charts)
 
 
-def _written(place: Place, shape: TableShape, why: str) -> ExperimentData:
-    """From the rendered table, or else the recorded one."""
+def _sweep(experiment: str, hydra: Sequence[str]) -> Results:
+    """The rows of an experiment as its sweep names them, none of them run: they say which sampler each is."""
+    sweep = Names(hydra).composed(f"+{EXPERIMENT}={experiment}").get("sweep") or {}
+    rows = []
+    for row in sweep.get("rows") or []:
+        config = {"sampler": {"name": row.get("sampler")}, "task": {"method": row.get("task.method")}}
+        nothing = RunFolder(Path(row["row"]))
+        rows.append(Run(row["row"], "", 0, "", "missing", OmegaConf.create(config), None, nothing))
+    return Results(tuple(rows))
+
+
+def _written(place: Place, shape: TableShape, why: str, rows: Results) -> ExperimentData:
+    """From the rendered table, or else the recorded one; `rows` say which sampler each row is."""
     for source, folder in (("tables", place.tables), ("record", place.record)):
         try:
             frame = pd.read_csv(folder / TABLE)
             page = read_page((folder / "table.md").read_text(), shape.versions)
             labels = set(frame["cell"])
             shape = shape.restricted(labels)
-            charts = table_charts(shape, Results(()), frame)
+            charts = table_charts(shape, rows, frame)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
         except FileNotFoundError:
             continue

@@ -90,7 +90,7 @@ def _sheet(images: np.ndarray, title: str) -> Picture:
 
 def _png(picture: Image.Image) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    picture.save(buffer, "PNG")
     return buffer.getvalue()
 
 

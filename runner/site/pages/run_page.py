@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.site.content.chain_paths import paths_chart
 from runner.site.content.courses import AXES, Course
+from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import states_of
 from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
@@ -51,12 +51,11 @@ def write_run(
         experiment: name of the page of its experiment; empty where it has none.
     """
     tuning = run.about.get("tuning") or {}
-    series = load_series(folder.path) if run.done else None
     page = render(
         "run.html",
         page="run", up="../", run=run, experiment=experiment,
         chart=along_chart(courses, facts), rungs=rungs_chart(run, tuning),
-        paths=paths_chart(series) if series is not None else None,
+        chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=states_of(folder.path) if run.done else [],
         diagnostics=[
             {"name": name, "value": f"{run.metrics[name]:.5g}", "said": said}

@@ -12,6 +12,7 @@ import pytest
 
 from metrics.statistics.inference import interval
 from runner import table
+from runner.report.figures.sampler_looks import look_of
 from runner.report.page.markdown import markdown
 from runner.report.selection.stored_runs import load_runs
 from runner.site.build import Report
@@ -216,6 +217,9 @@ def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Re
     assert best["y"] == pytest.approx(
         list(frame.query("row == 'PT-DMALA' and metric == 'mmd_exact'")["mean"]), rel=1e-6
     )
+    colours = {trace["name"]: trace["marker"]["color"] for trace in plot["traces"]}
+    assert colours["AB-like"] == look_of("ab")[0]
+    assert colours["DMALA, step 25"] == look_of("dmala")[0]
     assert "The row of exact draws" in shown.text
     assert '"expected": 520' in shown.text
     assert "make pt-table1 SCALE=quick" in shown.text
@@ -256,6 +260,25 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
     damaged.write_text(report.site.index.read_text()[:-10])
     assert not Index.load(damaged, version_of_code()).runs
     damaged.unlink()
+
+
+def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_path: Path) -> None:
+    root, conf = tmp_path / "outputs", tmp_path / "conf" / "experiment"
+    for name in ("pt_table1_quick", "pt_table4_quick", "edlp_table1_quick"):
+        shutil.copytree(RECORD / name, root / "record" / name)
+    (root / "record" / "pt_table1_quick" / "table.csv").write_text("no,table\n1")
+    (root / "record" / "pt_table1_quick" / "figure.png").write_bytes(b"no picture")
+    (root / "record" / "pt_table1_quick" / "reading.md").write_bytes(b"no text \xff")
+    (root / "record" / "pt_table4_quick" / "table.md").write_bytes(b"\xff")
+    conf.mkdir(parents=True)
+    (conf / "bare.yaml").write_text("# @package _global_\nexperiment: bare\n")
+    (root / "tables" / "bare" / "quick").mkdir(parents=True)
+    made = Report(root, root / "report", [f"hydra.searchpath=[file://{conf.parent}]"])
+    made.build()
+    assert "Experiment bare has no table block." in page(made, "index.html").text
+    for name in ("pt_table1-quick", "pt_table4-quick"):
+        assert "cannot be read" in page(made, f"experiments/{name}.html").text
+    assert page(made, "experiments/edlp_table1-quick.html").tables
 
 
 def test_the_time_that_is_left_is_that_of_the_finished_runs(report: Report) -> None:
