@@ -26,7 +26,7 @@ class Given:
     unfinished: int
 
 
-AT_ONCE = 16
+AT_ONCE = 32
 """Runs that are given at the same time: each mostly waits for the server."""
 
 
