@@ -5,10 +5,10 @@ Loggers listen; nothing depends on whether anybody does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,14 @@ class Point:
         evaluations: of the target per chain.
         seconds: of one run.
         values: value by metric, of each run of the batch in its order.
+        pictures: makes what can be shown of the run at a place of the batch, for who asks for it.
     """
 
     step: int
     evaluations: int
     seconds: float
     values: Sequence[Mapping[str, float]]
+    pictures: Callable[[int], Mapping[str, Any]] | None = None
 
 
 class Listener(Protocol):

@@ -17,15 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import wandb
-
 from runner.loggers.copied_runs import CopiedRuns
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb_connection import asked_mode, asked_tags, trouble, usable_mode
 from runner.loggers.wandb_runs import WandbRuns
 from runner.problem.metric_directions import metric_direction
-from runner.store.array_files import sheet
+from runner.store.pictures import Making, pixels
 
 AXES = ("step", "evaluations", "seconds")
 """What curves can be drawn against; the first is the default."""
@@ -138,15 +136,21 @@ class WandbLogger:
         if (opened := self._open_runs.get(run_id)) is not None:
             opened.run.summary["status"] = title
 
-    def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        """Writes the metrics `values` that a run had after `step` steps, unless W&B has them already."""
+    def log(
+        self, run_id: str, step: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        """Writes metrics and pictures that a run had after `step` steps, unless W&B has them already."""
         opened = self._open_runs.get(run_id)
         if opened is None or step <= opened.step:
             return
         for name in values:
             self._define(opened, name)
         # One NaN would stay the least and the largest value of the whole run.
-        opened.run.log({"step": step} | {name: value for name, value in values.items() if value == value})
+        row: dict[str, Any] = {name: value for name, value in values.items() if value == value}
+        row |= {
+            name: wandb.Image(pixels(picture)) for name, picture in (pictures() if pictures else {}).items()
+        }
+        opened.run.log({"step": step} | row)
         opened.step = step
 
     def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
@@ -160,12 +164,6 @@ class WandbLogger:
         row = {f"training/{name}": value for name, value in values.items()}
         opened.run.log({"training/iteration": iteration, **row})
         opened.iteration = iteration
-
-    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
-        """Writes each group of binary images as one sheet, black on white."""
-        if (opened := self._open_runs.get(run_id)) is not None:
-            pictures = {name: wandb.Image(255 * (1 - sheet(group))) for name, group in images.items()}
-            opened.run.log(pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes it in W&B; a run that failed before its start is not there.

@@ -39,25 +39,30 @@ def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
     return {name: content for name, content in files.items() if content is not None}
 
 
-def visits_file(suite: MetricSuite, place: int) -> bytes | None:
-    """The content of the file of visits of the run at `place` of its batch: the counts, ``(size,)``, int64.
+def visits_of(suite: MetricSuite, place: int) -> np.ndarray | None:
+    """Visits of the run at `place` of its batch to each state, ``(size,)``, int64.
 
-    The same counts give the same bytes. None where no metric of the suite counts visits, or there are too
-    many states.
+    None where no metric of the suite counts visits, or there are too many states.
     """
     from metrics.statistics.visit_histogram import VisitHistogram
 
     for statistic in suite.context.statistics.values():
         if isinstance(statistic, VisitHistogram) and statistic.space.size <= LARGEST_SPACE:
-            return compressed(visits=statistic.counts[place].cpu().numpy())
+            counts: np.ndarray = statistic.counts[place].cpu().numpy()
+            return counts
     return None
 
 
-def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
-    """The content of the file of last draws of the run at `place` of its batch, one bit a pixel.
+def visits_file(suite: MetricSuite, place: int) -> bytes | None:
+    """The content of the file of `visits_of`; the same counts give the same bytes."""
+    visits = visits_of(suite, place)
+    return None if visits is None else compressed(visits=visits)
 
-    The same draws give the same bytes. None where no metric of the suite holds last draws, or they are no
-    binary images.
+
+def draws_of(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> np.ndarray | None:
+    """Last draws of the run at `place` of its batch as images ``(draws, height, width)`` of truth values.
+
+    None where no metric of the suite holds last draws, or they are no binary images.
 
     Args:
         shape: height and width of an image; by default images are square.
@@ -67,13 +72,19 @@ def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = N
 
     for statistic in suite.context.statistics.values():
         if isinstance(statistic, LastDraws) and statistic.theta is not None:
-            draws = statistic.theta[place, :MOST].cpu().numpy()
+            draws: np.ndarray = statistic.theta[place, :MOST].cpu().numpy()
             size = draws[0].size
             height, width = shape or (math.isqrt(size), math.isqrt(size))
             if not isinstance(suite.context.target.space, Binary) or height * width != size:
                 return None
-            return images_file(draws.reshape(-1, height, width) > 0.5)
+            return draws.reshape(-1, height, width) > 0.5
     return None
+
+
+def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> bytes | None:
+    """The content of the file of `draws_of`, one bit a pixel; the same draws give the same bytes."""
+    draws = draws_of(suite, place, shape)
+    return None if draws is None else images_file(draws)
 
 
 def images_file(pixels: np.ndarray) -> bytes:
@@ -104,12 +115,6 @@ def load_images(folder: Path, file: str = DRAWS) -> np.ndarray | None:
         return pixels.reshape(-1, height, width)
     except ValueError:
         return None
-
-
-def load_all_images(folder: Path) -> dict[str, np.ndarray]:
-    """The images in a run's folder by the name of their file: draws, and data beside them."""
-    found = {Path(name).stem: load_images(folder, name) for name in (DRAWS, IMAGES)}
-    return {name: images for name, images in found.items() if images is not None and len(images)}
 
 
 def sheet(images: np.ndarray, across: int = ACROSS) -> np.ndarray:

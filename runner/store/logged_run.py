@@ -6,13 +6,14 @@ import csv
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import yaml
 
 from runner.execution.errors import one_sentence, warn
 from runner.files.plain_yaml import plain_yaml
-from runner.store.array_files import load_all_images
 from runner.store.logger_protocol import Logger
+from runner.store.pictures import stored_pictures
 from runner.store.run_store import RunFolder
 
 
@@ -25,7 +26,7 @@ class Given:
     unfinished: int
 
 
-AT_ONCE = 16
+AT_ONCE = 32
 """Runs that are given at the same time: each mostly waits for the server."""
 
 
@@ -58,9 +59,8 @@ def log_run(logger: Logger, folder: RunFolder, again: bool = False) -> bool | No
     about = {"finished": "", **(folder.manifest() or {}), "settings": summary.get("settings")}
     logger.start(folder.run_id, config, about)
     for step, values in points:
-        logger.log(folder.run_id, step, values)
-    if pictures := load_all_images(folder.path):
-        logger.images(folder.run_id, pictures)
+        pictures = partial(stored_pictures, folder.path) if step == points[-1][0] else None
+        logger.log(folder.run_id, step, values, pictures)
     logger.finish(folder.run_id, summary)
     return True
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.execution.errors import one_sentence, warn
 
 if TYPE_CHECKING:
-    import numpy as np
+    from runner.store.pictures import Making
 
 
 class Logger(Protocol):
@@ -32,16 +32,14 @@ class Logger(Protocol):
         """What a run is doing that is no step of its own: a training, a tuning."""
         ...
 
-    def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        """The metrics of a run after `step` steps, as they are recorded; a step may be said again."""
+    def log(
+        self, run_id: str, step: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        """What a run measured and can show after `step` steps, as recorded; a step may be said again."""
         ...
 
     def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
         """How far the training is of the model that a run waits for."""
-        ...
-
-    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
-        """Binary images ``(n, height, width)`` by name: a run's draws, the data that it learned from."""
         ...
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
@@ -60,8 +58,6 @@ class Logger(Protocol):
 class SafeLogger:
     """A `Logger` around another one, which may be absent and whose first failure becomes one warning.
 
-    It is given no empty group of images.
-
     Args:
         later: the command that copies the results from the disk.
     """
@@ -78,15 +74,13 @@ class SafeLogger:
     def state(self, run_id: str, title: str) -> None:
         self._call("state", run_id, title)
 
-    def log(self, run_id: str, step: int, values: Mapping[str, float]) -> None:
-        self._call("log", run_id, step, values)
+    def log(
+        self, run_id: str, step: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        self._call("log", run_id, step, values, pictures)
 
     def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
         self._call("training", run_id, iteration, values)
-
-    def images(self, run_id: str, images: Mapping[str, np.ndarray]) -> None:
-        if images:
-            self._call("images", run_id, images)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         self._call("finish", run_id, summary, failed)

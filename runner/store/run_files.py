@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 import yaml
@@ -12,9 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
-from runner.store.array_files import load_all_images
 from runner.store.digest import PARTS, SCHEMA
 from runner.store.logger_protocol import Logger
+from runner.store.pictures import stored_pictures
 from runner.store.run_store import RunFolder
 
 WRITTEN = (
@@ -122,8 +123,8 @@ def finish_run(
     summary["notes"] += mixture(about["sources"])
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
-        logger.log(folder.run_id, record.step, {"seconds": record.seconds, **_values(record)})
-    logger.images(folder.run_id, load_all_images(folder.path))
+        pictures = partial(stored_pictures, folder.path) if record is result.records[-1] else None
+        logger.log(folder.run_id, record.step, {"seconds": record.seconds, **_values(record)}, pictures)
     logger.finish(folder.run_id, summary)
 
 

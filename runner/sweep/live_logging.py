@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from runner.execution.live import Point
 from runner.store.logged_run import log_runs
@@ -31,9 +32,10 @@ class BatchLogging:
 
     def recorded(self, point: Point) -> None:
         costs = {"seconds": point.seconds, "evaluations": float(point.evaluations)}
-        for run_id, values in zip(self.run_ids, point.values, strict=False):
+        for place, (run_id, values) in enumerate(zip(self.run_ids, point.values, strict=False)):
             if run_id is not None:
-                self.logger.log(run_id, point.step, {**costs, **dict(sorted(values.items()))})
+                pictures = None if point.pictures is None else partial(point.pictures, place)
+                self.logger.log(run_id, point.step, {**costs, **dict(sorted(values.items()))}, pictures)
 
 
 def log_done(jobs: Sequence[Job], outcome: Outcome) -> None:

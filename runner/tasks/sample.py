@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.problem.build import Problem, beta, label
+from runner.store.pictures import Pictures, suite_pictures
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
@@ -130,14 +132,15 @@ class Sampling:
             "values": values,
         }
         self.records.append(record)
-        self._say(record)
+        self._say(record, partial(suite_pictures, self.suite))
 
-    def _say(self, record: Mapping[str, Any]) -> None:
+    def _say(self, record: Mapping[str, Any], pictures: Callable[[int], Pictures] | None = None) -> None:
         """Says what was recorded to who listens, unless it is the result, which the caller gets."""
         if self.step < self.total or record is not self.records[-1]:
             values, runs = record["values"], len(self.seeds)
             own = [{name: by_seed[place] for name, by_seed in values.items()} for place in range(runs)]
-            say_recorded(Point(record["step"], record["evaluations"], record["seconds"] / runs, own))
+            seconds = record["seconds"] / runs
+            say_recorded(Point(record["step"], record["evaluations"], seconds, own, pictures))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""

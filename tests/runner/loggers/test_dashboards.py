@@ -44,6 +44,7 @@ def saved(server: WandbServer) -> int:
     return sum("upsertView" in name.lower() or "UpsertView2" in name for name in server.requests)
 
 
+@pytest.mark.slow
 def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,16 +132,17 @@ def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Pa
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
     for _ in range(2):  # another run of its batch failed
         logger.start("aaaa", CONFIG, ABOUT)
-    logger.log("aaaa", 5, {"kl": 1.0})
-    logger.images("aaaa", {"draws": np.ones((3, 4, 5), dtype=np.uint8)})
+    pictures = {"draws": np.ones((3, 4, 5), dtype=np.uint8), "visits": np.arange(16)}
+    logger.log("aaaa", 5, {"kl": 1.0}, lambda: pictures)
     logger.finish("aaaa", {"status": "failed", "runs": {0: "aaaa"}}, failed=True)
     logger.finish("bbbb", {"status": "failed"}, failed=True)
     (copy,) = copies(tmp_path)
     held = read_back(copy)
     assert held["exit"] == 1
-    found = {key: value for row in held["other"] for key, value in row.items()}
+    found = held["history"][5]
     assert found["draws/_type"] == "image-file"
     assert (found["draws/height"], found["draws/width"]) == (8 * (4 + 2) + 2, 8 * (5 + 2) + 2)
+    assert (found["visits/height"], found["visits/width"]) == (256, 256)
 
 
 def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
@@ -229,7 +230,7 @@ def content(path: Path) -> dict[str, Any]:
     """What a copy of a run holds, without what W&B adds on its own."""
     found = read_back(path)
     rows = {
-        step: {key: value for key, value in row.items() if not key.startswith("_")}
+        step: {key: value for key, value in row.items() if not key.startswith("_") and "/" not in key}
         for step, row in found["history"].items()
     }
     return {"history": rows, "group": found["run"].run_group, "name": found["run"].display_name}

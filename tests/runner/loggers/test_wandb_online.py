@@ -114,6 +114,7 @@ def test_a_command_that_was_cut_short_and_goes_on_is_one_run(
     assert list(server.project.runs) == [run_id]
     whole = rows(server, run_id)
     assert whole[60]["tv"] == pytest.approx(stored(tmp_path)["metrics"]["tv"])
+    assert sum("visits" in row for row in whole.values()) >= 3
     assert {step: row["tv"] for step, row in before.items()}.items() <= {
         step: row["tv"] for step, row in whole.items()
     }.items()

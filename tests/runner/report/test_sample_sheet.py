@@ -25,10 +25,10 @@ from runner.store.array_files import (
     MOST,
     draws_file,
     images_file,
-    load_all_images,
     load_images,
     sheet,
 )
+from runner.store.pictures import stored_pictures
 from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
 from targets import RBM, Binary
@@ -154,10 +154,10 @@ def test_images_of_the_data_stand_beside_the_draws(tmp_path: Path) -> None:
     page = draw_figure(shape.figures[0], shape, found)
     (picture,) = page.axes[0].images
     np.testing.assert_array_equal(picture.get_array(), sheet(data))
-    kept = load_all_images(tmp_path / "A-9-0")
+    kept = stored_pictures(tmp_path / "A-9-0")
     assert set(kept) == {"draws", "images"}
     np.testing.assert_array_equal(kept["images"], data)
-    assert load_all_images(tmp_path) == {}
+    assert stored_pictures(tmp_path) == {}
 
 
 def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:
