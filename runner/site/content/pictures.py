@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from runner.store.array_files import load_all_images, load_visits, sheet
+from runner.store.array_files import DRAWS, IMAGES, load_images, load_visits, sheet
 
 WIDTH = 480
 """Pixels across of a thumbnail, which is shown at two thirds of that."""
@@ -62,8 +62,9 @@ def thumbnail(path: Path) -> Small | None:
 def states_of(folder: Path) -> list[Picture]:
     """The visits and the last draws that a run keeps, as far as they are a square grid or images."""
     found = [_visits(load_visits(folder))]
-    titles = {"draws": "Last draws of the chains", "images": "Images of the data"}
-    found += [_sheet(images, titles[name]) for name, images in load_all_images(folder).items()]
+    for name, title in ((DRAWS, "Last draws of the chains"), (IMAGES, "Images of the data")):
+        images = load_images(folder, name)
+        found.append(_sheet(images, title) if images is not None and len(images) else None)
     return [each for each in found if each is not None]
 
 
