@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import wandb
+
 from runner.loggers.copied_runs import CopiedRuns
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb_connection import asked_mode, asked_tags, trouble, usable_mode
