@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+PLACE = "place.txt"
 FORM = 1
 """Counts up when a copy holds more, or other things, than before."""
 
@@ -38,8 +39,19 @@ class CopiedRuns:
         except OSError:
             return False
 
-    def note(self, run_id: str, digest: str) -> None:
-        """Notes that the place has the run; where that cannot be written it is copied again another time."""
+    def said(self) -> str | None:
+        """What was said last of where the runs can be seen."""
+        try:
+            return (self.folder / PLACE).read_text()
+        except OSError:
+            return None
+
+    def note(self, run_id: str, digest: str, place: str) -> None:
+        """Notes that the runs can be seen at `place`, this one among them.
+
+        Where that cannot be written the run is copied again another time.
+        """
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / run_id).write_text(digest)
+            (self.folder / PLACE).write_text(place)

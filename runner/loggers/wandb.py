@@ -7,41 +7,24 @@ sentence of warning, and `python -m runner.wandb_sync` makes the copy later from
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import wandb
 
 from runner.loggers.copied_runs import CopiedRuns
+from runner.loggers.open_run import OpenRun
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb_connection import asked_mode, asked_tags, trouble, usable_mode
 from runner.loggers.wandb_runs import WandbRuns
-from runner.problem.metric_directions import metric_direction
-from runner.store.pictures import Making, pixels
 
-AXES = ("step", "evaluations", "seconds")
-"""What curves can be drawn against; the first is the default."""
-
-UNSUMMARISED = ("metrics", *AXES)
-"""Entries of a summary that the history gives."""
-
-
-@dataclass
-class _Open:
-    """A run that is open in W&B: what was logged up to where, and which metrics it knows."""
-
-    run: Any
-    config: Mapping[str, Any]
-    step: float = -math.inf
-    iteration: float = -math.inf
-    defined: set[str] = field(default_factory=set)
+if TYPE_CHECKING:
+    from runner.store.pictures import Making
 
 
 @dataclass
@@ -80,7 +63,7 @@ class WandbLogger:
         self._runs = WandbRuns(
             self.mode, self.project, self.entity, self.directory, self.base_url, self.system
         )
-        self._open_runs: dict[str, _Open] = {}
+        self._open_runs: dict[str, OpenRun] = {}
         self._places: dict[str, None] = {}
         self._unconfirmed: dict[str, str] = {}
         self._sweep_run = sweep_run()
@@ -91,8 +74,8 @@ class WandbLogger:
             return False
         copied = self._copied()
         has = self._sweep_run is None and copied.has(run_id, copied.digest(content))
-        if has and self.mode == "offline":
-            self._places[self._offline_place()] = None
+        if has and (place := copied.said()) is not None:
+            self._places[place] = None
         return has
 
     def start(self, run_id: str, config: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -124,13 +107,7 @@ class WandbLogger:
             tags=list(dict.fromkeys(filter(None, tags))),
             commit=git.get("commit"),
         )
-        opened = _Open(run, config)
-        if run.resumed:
-            opened.step = _number(run.summary.get("step"))
-            opened.iteration = _number(run.summary.get("training/iteration"))
-        for axis in AXES:
-            run.define_metric(axis)
-        self._open_runs[run_id] = opened
+        self._open_runs[run_id] = OpenRun.of(run, config)
 
     def state(self, run_id: str, title: str) -> None:
         """Says in the run's summary what it is doing now: a training, a tuning."""
@@ -141,30 +118,13 @@ class WandbLogger:
         self, run_id: str, step: int, values: Mapping[str, float], pictures: Making | None = None
     ) -> None:
         """Writes metrics and pictures that a run had after `step` steps, unless W&B has them already."""
-        opened = self._open_runs.get(run_id)
-        if opened is None or step <= opened.step:
-            return
-        for name in values:
-            self._define(opened, name)
-        # One NaN would stay the least and the largest value of the whole run.
-        row: dict[str, Any] = {name: value for name, value in values.items() if value == value}
-        row |= {
-            name: wandb.Image(pixels(picture)) for name, picture in (pictures() if pictures else {}).items()
-        }
-        opened.run.log({"step": step} | row)
-        opened.step = step
+        if (opened := self._open_runs.get(run_id)) is not None:
+            opened.log(step, values, pictures)
 
     def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
         """Writes how far the training is of the model that a run waits for."""
-        opened = self._open_runs.get(run_id)
-        if opened is None or iteration <= opened.iteration:
-            return
-        if "training/*" not in opened.defined:
-            opened.defined.add("training/*")
-            opened.run.define_metric("training/*", step_metric="training/iteration")
-        row = {f"training/{name}": value for name, value in values.items()}
-        opened.run.log({"training/iteration": iteration, **row})
-        opened.iteration = iteration
+        if (opened := self._open_runs.get(run_id)) is not None:
+            opened.training(iteration, values)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes it in W&B; a run that failed before its start is not there.
@@ -175,12 +135,7 @@ class WandbLogger:
         opened = self._open_runs.pop(run_id, None)
         if opened is None:
             return
-        own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
-        missing = {name: None for name, value in (summary.get("metrics") or {}).items() if value is None}
-        opened.run.summary.update(missing)
-        # As it is on disk: W&B takes no other keys than text.
-        opened.run.summary.update(json.loads(json.dumps(own)))
-        opened.run.finish(exit_code=1 if failed else 0)
+        opened.finish(summary, failed)
         if not failed:
             self._unconfirmed[run_id] = self._copied().digest(summary)
 
@@ -231,18 +186,8 @@ class WandbLogger:
             raise ConnectionError(reason)
         copied = self._copied()
         for run_id, digest in unconfirmed.items():
-            copied.note(run_id, digest)
+            copied.note(run_id, digest, next(reversed(self._places)))
         return list(self._places)
-
-    def _define(self, opened: _Open, name: str) -> None:
-        """Tells W&B a metric's axis, and that its best value and its last one, the result, summarise it."""
-        if name in opened.defined or name in AXES:
-            return
-        opened.defined.add(name)
-        node = (opened.config.get("metric") or {}).get(name)
-        direction = metric_direction(name, node.get("_target_") if isinstance(node, Mapping) else None)
-        best = {"min": "min,last", "max": "max,last"}.get(direction, "last")
-        opened.run.define_metric(name, step_metric=AXES[0], summary=best)
 
     def _open(self, run_id: str, live: bool, **arguments: Any) -> Any:
         """Opens a run, and notes where it can be seen."""
@@ -272,8 +217,3 @@ def sweep_run() -> str | None:
 def _name(group: Any) -> str:
     """The name of a configuration group, which is a mapping with a `name`, or the name itself."""
     return str(group.get("name", "")) if isinstance(group, Mapping) else str(group or "")
-
-
-def _number(value: Any) -> float:
-    """How far a run had come that goes on, from its summary; minus infinity where it says nothing."""
-    return float(value) if isinstance(value, int | float) else -math.inf

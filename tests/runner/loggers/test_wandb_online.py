@@ -133,6 +133,7 @@ def test_a_run_that_was_copied_is_not_sent_again(
     assert {max(rows(server, name)) for name in server.project.runs} == {60}
     server.requests.clear()
     assert run(live) == 0
+    assert f"W&B: {server.url}/tester/rungwise" in capsys.readouterr().out
     assert wandb_sync.main(["runs", root]) == 0
     assert "Copied 0 runs (online), 3 were there already; 0 runs are not done." in capsys.readouterr().out
     assert not [name for name in server.requests if "UpsertBucket" in name]
