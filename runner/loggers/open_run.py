@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import wandb
+
 from runner.problem.metric_directions import metric_direction
 from runner.store.pictures import pixels
 
