@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from runner.execution.errors import UserError, warn
 from runner.files.atomic_files import (
     json_bytes,
@@ -21,6 +23,7 @@ from runner.files.atomic_files import (
     write_json,
 )
 from runner.files.locks import Lock, is_abandoned, is_held
+from runner.files.plain_yaml import plain_yaml
 from runner.integrity.file_digest import digest_of
 from runner.store.digest import SCHEMA
 from runner.store.folder_digests import FILES, changed
@@ -144,6 +147,14 @@ class RunFolder:
             return pandas.read_csv(self.path / "metrics.csv", converters={"value": float, "seconds": float})
         except (OSError, ValueError):
             return None
+
+    def config(self) -> Mapping[str, Any] | None:
+        """The configuration in plain values; None where there is none that can be read."""
+        try:
+            content = plain_yaml((self.path / "config.yaml").read_bytes())
+        except (OSError, yaml.YAMLError, UnicodeDecodeError):
+            return None
+        return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
 
     def manifest(self) -> dict[str, Any] | None:
         """Where, when and with what the run was computed."""

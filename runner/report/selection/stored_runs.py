@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from runner.config.run_settings import Settings, flat_settings
-from runner.files.plain_yaml import plain_yaml
 from runner.report.selection.conditions import chosen_by
 from runner.store.run_store import COSTS, RunFolder, Store
 
@@ -52,7 +50,7 @@ class StoredRun:
 
 def stored_run(folder: RunFolder) -> StoredRun | None:
     """The run in `folder`; None where it was never started, or its configuration is lost."""
-    config = _config(folder.path / "config.yaml")
+    config = folder.config()
     if config is None:
         return None
     status, summary = folder.standing()
@@ -64,16 +62,6 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
     store = Store(root)
     found = (stored_run(store.run(path.name)) for path in sorted(Path(root).glob("runs/*")))
     return [run for run in found if run is not None]
-
-
-def _config(path: Path) -> Mapping[str, Any] | None:
-    """The configuration of a run; None where there is none that can be read."""
-    try:
-        content = plain_yaml(path.read_bytes())
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
-        return None
-    whole = isinstance(content, Mapping) and isinstance(content.get("seed"), int)
-    return content if whole else None
 
 
 def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataFrame:

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from runner.config.run_settings import Settings, flat_settings
 from runner.files.atomic_files import read_json
-from runner.files.plain_yaml import plain_yaml
 from runner.loggers.run_names import run_name
 from runner.store.run_store import COSTS, RunFolder
 
@@ -65,7 +62,7 @@ def stamp_of(folder: Path) -> str:
 
 def entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     """What is known of the run in `folder`; every file of a finished run is checked."""
-    config = _config(folder.path / "config.yaml")
+    config = folder.config()
     status, summary = folder.standing()
     manifest = folder.manifest() or {}
     settings = flat_settings(config or {})
@@ -93,15 +90,6 @@ def entry_of(folder: RunFolder, stamp: str) -> RunEntry:
         costs={} if summary is None else {key: summary[key] for key in COSTS if key in summary},
         about=about,
     )
-
-
-def _config(path: Path) -> Mapping[str, Any] | None:
-    """The configuration of a run; None where there is none that can be read."""
-    try:
-        content = plain_yaml(path.read_bytes())
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
-        return None
-    return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
 
 
 def _why(folder: RunFolder, status: str, config: Mapping[str, Any] | None) -> str | None:
