@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runner.site.build import Report
-from tests.support.made_up_store import made_up_store
+from tests.support.site.made_up_store import made_up_store
 
 RECORD = Path(__file__).parents[2] / "outputs" / "record"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

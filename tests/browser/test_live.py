@@ -14,7 +14,7 @@ from runner.site.watch import server_of
 from runner.store.run_store import Store
 from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.browser.conftest import visit_of
-from tests.support.made_up_store import METRICS
+from tests.support.site.made_up_store import METRICS
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ import pytest
 
 from runner.site.build import Report
 from tests.browser.conftest import Visit, visit_of
-from tests.support.made_up_store import DAMAGED, FAILED
+from tests.support.site.made_up_store import DAMAGED, FAILED
 
 pytestmark = pytest.mark.browser
 

@@ -22,8 +22,8 @@ from runner.site.index.store_index import Index
 from runner.site.pages.start_page import time_left
 from runner.store.run_store import Store
 from runner.tools.bench.report.synthetic_runs import drawn, write_run
-from tests.support.html_page import HtmlPage, TableCell, script_data
-from tests.support.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
+from tests.support.site.html_page import HtmlPage, TableCell, script_data
+from tests.support.site.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
 
 RECORD = Path(__file__).parents[3] / "outputs" / "record"
 EXPERIMENT = "experiments/made_up-smoke.html"
