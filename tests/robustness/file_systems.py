@@ -130,7 +130,10 @@ def _crashed(kind: str, folder: Path, expected: Rows, chance: random.Random) -> 
     on_another_host(root)
     repeated = _repeat(root, folder, without_flock)()
     again = judged(kind, root, expected, [said, repeated], _repeat(root, folder, without_flock))
-    left = list(root.rglob(f"*{locks.HEARTBEAT}"))
+    # Nobody asks for the lock of a run that is done: who died between its last file and giving back the lock
+    # leaves a heartbeat there that holds nothing up.
+    beats = list(root.rglob(f"*{locks.HEARTBEAT}"))
+    left = [path for path in beats if not (path.parent / "summary.json").exists()]
     if again.outcome == "clean" and (repeated.status != 0 or left):
         return Trial(kind, "lost", f"{len(left)} locks are not taken over: {repeated.last}")
     return again
