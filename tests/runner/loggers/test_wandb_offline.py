@@ -48,6 +48,8 @@ def chunks(path: Path) -> Iterator[bytes]:
             position += left
             continue
         _, length, kind = struct.unpack("<IHB", content[position : position + 7])
+        if position + 7 + length > len(content):
+            return  # its end is not written yet
         parts.append(content[position + 7 : position + 7 + length])
         position += 7 + length
         if kind in (1, 4):
