@@ -21,6 +21,7 @@ from runner.execution.errors import UserError
 from runner.execution.signals import listen
 
 if TYPE_CHECKING:
+    from runner.report.selection.stored_runs import StoredRun
     from runner.sweep.jobs import Job
 
 
@@ -74,16 +75,19 @@ def _main(argv: Sequence[str]) -> int:
 
 def _show(hydra: Sequence[str], jobs: Sequence[Job]) -> None:
     """Prints the table of the runs that are done, and where their workspace is."""
-    from runner.dashboards.shown import done_runs
     from runner.dashboards.sweep_end import show_sweep
-    from runner.report.selection_table import show_runs
-    from runner.sweep.jobs import folders_of
 
+    runs: list[StoredRun] = []
     # An experiment has a table of its own, `runner.table`.
-    runs = [] if jobs[0].row else done_runs([folder for each in jobs for folder in folders_of(each)])
-    if runs:
-        show_runs(runs, "The runs of this sweep")
-    show_sweep(jobs, hydra)
+    if not jobs[0].row:
+        from runner.report.selection.stored_runs import done_runs
+        from runner.report.selection_table import show_runs
+        from runner.sweep.jobs import folders_of
+
+        runs = done_runs([folder for each in jobs for folder in folders_of(each)])
+        if runs:
+            show_runs(runs, "The runs of this sweep")
+    show_sweep(jobs, runs, hydra)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -31,7 +31,7 @@ def sections(shown: Shown, chart: str, figures: list[str]) -> list[Any]:
     table += [_table("results")]
     table += [wr.MediaBrowser(title="Figures", media_keys=figures, num_columns=1)] if figures else []
     moves = [metric for metric in metrics if metric.startswith(MOVES)]
-    rungs = [_line(metric, "step") for metric in moves] + [_table("rungs")]
+    rungs = [_line(metric) for metric in moves] + [_table("rungs")]
     samples = [wr.MediaBrowser(title=key, media_keys=[key], num_columns=4) for key in MEDIA]
     machine = [wr.LinePlot(title=name, x="RelativeTime(Process)", y=[name]) for name in MACHINE]
     return [
@@ -42,7 +42,7 @@ def sections(shown: Shown, chart: str, figures: list[str]) -> list[Any]:
             )
             for place, axis in enumerate(AXES)
         ),
-        ws.Section("While it runs", [_line(metric, "step") for metric in metrics]),
+        ws.Section("While it runs", [_line(metric) for metric in metrics]),
         ws.Section("Acceptance and swap rates by rung", rungs),
         ws.Section("Samples", samples),
         ws.Section("System", machine),
@@ -59,11 +59,11 @@ def _band(metric: str, axis: str, chart: str) -> Any:
     )
 
 
-def _line(metric: str, axis: str) -> Any:
+def _line(metric: str) -> Any:
     """Mean and standard error of each group of runs, as they go on."""
     return wr.LinePlot(
         title=f"{metric}: mean and standard error over seeds",
-        x=wr.Metric(axis),
+        x=wr.Metric("step"),
         y=[wr.Metric(metric)],
         groupby_aggfunc="mean",
         groupby_rangefunc="stderr",

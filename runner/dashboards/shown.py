@@ -10,11 +10,11 @@ from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.published import PublishedNumbers, published_numbers
 from runner.report.selection.grid import grid_of
-from runner.report.selection.stored_runs import StoredRun, stored_run
+from runner.report.selection.stored_runs import StoredRun
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape
 from runner.store.digest import digest
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_store import Store
 from runner.sweep.jobs import Job
 
 LONGEST = 60
@@ -87,9 +87,3 @@ def shown_runs(runs: Sequence[StoredRun], root: Path | str) -> Shown:
     summary = summarise(grid.shape, grid.results, PublishedNumbers({}))
     tables = Path(root) / "tables" / "runs" / name
     return Shown(name, title, None, rows, grid.shape, summary, grid.results, tables)
-
-
-def done_runs(folders: Sequence[RunFolder]) -> list[StoredRun]:
-    """Those of the runs in `folders` that are done."""
-    runs = [stored_run(folder) for folder in folders]
-    return [run for run in runs if run is not None and run.status == "done"]

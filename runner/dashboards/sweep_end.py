@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from runner.execution.errors import one_sentence, warn
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job, folders_of
+from runner.sweep.jobs import Job
+
+if TYPE_CHECKING:
+    from runner.report.selection.stored_runs import StoredRun
 
 
-def show_sweep(jobs: Sequence[Job], hydra: Sequence[str]) -> None:
+def show_sweep(jobs: Sequence[Job], runs: Sequence[StoredRun], hydra: Sequence[str]) -> None:
     """Makes or updates the workspace of a sweep, and says where it is; a failure is one sentence.
 
     Args:
+        runs: those that are done, where the jobs are of no experiment.
         hydra: overrides of Hydra itself.
     """
     logger = logger_of(jobs[0].config).logger
     if logger is None:
         return
     from runner.dashboards.dashboard import EXTRA, has_client, show_workspace
-    from runner.dashboards.shown import Shown, done_runs, shown_experiment, shown_runs
+    from runner.dashboards.shown import Shown, shown_experiment, shown_runs
     from runner.loggers.wandb import WandbLogger
 
     if not isinstance(logger, WandbLogger) or logger.mode != "online":
@@ -32,7 +37,6 @@ def show_sweep(jobs: Sequence[Job], hydra: Sequence[str]) -> None:
         config = jobs[0].config
         if jobs[0].row:
             return shown_experiment(str(config.experiment), jobs, hydra)
-        runs = done_runs([folder for each in jobs for folder in folders_of(each)])
         return shown_runs(runs, config.output_root) if runs else None
 
     try:

@@ -110,7 +110,7 @@ def run_search(search: Search) -> int:
     distributions = {key: distribution(override) for key, override in search.space.items()}
     first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
     metric, direction = objective_of(first.config)
-    study = _study(search, first, direction)
+    study, search_path = _study(search, first, direction), searched(hydra_lines(search))
     outcome, jobs = Outcome(), []
     with signals.commanding(), Progress():
         for interrupted in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
@@ -121,7 +121,7 @@ def run_search(search: Search) -> int:
             study.sampler = optuna.samplers.TPESampler(seed=search.seed * 1_000_003 + number)
             trial = study.ask(distributions)
             job = _job(search, trial.params)
-            found = compute(job, searched(first_hydra(search)), preflight([job]))
+            found = compute(job, search_path, preflight([job]))
             value = objective_value(job.config, found, job.run_ids)
             jobs.append(job)
             outcome.add(found)
@@ -160,7 +160,7 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def first_hydra(search: Search) -> list[str]:
+def hydra_lines(search: Search) -> list[str]:
     """The overrides of Hydra itself."""
     return [each.input_line or "" for each in parse(search.lines) if is_hydra(each)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,12 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
     store = Store(root)
     found = (stored_run(store.run(path.name)) for path in sorted(Path(root).glob("runs/*")))
     return [run for run in found if run is not None]
+
+
+def done_runs(folders: Iterable[RunFolder]) -> list[StoredRun]:
+    """Those of the runs in `folders` that are done."""
+    runs = (stored_run(folder) for folder in folders)
+    return [run for run in runs if run is not None and run.status == "done"]
 
 
 def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataFrame:

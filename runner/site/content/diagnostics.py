@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ LEAST = 2 * BINS
 LAGS = 0.25
 """Share of the points up to which autocorrelations are drawn: later ones are noise."""
 
+PATH_POINTS = 128
+"""Points of a path that are drawn at most: paths are the largest part of a run's page."""
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 
 
@@ -25,18 +29,21 @@ def diagnostics_chart(series: StoredSeries | None) -> dict[str, Any] | None:
     """
     if series is None or not np.isfinite(series.log_prob).all() or len(series.steps) < 2:
         return None
-    u = series.log_prob.astype(np.float64)
-    plots = [_plot("log density along the chains", "steps", "U (nats)", series.steps, u.T)]
+    u, apart = series.log_prob.astype(np.float64), int(series.steps[1] - series.steps[0])
+    every = math.ceil(len(u) / PATH_POINTS)
+    path = (float(series.steps[0]), float(every * apart))
+    plots = [_plot("log density along the chains", "steps", "U (nats)", path, u[::every].T)]
     if len(u) >= LEAST and np.ptp(u, axis=0).min() > 0.0:
         shares = rank_shares(u)
         titles = (
             "rank of the log density among all chains",
             "share of the chain's points, 1 where chains agree",
         )
-        plots.append(_plot("ranks", *titles, (np.arange(BINS) + 0.5) / BINS, shares.T, shape="hvh"))
+        plots.append(_plot("ranks", *titles, (0.5 / BINS, 1 / BINS), shares.T, shape="hvh"))
         found = autocorrelations(u)
-        lags = np.arange(len(found)) * float(np.diff(series.steps)[0])
-        plots.append(_plot("autocorrelation", "steps apart", "autocorrelation of U", lags, found.T))
+        plots.append(
+            _plot("autocorrelation", "steps apart", "autocorrelation of U", (0.0, float(apart)), found.T)
+        )
     return {"plots": plots}
 
 
@@ -72,12 +79,14 @@ def autocorrelations(u: np.ndarray) -> np.ndarray:
 
 
 def _plot(
-    name: str, across: str, up: str, x: np.ndarray, lines: np.ndarray, shape: str = "linear"
+    name: str, across: str, up: str, x: tuple[float, float], lines: np.ndarray, shape: str = "linear"
 ) -> dict[str, Any]:
+    """A line a chain, ``(chains, points)``; `x` is the first place and the distance to the next."""
     traces = [
         {
             "type": "scatter", "mode": "lines", "name": f"chain {chain + 1}", "meta": f"chain {chain + 1}",
-            "legendgroup": f"chain {chain + 1}", "x": x.tolist(), "y": values.tolist(),
+            "legendgroup": f"chain {chain + 1}", "x0": x[0], "dx": x[1],
+            "y": [float(f"{value:.5g}") for value in values],
             "line": {"color": COLOURS[chain % len(COLOURS)], "width": 1.5, "shape": shape},
             "hovertemplate": "%{meta}<br>%{x:.5g}: %{y:.5g}<extra></extra>",
         }

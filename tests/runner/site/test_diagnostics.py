@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -34,6 +36,11 @@ def test_autocorrelations_are_sums_of_products(u: np.ndarray) -> None:
         assert found[lag] == pytest.approx(products / (centred**2).sum(axis=0))
 
 
+def _firsts(chart: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first line of each plot."""
+    return [plot["traces"][0] for plot in chart["plots"]]
+
+
 def test_chains_are_drawn_as_far_as_they_were_stored(u: np.ndarray) -> None:
     steps = np.arange(200) * 5
     chart = diagnostics_chart(StoredSeries(steps, u.astype(np.float32)))
@@ -44,7 +51,10 @@ def test_chains_are_drawn_as_far_as_they_were_stored(u: np.ndarray) -> None:
         "autocorrelation",
     ]
     assert [len(plot["traces"]) for plot in chart["plots"]] == [4, 4, 4]
-    assert chart["plots"][2]["traces"][0]["x"][:3] == [0.0, 5.0, 10.0]
+    path, ranks, correlation = ((each["x0"], each["dx"], each["y"]) for each in _firsts(chart))
+    assert path == (0.0, 10.0, pytest.approx(u[::2, 0], rel=1e-4))
+    assert ranks == (0.5 / BINS, 1 / BINS, pytest.approx(rank_shares(u)[:, 0], rel=1e-4))
+    assert correlation == (0.0, 5.0, pytest.approx(autocorrelations(u)[:, 0], rel=1e-4))
     few = diagnostics_chart(StoredSeries(steps[:8], u[:8].astype(np.float32)))
     assert few is not None
     assert len(few["plots"]) == 1

@@ -18,10 +18,11 @@ from runner.store.digest import digest
 from runner.store.npz_content import compressed
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
 from runner.store.run_store import RunFolder
+from runner.store.series_file import CHAINS, SERIES
 from runner.sweep.jobs import jobs_of, requested
 
 METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
-POINTS = 8
+POINTS, POINTS_OF_SERIES = 8, 200
 STEPS = 2000
 SEEDS = 10
 COMPONENTS = (4, 8, 12, 16)
@@ -41,7 +42,8 @@ class UnflushedRun(RunFolder):
 def write_grid(root: Path, runs: int, first: int = 0) -> None:
     """Writes `runs` runs of a grid over targets, samplers, step sizes and seeds, the ones from `first` on.
 
-    A run has 8 recorded points of 8 metrics, and visits to the states of a grid of 101 x 101.
+    A run has 8 recorded points of 8 metrics, visits to the states of a grid of 101 x 101, and U along
+    eight chains.
     """
     request = requested(["target=mog", "sampler=dmala,acs,ab", "task.record=8"], multirun=True)
     configs = [written(job.config) for job in jobs_of(request)]
@@ -87,7 +89,9 @@ def write_run(
     about: dict[str, Any] = {"settings": changed_settings(config), "tuning": None, "sources": []}
     files = {}
     if visits:
-        counts = np.random.default_rng(config["seed"]).poisson(3.0, 101 * 101)
-        files[VISITS] = compressed(visits=counts.astype(np.int64))
+        numbers = np.random.default_rng(config["seed"])
+        files[VISITS] = compressed(visits=numbers.poisson(3.0, 101 * 101).astype(np.int64))
+        series = numbers.normal(size=(POINTS_OF_SERIES, CHAINS)).astype(np.float32)
+        files[SERIES] = compressed(steps=np.arange(POINTS_OF_SERIES) * 8, log_prob=series)
     summary = summary_of(result, folder.run_id) | about
     folder.finish(rows, summary, {**manifest, "finished": now()}, files)
