@@ -42,13 +42,10 @@ def name_at_ends(ax: Axes) -> set[str]:
     ax.autoscale_view()
     ends: list[tuple[float, Line2D, list[str]]] = []
     for line in ax.lines:
-        if not str(line.get_gid()).startswith(REFERENCE):
+        name = str(line.get_gid())
+        if not name.startswith(REFERENCE):
             continue
-        name, upright, height = (
-            str(line.get_gid()).removeprefix(REFERENCE),
-            _upright(ax, line),
-            _end(ax, line),
-        )
+        name, upright, height = name.removeprefix(REFERENCE), _upright(ax, line), _end(ax, line)
         near = [names for other, drawn, names in ends if not upright and abs(other - height) < LABEL]
         if near:
             near[0].append(name)

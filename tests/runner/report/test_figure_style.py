@@ -15,6 +15,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.figures.metric_axis import errors, metric_label, quantities, quantity_of
+from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, row_styles
 from runner.report.panels.lines import FEW, draw_against_steps
@@ -184,6 +185,35 @@ def test_a_long_legend_leaves_references_to_the_ends_of_their_lines(samplers: in
     legend = [text.get_text() for text in page.legends[0].get_texts()]
     written = [text.get_text() for text in page.axes[0].texts]
     assert (("exact" in legend), written) == ((True, []) if samplers == 2 else (False, ["exact"]))
+    pyplot.close(page)
+
+
+def test_references_that_end_at_one_height_share_a_label_beside_the_panel() -> None:
+    page, ax = pyplot.subplots()
+    for name, end in (("exact draws", 1.0), ("uniform draws", 0.97), ("floor", 0.1)):
+        (line,) = ax.plot([0.0, 1.0], [0.5, end])
+        mark_reference(line, name)
+    assert name_at_ends(ax) == {"exact draws", "uniform draws", "floor"}
+    found = [(text.get_text(), text.get_position()) for text in ax.texts]
+    assert found == [("exact draws,\nuniform draws", (1.02, 1.0)), ("floor", (1.02, 0.1))]
+    pyplot.close(page)
+
+
+@pytest.mark.parametrize("samplers", [5, 6])
+def test_a_legend_is_read_line_by_line(samplers: int) -> None:
+    """Matplotlib fills it column by column."""
+    names = [f"A sampler with a long name, {n}" for n in range(samplers)]
+    figure = {
+        "name": "figure",
+        "panels": [{"kind": "against_steps", "title": "a", "columns": ["a"], "metric": "acceptance"}],
+    }
+    shape = table(*[f'{{row: "{name}"}}' for name in names], figures=[figure])
+    runs = (run(name, f"mine_{place}", seed) for place, name in enumerate(names) for seed in (0, 1))
+    page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+    page.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in page.legends[0].get_texts()}
+    assert len({round(box.y0) for box in boxes.values()}) > 1
+    assert sorted(boxes, key=lambda name: (-round(boxes[name].y0), boxes[name].x0)) == names
     pyplot.close(page)
 
 
