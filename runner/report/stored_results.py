@@ -18,7 +18,8 @@ from runner.report.table_shape import TableShape
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
-    from runner.store.run_store import RunFolder, Store
+    from runner.store.run_folder import RunFolder
+    from runner.store.run_store import Store
 
 
 class JobLike(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 
 SHOWN = 3
 """Runs that are named."""

@@ -14,7 +14,7 @@ from runner.execution.errors import one_sentence, warn
 from runner.files.plain_yaml import plain_yaml
 from runner.store.logger_protocol import Logger
 from runner.store.pictures import stored_pictures
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from runner.integrity.source import mixture
 from runner.store.digest import PARTS, SCHEMA
 from runner.store.logger_protocol import Logger
 from runner.store.pictures import stored_pictures
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 
 WRITTEN = (
     *PARTS,

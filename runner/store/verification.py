@@ -12,7 +12,7 @@ from safetensors.numpy import load
 
 from runner.integrity.file_digest import Verdict, verdict, zip_is_whole
 from runner.store.folder_digests import FILES, changed
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 
 ROOMS = ("runs", "artefacts", "models", "images", "classifiers", "tables")
 """The folders of an output root whose files are read again."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from runner.execution.errors import warn
 from runner.files.locks import waited_for
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Outcome, digest
 

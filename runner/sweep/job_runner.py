@@ -26,7 +26,8 @@ from runner.files.storage_errors import StorageError, storage_error
 from runner.problem.build import threads
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, seeds_of
 from runner.sweep.live_logging import BatchLogging, PreparationLogging

@@ -17,7 +17,8 @@ from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own
 from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
 
 MOST_JOBS = 100_000

@@ -15,7 +15,7 @@ from omegaconf import DictConfig
 from runner.execution.errors import RunError, UserError, one_sentence, warn
 from runner.files.locks import Holder, holder, is_held
 from runner.files.storage_errors import StorageError
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Failure, Outcome
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint
 from runner.files.resumable import discard_checkpoint
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 
 
 @dataclass

@@ -14,7 +14,8 @@ from runner.models.identity import class_of, model_file, weights_of
 from runner.models.model_files import load_model
 from runner.problem.problems import Problems
 from runner.store.run_files import Measurement, RunResult
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
 from runner.tasks.task import Parts, PerSeedTask

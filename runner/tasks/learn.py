@@ -25,7 +25,8 @@ from runner.problem.build import build_kernel, label
 from runner.problem.problems import Problems
 from runner.store.array_files import DRAWS, IMAGES, MOST, images_file
 from runner.store.run_files import Measurement, RunResult
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.learning_trial import learning_seconds
 from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood

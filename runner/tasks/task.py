@@ -23,7 +23,8 @@ from runner.store.digest import PARTS
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
     from runner.store.run_files import RunResult
-    from runner.store.run_store import RunFolder, Store
+    from runner.store.run_folder import RunFolder
+    from runner.store.run_store import Store
 
 Parts = dict[str, Any]
 """The groups of a configuration that make a run (`runner.store.digest.PARTS`), resolved, by name."""

@@ -35,7 +35,7 @@ def test_damage_is_found_or_harmless(name: str) -> None:
 
 def test_a_reader_that_looks_away_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: with the digests of a run's files left unread, a flipped bit is silent."""
-    monkeypatch.setattr("runner.store.run_store.changed", lambda folder, expected: [])
+    monkeypatch.setattr("runner.store.run_folder.changed", lambda folder, expected: [])
     subject = Damaged(STORES["finished run"], tmp_path)
     assert subject.trial("metrics.csv", random.Random(0)).outcome not in (FOUND, HARMLESS)
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from runner.report.selection.grid import ordered, places_of
 from runner.report.selection.stored_runs import StoredRun
-from runner.store.run_store import STATUSES
+from runner.store.run_folder import STATUSES
 
 WIDE = 160
 """Columns of a table that is no terminal's."""

@@ -12,7 +12,8 @@ import pandas as pd
 
 from runner.config.run_settings import Settings, flat_settings
 from runner.report.selection.conditions import chosen_by
-from runner.store.run_store import COSTS, RunFolder, Store
+from runner.store.run_folder import COSTS, RunFolder
+from runner.store.run_store import Store
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from runner.site.content.experiment_places import Place
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import planned_jobs
 from runner.site.index.store_index import Index
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 
 TABLE = "table.csv"
 

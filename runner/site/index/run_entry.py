@@ -11,7 +11,7 @@ from typing import Any
 from runner.config.run_settings import Settings, flat_settings
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
-from runner.store.run_store import COSTS, RunFolder
+from runner.store.run_folder import COSTS, RunFolder
 
 LOST = "the configuration cannot be read"
 
@@ -23,7 +23,7 @@ class RunEntry:
     Attributes:
         run_id: its identity, the name of its folder.
         stamp: changes when a file of the run does.
-        status: see `runner.store.run_store.RunFolder.standing`.
+        status: see `runner.store.run_folder.RunFolder.standing`.
         name: what it is called.
         experiment, scale: of the command that started it; the first is empty for a grid of one's own.
         seed: its seed; None where its configuration is lost.

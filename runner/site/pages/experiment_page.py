@@ -25,7 +25,7 @@ from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
-from runner.store.run_store import STATUSES
+from runner.store.run_folder import STATUSES
 
 PICTURES = (".png",)
 FILES = (".csv", ".tex", ".md", ".png", ".pdf")

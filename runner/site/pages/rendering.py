@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from runner.site.content.script_json import script_json
-from runner.store.run_store import STATUSES
+from runner.store.run_folder import STATUSES
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 from runner.store.series_file import load_series
 
 DIAGNOSTICS = {

@@ -17,7 +17,8 @@ from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.run_files import Measurement, RunResult
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
 from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
 from runner.tasks.task import Parts, PerSeedTask, span

@@ -25,7 +25,8 @@ from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.problem.problems import Problems
 from runner.store.run_files import RunResult
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
 from runner.tasks.images.sampled_images import images_of

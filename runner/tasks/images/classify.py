@@ -23,7 +23,8 @@ from runner.problem.problems import Problems
 from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.digest import SCHEMA, digest
 from runner.store.run_files import RunResult
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
 from runner.tasks.images.image_task import ImageTask, data_of_target
 from runner.tasks.images.labels import Labels, labels_of, unknown_labels

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from runner.site.build import Report
 from runner.store.run_files import written
-from runner.store.run_store import RunFolder, Store
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 from runner.tools.bench.report.synthetic_runs import drawn, write_run
 

@@ -17,7 +17,7 @@ from runner.store.array_files import VISITS
 from runner.store.digest import digest
 from runner.store.npz_content import compressed
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
-from runner.store.run_store import RunFolder
+from runner.store.run_folder import RunFolder
 from runner.store.series_file import CHAINS, SERIES
 from runner.sweep.jobs import jobs_of, requested
 

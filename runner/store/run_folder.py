@@ -1,0 +1,219 @@
+"""One run on disk: its files, its status, and how they are written."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from runner.execution.errors import warn
+from runner.files.atomic_files import (
+    json_bytes,
+    new_folder,
+    read_json,
+    remove_partial,
+    set_aside,
+    write_bytes,
+    write_json,
+)
+from runner.files.locks import Lock, is_abandoned, is_held
+from runner.files.plain_yaml import plain_yaml
+from runner.integrity.file_digest import digest_of
+from runner.store.folder_digests import FILES, changed
+from targets.checks import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
+"""What a run can be, in the order in which tables show it; see `RunFolder.standing`."""
+
+COSTS = ("steps", "evaluations", "seconds", "wall_seconds")
+"""Entries of a summary that say what the run cost."""
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+        self._written: dict[str, str] = {}
+
+    @cached_property
+    def lock(self) -> Lock:
+        """The lock that the one process holds that computes this run."""
+        return Lock(self.path / "lock")
+
+    @property
+    def checkpoint(self) -> Path:
+        """The checkpoint of the group of runs whose first this is."""
+        return self.path / "checkpoint.pt"
+
+    def status(self) -> str:
+        """``done``, ``running``, ``abandoned``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+
+        It changes nothing. A run is abandoned whose process holds the lock and gives no sign of life.
+        """
+        return self.standing()[0]
+
+    def standing(self) -> tuple[str, dict[str, Any] | None]:
+        """The status, and the summary where it is ``done``: reads every file of the run once."""
+        summary, damaged = self.checked()
+        if summary is not None:
+            return "done", summary
+        if is_held(self.path / "lock"):
+            return "running", None
+        if is_abandoned(self.path / "lock"):
+            return "abandoned", None
+        if damaged:
+            return "damaged", None
+        if read_json(self.path / "failure.json") is not None:
+            return "failed", None
+        return "interrupted" if (self.path / "config.yaml").is_file() else "missing", None
+
+    def summary(self) -> dict[str, Any] | None:
+        """What the run measured; None unless it is done and every file is as it was written."""
+        return self.checked()[0]
+
+    def checked(self) -> tuple[dict[str, Any] | None, list[str]]:
+        """The summary, or None, and the names of the damaged files: none where there is no summary.
+
+        A run of an earlier version has no digests; of its files only the summary is looked into.
+        """
+        path = self.path / "summary.json"
+        summary = read_json(path)
+        if summary is None:
+            return None, [path.name] if path.exists() else []
+        files = summary.pop(FILES, None)
+        if summary.get("run_id") != self.run_id or not _is_finished(summary):
+            damaged = [path.name]
+        elif files is not None:
+            damaged = changed(self.path, files)
+        else:
+            damaged = [] if (self.path / "metrics.csv").is_file() else ["metrics.csv"]
+        return None if damaged else summary, damaged
+
+    def metrics(self) -> pd.DataFrame | None:
+        """The long-format rows of the run; None where there are none that can be read."""
+        import pandas
+
+        try:
+            # Python's own float reads the shortest form back exactly, under every version of pandas.
+            return pandas.read_csv(self.path / "metrics.csv", converters={"value": float, "seconds": float})
+        except (OSError, ValueError):
+            return None
+
+    def config(self) -> Mapping[str, Any] | None:
+        """The configuration in plain values; None where there is none that can be read."""
+        try:
+            content = plain_yaml((self.path / "config.yaml").read_bytes())
+        except (OSError, yaml.YAMLError, UnicodeDecodeError):
+            return None
+        return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Where, when and with what the run was computed."""
+        return read_json(self.path / "manifest.json")
+
+    def prepare(self) -> None:
+        """Makes the folder; what else has its name is set aside."""
+        if self.path.exists() and not self.path.is_dir():
+            warn(f"{self.path} should be a folder and is not; it was moved to {set_aside(self.path)}.")
+        self.path.mkdir(parents=True, exist_ok=True)
+        if (self.path / "lock").is_dir():
+            warn(f"{self.path / 'lock'} should be a file; it was moved to {set_aside(self.path / 'lock')}.")
+
+    def set_damaged_aside(self) -> None:
+        """Moves the files of a run that is damaged into a folder, with one sentence; the lock must be held.
+
+        The checkpoint stays: it is checked by itself.
+        """
+        _, damaged = self.checked()
+        manifest = self.path / "manifest.json"
+        if damaged:
+            aside = new_folder(self.path, "damaged")
+            for path in (self.path / "summary.json", *sorted(self.path.iterdir())):
+                if path.exists() and not path.name.startswith(("lock", self.checkpoint.name, "damaged-")):
+                    path.rename(aside / path.name)
+            warn(
+                f"the run {self.path} is damaged ({', '.join(damaged)}); its files were moved to {aside}, "
+                "it is computed again."
+            )
+        elif manifest.exists() and self.manifest() is None:
+            warn(f"{manifest} is damaged; it was moved to {set_aside(manifest)}, and started anew.")
+
+    def start(self, config: str, manifest: Mapping[str, Any]) -> None:
+        """Writes what is known of a run that is about to start or to continue; the lock must be held.
+
+        A former failure is removed.
+        """
+        remove_partial(self.path)
+        (self.path / "failure.json").unlink(missing_ok=True)
+        self._write("config.yaml", config.encode())
+        self._write("manifest.json", json_bytes(manifest))
+
+    def finish(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        summary: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+        files: Mapping[str, bytes],
+    ) -> None:
+        """Writes the results and further `files` by name; the summary comes last and makes the run done.
+
+        It holds a digest of every other file.
+        """
+        for name, content in {"metrics.csv": _csv(rows).encode(), **files}.items():
+            self._write(name, content)
+        self._write("manifest.json", json_bytes(manifest))
+        write_json(self.path / "summary.json", {**summary, FILES: self._written})
+
+    def _write(self, name: str, content: bytes) -> None:
+        """Writes a file of the run, whose digest the summary will hold."""
+        write_bytes(self.path / name, content)
+        self._written[name] = digest_of(content)
+
+    def fail(self, failure: Mapping[str, Any]) -> None:
+        """Writes why the run failed."""
+        write_json(self.path / "failure.json", failure)
+
+
+def _is_finished(summary: Mapping[str, Any]) -> bool:
+    """Whether a summary is that of a finished run: whether it has what every reader takes for granted."""
+    metrics = summary.get("metrics")
+    return (
+        summary.get("status") == "done"
+        and isinstance(metrics, dict)
+        and all(value is None or is_number(value) for value in metrics.values())
+        and all(is_number(summary.get(key)) for key in ("seconds", "steps"))
+        and all(is_number(summary.get(key, 0)) for key in ("wall_seconds", "evaluations"))
+        and isinstance(summary.get("notes", []), list)
+        and _is_tuning(summary.get("tuning"))
+    )
+
+
+def _is_tuning(tuning: object) -> bool:
+    """Whether a summary can have this at ``tuning``: nothing, or what a pilot found and what it cost."""
+    return tuning is None or (
+        isinstance(tuning, dict)
+        and isinstance(tuning.get("artefact"), str)
+        and all(is_number(tuning.get(key)) for key in ("seconds", "evaluations"))
+    )
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows with the keys of the first; floats in their shortest exact form, so that bytes are stable."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {key: repr(value) if isinstance(value, float) else value for key, value in row.items()}
+        )
+    return buffer.getvalue()
