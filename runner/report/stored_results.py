@@ -127,7 +127,7 @@ class Results:
         claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]
         return all(claims) if claims else None
 
-    def courses(self, row: str, column: str, metric: str) -> pd.DataFrame:
+    def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
         parts = []
         for run in self.at(row, column):
@@ -135,8 +135,8 @@ class Results:
             if rows is not None:
                 parts.append(rows.loc[rows["metric"] == metric].assign(seed=run.seed))
         names = ["seed", "step", "evaluations", "seconds", "value"]
-        courses = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
-        return courses[names]
+        curves = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+        return curves[names]
 
     @property
     def scale(self) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 from runner.report.figures.metric_axis import clipped
 from runner.report.figures.style import RowStyle
 from runner.site.content.averages import Point
-from runner.site.content.courses import AXES
+from runner.site.content.curves import AXES
 
 Trace = dict[str, Any]
 
@@ -122,7 +122,7 @@ def said_of(lo: float | None, hi: float | None, n: float) -> str:
     return f"95 % interval {lo:.5g} to {hi:.5g}, n = {n:.0f}"
 
 
-def courses_plot(
+def curves_plot(
     metric: str, title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
 ) -> dict[str, Any]:
     """One metric along runs: a line with its band for each row; `lines` are its points."""
@@ -132,7 +132,7 @@ def courses_plot(
     return {"name": title, "traces": traces, "layout": {"yaxis": {"title": {"text": title}}}}
 
 
-def courses_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def curves_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Plots along runs, whose horizontal axis can be chosen."""
     return {"plots": list(plots), "along": AXES}
 

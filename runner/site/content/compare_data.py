@@ -1,4 +1,4 @@
-"""What the page Compare reads: every run in columns, and the courses of runs in files of a few each."""
+"""What the page Compare reads: every run in columns, and the curves of runs in files of a few each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.report.figures.sampler_looks import look_of
-from runner.site.content.courses import AXES, Course
+from runner.site.content.curves import AXES, Curve
 from runner.site.content.script_json import script_json
 from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
@@ -42,7 +42,7 @@ def runs_script(
 
     Args:
         commands: a short name of each command that started runs.
-        shards: the files of courses that there are.
+        shards: the files of curves that there are.
         t: see `t_quantiles`.
     """
     settings = [run.settings for run in runs]
@@ -90,23 +90,23 @@ def _short(value: float | None) -> float | None:
 
 
 def shard_of(run_id: str) -> str:
-    """The file that has the courses of a run."""
+    """The file that has the curves of a run."""
     return run_id[:2]
 
 
-def courses_script(shard: str, courses: Mapping[str, Mapping[str, Course]]) -> str:
-    """The script that hands the courses of a few runs to the page, by run.
+def curves_script(shard: str, curves: Mapping[str, Mapping[str, Curve]]) -> str:
+    """The script that hands the curves of a few runs to the page, by run.
 
     Metrics that were recorded at the same steps share them."""
     content = {}
-    for run_id, own in courses.items():
-        long = {name: course for name, course in own.items() if len(course.step) > 1}
+    for run_id, own in curves.items():
+        long = {name: curve for name, curve in own.items() if len(curve.step) > 1}
         points: dict[tuple[int, ...], dict[str, Any]] = {}
-        for name, course in long.items():
+        for name, curve in long.items():
             part = points.setdefault(
-                tuple(course.step), {key: getattr(course, key) for key in AXES} | {"values": {}}
+                tuple(curve.step), {key: getattr(curve, key) for key in AXES} | {"values": {}}
             )
-            part["values"][name] = [_short(value) for value in course.value]
+            part["values"][name] = [_short(value) for value in curve.value]
         if points:
             content[run_id] = list(points.values())
-    return f"rungwise.courses({script_json(shard)},{script_json(content)});\n"
+    return f"rungwise.curves({script_json(shard)},{script_json(content)});\n"

@@ -24,8 +24,8 @@ from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape
 from runner.site.content.averages import averaged
-from runner.site.content.charts import courses_chart, courses_plot, intervals_chart
-from runner.site.content.courses import Course, courses_of
+from runner.site.content.charts import curves_chart, curves_plot, intervals_chart
+from runner.site.content.curves import Curve, curves_of
 from runner.site.content.experiment_places import Place
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import planned_jobs
@@ -106,7 +106,7 @@ def _of_runs(
     page = lay_out(shape, summary, results, budget_sentence(results), command)
     charts = table_charts(shape, results, frame := summary.frame(shape))
     if along := run_charts(shape, results):
-        charts["courses"] = along
+        charts["curves"] = along
     return ExperimentData(place, shape, page, frame, "runs", results.counts, _ids(results), charts)
 
 
@@ -155,7 +155,7 @@ def table_charts(shape: TableShape, results: Results, frame: pd.DataFrame) -> di
 def run_charts(shape: TableShape, results: Results) -> dict[str, Any] | None:
     """The table's metrics along the runs, one plot a metric and column; None where nothing was recorded."""
     styles = row_styles(shape, results)
-    read: dict[str, dict[str, Course]] = {}
+    read: dict[str, dict[str, Curve]] = {}
     plots = []
     named = {metric.metric: metric.name for metric in shape.metrics}
     named |= {
@@ -169,20 +169,20 @@ def run_charts(shape: TableShape, results: Results) -> dict[str, Any] | None:
             lines = {}
             for row in shape.rows:
                 runs = [run for run in results.at(row.row, column.label) if run.summary is not None]
-                courses = [found for run in runs if (found := _course(run, metric, read)) is not None]
-                points = averaged(courses)
+                curves = [found for run in runs if (found := _curve(run, metric, read)) is not None]
+                points = averaged(curves)
                 if len(points) > 1:
                     lines[row.row] = points
             if lines:
                 plots.append(
-                    courses_plot(metric, axis_title(metric, name), lines, styles) | {"column": column.label}
+                    curves_plot(metric, axis_title(metric, name), lines, styles) | {"column": column.label}
                 )
-    return courses_chart(plots) if plots else None
+    return curves_chart(plots) if plots else None
 
 
-def _course(run: Run, metric: str, read: dict[str, dict[str, Course]]) -> Course | None:
+def _curve(run: Run, metric: str, read: dict[str, dict[str, Curve]]) -> Curve | None:
     if run.run_id not in read:
-        read[run.run_id] = courses_of(run.folder.path / "metrics.csv")
+        read[run.run_id] = curves_of(run.folder.path / "metrics.csv")
     return read[run.run_id].get(metric)
 
 

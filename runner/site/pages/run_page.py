@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.site.content.courses import AXES, Course
+from runner.site.content.curves import AXES, Curve
 from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import states_of
 from runner.site.index.metric_facts import MetricFacts
@@ -38,7 +38,7 @@ COLOUR = "#0072B2"
 def write_run(
     run: RunEntry,
     folder: RunFolder,
-    courses: Mapping[str, Course],
+    curves: Mapping[str, Curve],
     facts: Mapping[str, MetricFacts],
     experiment: str,
     site: SiteFolder,
@@ -46,7 +46,7 @@ def write_run(
     """Writes the page of one run.
 
     Args:
-        courses: its metrics along it.
+        curves: its metrics along it.
         facts: unit and direction of each metric.
         experiment: name of the page of its experiment; empty where it has none.
     """
@@ -54,7 +54,7 @@ def write_run(
     page = render(
         "run.html",
         page="run", up="../", run=run, experiment=experiment,
-        chart=along_chart(courses, facts), rungs=rungs_chart(run, tuning),
+        chart=along_chart(curves, facts), rungs=rungs_chart(run, tuning),
         chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=states_of(folder.path) if run.done else [],
         diagnostics=[
@@ -68,16 +68,16 @@ def write_run(
     site.write(f"runs/{run.run_id}.html", page)
 
 
-def along_chart(courses: Mapping[str, Course], facts: Mapping[str, MetricFacts]) -> dict[str, Any] | None:
+def along_chart(curves: Mapping[str, Curve], facts: Mapping[str, MetricFacts]) -> dict[str, Any] | None:
     """Every metric that was recorded more than once; None where there is none."""
-    long = [name for name, course in courses.items() if len(course.step) > 1 and name != "evaluations"]
+    long = [name for name, curve in curves.items() if len(curve.step) > 1 and name != "evaluations"]
     known = {name: facts.get(name, MetricFacts()) for name in long}
     plots = []
     for name in sorted(long, key=lambda name: known[name].direction == "none"):
         title = known[name].titled(name)
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
-            "along": {key: getattr(courses[name], key) for key in AXES}, "y": courses[name].value,
+            "along": {key: getattr(curves[name], key) for key in AXES}, "y": curves[name].value,
             "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip

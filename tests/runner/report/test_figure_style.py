@@ -41,9 +41,9 @@ def table(*rows: str, metric: str = "acceptance", **more: Any) -> Any:
 def run(row: str, sampler: str, seed: int = 0, steps: int = 9, values: tuple[float, ...] = (0.9, 0.4)) -> Run:
     metric = "acceptance"
     points = [(step, step, 0.1 * step, metric, values[seed]) for step in range(1, steps + 1)]
-    course = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
+    curve = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
     config = {"scale": {"name": "quick"}, "sampler": {"name": sampler}}
-    return finished(row, "a", seed, config, {metric: values[seed]}, course=course)
+    return finished(row, "a", seed, config, {metric: values[seed]}, curve=curve)
 
 
 @pytest.fixture
