@@ -120,4 +120,6 @@ def test_the_threshold_is_looked_at_every_ten_steps() -> None:
     found = fed(draws_with([[0.05]] * 35))
     assert found["steps_to_threshold"].tolist() == [10]
     assert fed(draws_with([[0.05]] * 9))["steps_to_threshold"].isnan().all()
-    assert fed(draws_with([[2.0]]))["mean_norm_log2"].isnan().all(), "ln squared increases with a norm above 1"
+    assert fed(draws_with([[2.0]]))["mean_norm_log2"].isnan().all(), (
+        "ln squared increases with a norm above 1"
+    )
