@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -16,8 +17,23 @@ def _distinct(results: Results) -> list[Run]:
     return list({run.run_id: run for run in results.runs}.values())
 
 
-def budget_sentence(results: Results) -> str:
-    """What the runs and the models behind them are given, in a sentence or two."""
+@dataclass(frozen=True)
+class Planned:
+    """What the tasks of a table's runs say of them before any is done.
+
+    Attributes:
+        random: whether a seed changes the numbers of any.
+        budget: what the runs and the models behind them are given, in a sentence or two.
+        tells_cost: whether a task says what its finished runs have taken.
+    """
+
+    random: bool
+    budget: str
+    tells_cost: bool
+
+
+def planned(results: Results) -> Planned:
+    """Asks the tasks of `results`, whose modules take seconds to import."""
     configs = [run.config for run in results.runs]
     scales = ", ".join(sorted({str(config.scale.name) for config in configs}))
     by_task: dict[Task, list[DictConfig]] = {}
@@ -26,9 +42,23 @@ def budget_sentence(results: Results) -> str:
     phrases = [phrase for task, own in by_task.items() if (phrase := task.budget(own))]
     models = [config.target for task, own in by_task.items() if task.uses_target for config in own]
     trained = [model for model in models if model.get("training") is not None]
-    said = [f"Budget ({scales}): {'; '.join(phrases)}." if phrases else ""]
-    said += [_training(trained) if trained else "", *(_spent(results, task) for task in by_task)]
-    return " ".join(filter(None, said))
+    said = [
+        f"Budget ({scales}): {'; '.join(phrases)}." if phrases else "",
+        _training(trained) if trained else "",
+    ]
+    tells_cost = any(type(task).spent is not Task.spent for task in by_task)
+    return Planned(results.random, " ".join(filter(None, said)), tells_cost)
+
+
+def budget_sentence(results: Results, known: Planned | None = None) -> str:
+    """What the runs and the models behind them are given, and what they have taken, in a few sentences.
+
+    Args:
+        known: what `planned` says of the runs, where that is known already.
+    """
+    known = known or planned(results)
+    tasks = list(dict.fromkeys(task_of(run.config) for run in results.runs)) if known.tells_cost else []
+    return " ".join(filter(None, [known.budget, *(_spent(results, task) for task in tasks)]))
 
 
 def _spent(results: Results, task: Task) -> str:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
 from runner.report.figure_shape import Role
-from runner.report.figures.metric_axis import errors, metric_label
+from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
@@ -54,7 +54,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             continue
         points.sort(key=lambda point: point[0])
         places, means = [x for x, _ in points], [span.mean for _, span in points]
-        off = np.array([errors(data.metric.metric, span.mean, span.margin) for _, span in points]).T
+        off = np.array(
+            [quantity_of(data.metric.metric).errors(span.mean, span.margin) for _, span in points]
+        ).T
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
@@ -80,6 +82,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     `FEW` recorded steps the intervals are bars, side by side; beyond that they are bands behind all lines.
     """
     metric, curves = data.metric.metric, []
+    quantity = quantity_of(metric)
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
         curve = curve[np.isfinite(curve["value"].astype(float))]
@@ -97,7 +100,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     for index, (row, places, spans) in enumerate(curves):
         style = data.styles[row.row]
         means = np.array([span.mean for span in spans])
-        off = np.array([errors(metric, span.mean, span.margin) for span in spans]).T
+        off = np.array([quantity.errors(span.mean, span.margin) for span in spans]).T
         if few:
             # Rows share their steps; their evaluations and seconds differ by themselves.
             aside = (index - (len(curves) - 1) / 2) / len(curves) if data.panel.x == "step" else 0.0

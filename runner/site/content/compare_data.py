@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
+from runner.report.table_shape import Direction
 from runner.site.content.curves import AXES, Curve
 from runner.site.content.script_json import script_json
-from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
 
@@ -30,7 +31,7 @@ def t_quantiles(index: Index) -> list[float]:
 
 def runs_script(
     runs: Sequence[RunEntry],
-    facts: Mapping[str, MetricFacts],
+    known: Mapping[str, Quantity],
     commands: Mapping[str, str],
     shards: Sequence[str],
     t: Sequence[float],
@@ -63,8 +64,10 @@ def runs_script(
         "metrics": {name: [_short(run.metrics.get(name)) for run in runs] for name in names},
         "costs": {key: [_short(run.costs.get(key)) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],
-        "units": {name: facts[name].unit for name in names if facts[name].unit},
-        "directions": {name: facts[name].direction for name in names if facts[name].direction != "none"},
+        "units": {name: known[name].unit for name in names if known[name].unit},
+        "directions": {
+            name: known[name].direction.value for name in names if known[name].direction is not Direction.none
+        },
         "colours": {name: look_of(name)[0] for name in samplers},
         "commands": {name: command for command, name in commands.items()},
         "shards": shards,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) 
     """The scales at which each of `experiments` has runs, a rendered table or a recorded one."""
     computed = {(run.experiment, run.scale) for run in runs}
     found: dict[str, list[Place]] = {}
-    for name in sorted(experiments):
+    for name in sorted(experiments, key=in_order):
         scales = {scale for experiment, scale in computed if experiment == name}
         scales |= {path.name for path in (root / "tables" / name).glob("*") if path.is_dir()}
         recorded = (root / RECORD).glob(f"{name}_*")
@@ -57,3 +58,8 @@ def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) 
             if "_" not in scale
         ]
     return found
+
+
+def in_order(name: str) -> list[int | str]:
+    """What names are sorted by, so that figure2 comes before figure11."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]

@@ -10,6 +10,7 @@ rungwise.layout = (own, logx, logy) => {
   const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
   const grid = getComputedStyle(document.documentElement).getPropertyValue("--line").trim();
   const narrow = window.innerWidth < 640;
+  const beside = Object.keys(own).filter((name) => /^[xy]axis\d/.test(name));
   const axis = (given, log) => ({
     automargin: true, gridcolor: grid, linecolor: grid, zerolinecolor: grid, exponentformat: "power",
     ...given, ...(log ? { type: "log" } : {}),
@@ -22,10 +23,17 @@ rungwise.layout = (own, logx, logy) => {
     hoverlabel: { align: "left" },
     xaxis: axis({ ...(own.xaxis || {}) }, logx && (own.xaxis || {}).type !== "category"),
     yaxis: axis({ ...(own.yaxis || {}) }, logy),
+    ...Object.fromEntries(beside.map((name) => [name, axis(own[name], false)])),
   };
 };
 
 rungwise.options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+
+// What is black on paper.
+rungwise.inked = (trace) => {
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+  return { ...trace, marker: { ...trace.marker, color }, line: { ...trace.line, color } };
+};
 
 // Two colours of samplers are too dark for a dark page.
 const LIGHTER = { "#332288": "#9b8cf0", "#882255": "#d9709f" };
@@ -41,15 +49,25 @@ rungwise.chart = (box) => {
   const role = (name) => box.querySelector(`[data-role="${name}"]`);
   const hidden = new Set();
   const shown = () => spec.plots[Number(role("plot")?.value || 0)];
-  const scale = () => { role("logy").checked = Boolean(shown().logy); };
+  // Which axes of a plot may be logarithmic, and which are at first.
+  const scale = () => {
+    const plot = shown(), may = plot.log ?? "xy";
+    for (const axis of ["x", "y"]) {
+      const tick = role(`log${axis}`);
+      if (!tick) continue;
+      tick.parentElement.hidden = !may.includes(axis);
+      if (axis === "y" || "logx" in plot) tick.checked = may.includes(axis) && Boolean(plot[`log${axis}`]);
+    }
+  };
   const draw = () => {
     const plot = shown();
     const along = role("along")?.value;
-    const logx = role("logx")?.checked, logy = role("logy")?.checked;
+    const may = plot.log ?? "xy";
+    const logx = may.includes("x") && role("logx")?.checked, logy = may.includes("y") && role("logy")?.checked;
     const published = role("published")?.checked ?? true;
     const traces = plot.traces
       .filter((trace) => !hidden.has(trace.legendgroup) && (published || !trace.published))
-      .map(({ along: places, published: _, ...trace }) => (places ? { ...trace, x: places[along] } : trace));
+      .map(({ along: places, published: _, ink, ...trace }) => ({ ...(ink ? rungwise.inked(trace) : trace), ...(places ? { x: places[along] } : {}) }));
     const layout = { ...plot.layout };
     if (along) layout.xaxis = { ...(layout.xaxis || {}), title: { text: spec.along[along] } };
     rungwise.draw(area, traces, rungwise.layout(layout, logx, logy));
