@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import RESERVED
+from runner.execution.progress import duration
 from runner.report.stored_results import Results, Run
 from runner.tasks.task import Task, span, task_of
 
@@ -24,12 +26,12 @@ class Planned:
     Attributes:
         random: whether a seed changes the numbers of any.
         budget: what the runs and the models behind them are given, in a sentence or two.
-        tells_cost: whether a task says what its finished runs have taken.
+        spends: what finished runs have taken, see `Task.spends`, by the path of their task.
     """
 
     random: bool
     budget: str
-    tells_cost: bool
+    spends: dict[str, dict[str, str]]
 
 
 def planned(results: Results) -> Planned:
@@ -46,8 +48,8 @@ def planned(results: Results) -> Planned:
         f"Budget ({scales}): {'; '.join(phrases)}." if phrases else "",
         _training(trained) if trained else "",
     ]
-    tells_cost = any(type(task).spent is not Task.spent for task in by_task)
-    return Planned(results.random, " ".join(filter(None, said)), tells_cost)
+    spends = {_path(own[0]): dict(task.spends) for task, own in by_task.items() if task.spends}
+    return Planned(results.random, " ".join(filter(None, said)), spends)
 
 
 def budget_sentence(results: Results, known: Planned | None = None) -> str:
@@ -57,19 +59,26 @@ def budget_sentence(results: Results, known: Planned | None = None) -> str:
         known: what `planned` says of the runs, where that is known already.
     """
     known = known or planned(results)
-    tasks = list(dict.fromkeys(task_of(run.config) for run in results.runs)) if known.tells_cost else []
-    return " ".join(filter(None, [known.budget, *(_spent(results, task) for task in tasks)]))
+    spent = [_spent(results, path, words) for path, words in known.spends.items()]
+    return " ".join(filter(None, [known.budget, *spent]))
 
 
-def _spent(results: Results, task: Task) -> str:
-    """What the finished runs of a task have taken on what device; empty where it says nothing of that."""
-    own = [run for run in _distinct(results) if run.summary is not None and task_of(run.config) is task]
-    phrase = task.spent([run.summary for run in own if run.summary is not None]) if own else ""
-    if not phrase:
-        return ""
+def _path(config: DictConfig) -> str:
+    """The path of a run's task, which says what its class is without an import."""
+    return str(config.task.get("_target_"))
+
+
+def _spent(results: Results, path: str, words: Mapping[str, str]) -> str:
+    """What the finished runs of a task have taken, and on what device; empty where none is finished."""
+    own = [run for run in _distinct(results) if run.summary is not None and _path(run.config) == path]
     manifests = [run.folder.manifest() for run in own]
     devices = sorted({str(manifest["device"]["name"]) for manifest in manifests if manifest is not None})
-    return f"Measured on {' and '.join(devices)}: {phrase}, all runs together." if devices else ""
+    if not devices:
+        return ""
+    found = [{**run.summary["metrics"], **run.summary} for run in own if run.summary is not None]
+    sums = {what: sum(float(each.get(name) or 0.0) for each in found) for name, what in words.items()}
+    phrase = " and ".join(f"{duration(seconds)} of {what}" for what, seconds in sums.items())
+    return f"Measured on {' and '.join(devices)}: {phrase}, all runs together."
 
 
 def _training(models: list[DictConfig]) -> str:

@@ -129,8 +129,8 @@ def of_seeds(info: Info, seeds: slice) -> Info:
         swap = SwapInfo(*(part[:, seeds] for part in parts))
     level = None if info.level is None else info.level[seeds]
     rungs = None if info.rungs is None else info.rungs[:, seeds]
-    moved = {"acceptance": info.acceptance[seeds], "jump": info.jump[seeds]}
-    return replace(info, **moved, swap=swap, level=level, rungs=rungs)
+    acceptance, jump = info.acceptance[seeds], info.jump[seeds]
+    return replace(info, acceptance=acceptance, jump=jump, swap=swap, level=level, rungs=rungs)
 
 
 def walk(kernel: Kernel, target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:

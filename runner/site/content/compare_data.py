@@ -20,11 +20,9 @@ MOST_SEEDS = 60
 def t_quantiles(index: Index) -> list[float]:
     """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on."""
     if "t" not in index.kept:
-        from scipy import stats
+        from metrics.statistics.inference import LEVEL, t_quantile
 
-        from metrics.statistics.inference import LEVEL
-
-        index.kept["t"] = [round(float(stats.t.ppf(0.5 + LEVEL / 2, n)), 6) for n in range(1, MOST_SEEDS)]
+        index.kept["t"] = [round(t_quantile(0.5 + LEVEL / 2, n), 6) for n in range(1, MOST_SEEDS)]
     found: list[float] = index.kept["t"]
     return found
 

@@ -19,28 +19,32 @@ from runner.site.content.panels.marks import Plot, Trace, error_bar
 def class_histogram(panels: Sequence[PanelData], known: Known) -> Plot | None:
     """Share of each class in the images of each row, and in the real data."""
     traces: list[Trace] = []
-    level: Trace | None = None
+    level: dict[str, float] = {}
     for data in panels:
         found = classes(data.own_runs)
-        spans = [data.interval(data.row, data.column, f"{SHARE}{name}") for name in found]
-        names = [str(name) for name, span in zip(found, spans, strict=True) if span is not None]
-        if names:
-            traces.append(_bars(data, names, [span for span in spans if span is not None]))
-        real = {name: data.interval(data.row, data.column, f"{REAL}{name}") for name in found}
-        if level is None and (
-            known := {str(name): span.mean for name, span in real.items() if span is not None}
-        ):
-            level = {
+        own, real = (
+            {
+                str(name): span
+                for name in found
+                if (span := data.interval(data.row, data.column, f"{part}{name}")) is not None
+            }
+            for part in (SHARE, REAL)
+        )
+        if own:
+            traces.append(_bars(data, list(own), list(own.values())))
+        level = level or {name: span.mean for name, span in real.items()}
+    if not traces:
+        return None
+    if level:
+        traces.append(
+            {
                 "type": "scatter", "mode": "markers", "name": "real data", "meta": "real data",
-                "legendgroup": "real data", "x": list(known), "y": list(known.values()), "ink": True,
+                "legendgroup": "real data", "x": list(level), "y": list(level.values()), "ink": True,
                 "marker": {"symbol": "line-ew-open", "size": 26, "line": {"width": 2}},
                 "hovertemplate": "%{meta}, class %{x}<br>share %{y:.4f}<extra></extra>",
-            }  # fmt: skip
-    return (
-        None
-        if not traces
-        else _plot(panels[0], [*traces, *([level] if level else [])], "class", "share", "category")
-    )
+            }
+        )  # fmt: skip
+    return _plot(panels[0], traces, "class", "share", "category")
 
 
 def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:

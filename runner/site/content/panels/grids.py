@@ -37,8 +37,8 @@ def heat_map(panels: Sequence[PanelData], known: Known) -> Plot | None:
     if share is None:
         return None
     places = np.linspace(0.0, 1.0, SHADES)
-    known = np.linspace(0.0, 1.0, len(CIVIDIS))
-    channels = [np.interp(places, known, [colour[each] for colour in CIVIDIS]) for each in range(3)]
+    told = np.linspace(0.0, 1.0, len(CIVIDIS))
+    channels = [np.interp(places, told, [colour[each] for colour in CIVIDIS]) for each in range(3)]
     scale = [
         [float(place) ** 2, f"rgb({red:.0f},{green:.0f},{blue:.0f})"]
         for place, red, green, blue in zip(places, *channels, strict=True)

@@ -84,8 +84,10 @@ def _grid(config: DictConfig) -> list[list[float]]:
 def _states(config: DictConfig) -> dict[str, Any]:
     from runner.report.panels.hessian_spectrum import eigenvalues_of
     from runner.report.panels.states import FRAMES, probabilities_of, small_binary_target
+    from targets import Binary
 
     target = small_binary_target(config)
+    assert isinstance(target.space, Binary)
     known = [(letter, getattr(target, name, None)) for name, letter, _ in FRAMES]
     return {
         "bits": target.space.d,

@@ -29,8 +29,8 @@ def tour_marginals(panels: Sequence[PanelData], known: Known) -> Plot | None:
     from runner.report.figures.tour_runs import listed_target, visited_tours
 
     config = panels[0].own_runs[0].config
-    target, known = listed_target(config), known.tours(config)
-    ends, gaps = np.array(known["ends"]), np.arange(known["cities"] + 2) - 0.5
+    target, wanted = listed_target(config), known.tours(config)
+    ends, gaps = np.array(wanted["ends"]), np.arange(wanted["cities"] + 2) - 0.5
     traces: list[Trace] = []
     for data in panels:
         visits = visited_tours(data.own_runs, target)
@@ -42,10 +42,10 @@ def tour_marginals(panels: Sequence[PanelData], known: Known) -> Plot | None:
     if not traces:
         return None
     middles = ((ends[1:] + ends[:-1]) / 2).tolist()
-    known_gaps = list(range(len(gaps) - 1))
+    places = list(range(len(gaps) - 1))
     traces += [
-        _step("target", GREY, middles, known["lengths"], "y2") | {"showlegend": True},
-        _step("target", GREY, known["mismatches"], known_gaps, "x2"),
+        _step("target", GREY, middles, wanted["lengths"], "y2") | {"showlegend": True},
+        _step("target", GREY, wanted["mismatches"], places, "x2"),
     ]
     beside = {"domain": BESIDE, "title": {"text": "share"}}
     layout = {
