@@ -26,7 +26,7 @@ from runner.report.table_shape import TableShape
 from runner.site.content.averages import averaged
 from runner.site.content.charts import curves_chart, curves_plot, intervals_chart
 from runner.site.content.curves import Curve, curves_of
-from runner.site.content.experiment_places import Place
+from runner.site.content.experiment_places import TABLE, Place
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.panel_chart import panel_chart
 from runner.site.content.recorded_table import read_page
@@ -35,8 +35,6 @@ from runner.site.index.plans import planned_jobs
 from runner.site.index.store_index import Index
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-
-TABLE = "table.csv"
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class ExperimentData:
     @property
     def folder(self) -> Path:
         """The folder of its rendered files."""
-        return self.place.tables if (self.place.tables / TABLE).is_file() else self.place.record
+        return self.place.tables if self.place.rendered else self.place.record
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -76,14 +74,19 @@ class ExperimentData:
         return read_json(self.place.record / "manifest.json") or {}
 
 
-def experiment_data(place: Place, root: Path, hydra: Sequence[str], index: Index) -> ExperimentData:
+def experiment_data(
+    place: Place, root: Path, hydra: Sequence[str], index: Index, started: bool
+) -> ExperimentData:
     """What the runs say of an experiment; where none of them is done, what its rendered table says.
+
+    Args:
+        started: whether any of its runs is on disk.
 
     Raises:
         UserError: if there is no such experiment, or it has no table.
     """
     shape, why = experiment_shape(place.experiment, hydra), ""
-    if any(run.experiment == place.experiment and run.scale == place.scale for run in index.runs.values()):
+    if started:
         try:
             return _of_runs(place, shape, root, hydra, index)
         except UserError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runner.site.index.run_entry import RunEntry
 
+TABLE = "table.csv"
 RECORD = "record"
 """The folder of recorded tables below an output root."""
 
@@ -32,6 +33,11 @@ class Place:
         """What its files are called."""
         return f"{self.experiment}-{self.scale}"
 
+    @property
+    def rendered(self) -> bool:
+        """Whether its table was rendered here."""
+        return (self.tables / TABLE).is_file()
+
     def overrides(self, hydra: Sequence[str], root: Path) -> list[str]:
         """Those of the command that computes its runs under `root`."""
         return [*hydra, f"scale={self.scale}", f"output_root={root}"]
@@ -51,7 +57,7 @@ def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) 
         scales = {scale for experiment, scale in computed if experiment == name}
         scales |= {path.name for path in (root / "tables" / name).glob("*") if path.is_dir()}
         recorded = (root / RECORD).glob(f"{name}_*")
-        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / "table.csv").is_file()}
+        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / TABLE).is_file()}
         found[name] = [
             Place(name, scale, root / "tables" / name / scale, root / RECORD / f"{name}_{scale}")
             for scale in sorted(scales)

@@ -74,7 +74,9 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
 
 
 def _bars(data: PanelData, places: Sequence[str] | Sequence[float], spans: Sequence[Interval]) -> Trace:
-    ends = [(min(span.margin or 0.0, span.mean), span.margin or 0.0) for span in spans]
+    margins = [span.margin or 0.0 for span in spans]
+    within = zip(spans, margins, strict=True)
+    ends = [(min(margin, span.mean), min(margin, 1.0 - span.mean)) for span, margin in within]
     return {
         "type": "bar", "name": data.row, "meta": data.row, "legendgroup": data.row, "offsetgroup": data.row,
         "x": list(places), "y": [span.mean for span in spans], "error_y": error_bar(ends),

@@ -53,7 +53,7 @@ def heat_map(panels: Sequence[PanelData], known: Known) -> Plot | None:
         "xaxis": {"title": {"text": "first coordinate"}, "constrain": "domain"},
         "yaxis": {"title": {"text": "second coordinate"}, "scaleanchor": "x", "constrain": "domain"},
     }
-    return _plot(data, "visits" if data.panel.row is not None else "target", cells, layout)
+    return _plot(data, what.partition(",")[0], cells, layout)
 
 
 def state_shares(panels: Sequence[PanelData], known: Known) -> Plot | None:
@@ -93,7 +93,9 @@ def _states(
     down = target.bits // 2
     across = target.bits - down
     letters = {state: letter for letter, states in target.named.items() for state in states}
-    texts = [f"{letters.get(state, '')} {value:.3f}".strip() for state, value in enumerate(values)]
+    # No sign where all three digits are zero.
+    rounded = np.round(values, 3) + 0.0
+    texts = [f"{letters.get(state, '')} {value:.3f}".strip() for state, value in enumerate(rounded)]
     said = [_said(target, state, found) for state in range(len(values))]
     shape = (2**down, 2**across)
     cells = {
@@ -111,7 +113,7 @@ def _states(
         "xaxis": {"title": {"text": f"last bits{named}"}, "type": "category"},
         "yaxis": {"title": {"text": "first bits"}, "type": "category", "autorange": "reversed"},
     }
-    return _plot(data, "states", cells, layout)
+    return _plot(data, "share less probability" if limits[0] < 0.0 else "share of states", cells, layout)
 
 
 def _said(target: ExactStates, state: int, found: np.ndarray | None) -> str:
@@ -129,6 +131,6 @@ def _seeds(data: PanelData) -> str:
 
 def _plot(data: PanelData, name: str, cells: dict[str, Any], layout: dict[str, Any]) -> Plot:
     bar = {"thickness": 12, "outlinewidth": 0, "exponentformat": "power"}
-    trace = {"type": "heatmap", "name": data.panel.title, "colorbar": bar, **cells}
-    label = f"{data.panel.title}, {data.column}" if data.column not in data.panel.title else data.panel.title
-    return {"name": name, "column": label, "traces": [trace], "layout": layout, "log": ""}
+    trace = {"type": "heatmap", "name": name, "colorbar": bar, **cells}
+    label = f"{data.panel.row or 'target'}, {data.column}"
+    return {"name": name, "column": label, "traces": [trace], "layout": layout, "log": "", "square": True}

@@ -44,8 +44,8 @@ def tour_marginals(panels: Sequence[PanelData], known: Known) -> Plot | None:
     middles = ((ends[1:] + ends[:-1]) / 2).tolist()
     places = list(range(len(gaps) - 1))
     traces += [
-        _step("target", GREY, middles, wanted["lengths"], "y2") | {"showlegend": True},
-        _step("target", GREY, wanted["mismatches"], places, "x2"),
+        _step("target", GREY, middles, wanted["lengths"], "y2", "dot") | {"showlegend": True},
+        _step("target", GREY, wanted["mismatches"], places, "x2", "dot"),
     ]
     beside = {"domain": BESIDE, "title": {"text": "share"}}
     layout = {
@@ -82,11 +82,13 @@ def _row(data: PanelData, counts: np.ndarray, ends: np.ndarray, seeds: str) -> l
     ]
 
 
-def _step(row: str, colour: str, x: Sequence[float], y: Sequence[float], axis: str) -> Trace:
+def _step(
+    row: str, colour: str, x: Sequence[float], y: Sequence[float], axis: str, dash: str = "solid"
+) -> Trace:
     """A step line of the margin whose shares are along `axis`."""
     return {
         "type": "scatter", "mode": "lines", "name": row, "legendgroup": row, "showlegend": False,
         "x": list(x), "y": list(y), f"{axis[0]}axis": axis,
-        "line": {"color": colour, "width": 1.5, "shape": "hvh" if axis == "y2" else "vhv"},
+        "line": {"color": colour, "width": 1.5, "shape": "hvh" if axis == "y2" else "vhv", "dash": dash},
         "hovertemplate": f"{row}<br>%{{x:.4g}}, %{{y:.4g}}<extra></extra>",
     }  # fmt: skip
