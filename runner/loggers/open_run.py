@@ -52,19 +52,17 @@ class OpenRun:
             self._define(name)
         # One NaN would stay the least and the largest value of the whole run.
         row: dict[str, Any] = {name: value for name, value in values.items() if value == value}
-        shown = pictures() if pictures else {}
-        row |= {name: wandb.Image(pixels(picture)) for name, picture in shown.items()}
-        self.run.log({"step": step} | row)
+        self.run.log({"step": step, **row, **dict(_images(pictures))})
         self.step = step
 
-    def training(self, iteration: int, values: Mapping[str, float]) -> None:
-        """Writes how far the training is of the model that the run waits for."""
+    def training(self, iteration: int, values: Mapping[str, float], pictures: Making | None = None) -> None:
+        """Writes how far the training is of the model that the run waits for, and what its chains are."""
         if iteration <= self.iteration:
             return
         if "training/*" not in self.defined:
             self.defined.add("training/*")
             self.run.define_metric("training/*", step_metric="training/iteration")
-        row = {f"training/{name}": value for name, value in values.items()}
+        row = {f"training/{name}": value for name, value in [*values.items(), *_images(pictures)]}
         self.run.log({"training/iteration": iteration, **row})
         self.iteration = iteration
 
@@ -90,6 +88,11 @@ class OpenRun:
         direction = metric_direction(name, node.get("_target_") if isinstance(node, Mapping) else None)
         best = {"min": "min,last", "max": "max,last"}.get(direction, "last")
         self.run.define_metric(name, step_metric=AXES[0], summary=best)
+
+
+def _images(pictures: Making | None) -> list[tuple[str, wandb.Image]]:
+    """The pictures, where there are any, as W&B takes them, by name."""
+    return [(name, wandb.Image(pixels(each))) for name, each in (pictures() if pictures else {}).items()]
 
 
 def _number(value: Any) -> float:

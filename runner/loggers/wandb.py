@@ -121,10 +121,12 @@ class WandbLogger:
         if (opened := self._open_runs.get(run_id)) is not None:
             opened.log(step, values, pictures)
 
-    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
-        """Writes how far the training is of the model that a run waits for."""
+    def training(
+        self, run_id: str, iteration: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        """Writes how far the training is of the model that a run waits for, and what its chains are."""
         if (opened := self._open_runs.get(run_id)) is not None:
-            opened.training(iteration, values)
+            opened.training(iteration, values, pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes it in W&B; a run that failed before its start is not there.

@@ -13,6 +13,7 @@ from runner.store.array_files import (
     DRAWS,
     IMAGES,
     VISITS,
+    binary_images,
     draws_of,
     load_images,
     load_visits,
@@ -21,6 +22,8 @@ from runner.store.array_files import (
 )
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from metrics.suite import MetricSuite
 
 SMALLEST = 256
@@ -38,6 +41,11 @@ Making = Callable[[], Pictures]
 def suite_pictures(suite: MetricSuite, place: int) -> Pictures:
     """What can be shown of the run at `place` of its batch as it stands."""
     return _there({DRAWS: draws_of(suite, place), VISITS: visits_of(suite, place)})
+
+
+def chain_pictures(states: Tensor, shape: tuple[int, int]) -> Pictures:
+    """What can be shown of chains whose states ``(chains, pixels)`` are binary images of `shape`."""
+    return _there({DRAWS: binary_images(states, shape)})
 
 
 def stored_pictures(folder: Path) -> Pictures:
