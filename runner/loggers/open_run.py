@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import wandb
 
 from runner.problem.metric_directions import metric_direction
-from runner.store.pictures import pixels
+from runner.store.pictures import drawn
 
 if TYPE_CHECKING:
     from runner.store.pictures import Making
@@ -74,9 +74,8 @@ class OpenRun:
         """
         own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
         missing = {name: None for name, value in (summary.get("metrics") or {}).items() if value is None}
-        self.run.summary.update(missing)
         # As it is on disk: W&B takes no other keys than text.
-        self.run.summary.update(json.loads(json.dumps(own)))
+        self.run.summary.update({**missing, **json.loads(json.dumps(own))})
         self.run.finish(exit_code=1 if failed else 0)
 
     def _define(self, name: str) -> None:
@@ -92,7 +91,7 @@ class OpenRun:
 
 def _images(pictures: Making | None) -> list[tuple[str, wandb.Image]]:
     """The pictures, where there are any, as W&B takes them, by name."""
-    return [(name, wandb.Image(pixels(each))) for name, each in (pictures() if pictures else {}).items()]
+    return [(name, wandb.Image(drawn(each))) for name, each in (pictures() if pictures else {}).items()]
 
 
 def _number(value: Any) -> float:
