@@ -30,8 +30,8 @@ def _import_ours() -> None:
             place = Path(found.__file__ or "?").resolve()
             if place.parent != home / name:
                 raise ImportError(
-                    f"rungwise needs its own package '{name}', but {place} was imported under that name before; "
-                    "rename that one, or write `import runner` above its import."
+                    f"rungwise needs its own package '{name}', but {place} was imported under that name "
+                    "before; rename that one, or write `import runner` above its import."
                 )
     finally:
         sys.path.remove(str(home))

@@ -27,7 +27,9 @@ class FunctionTarget(Target):
     def __init__(self, function: Callable[[Tensor], Tensor], space: Space) -> None:
         super().__init__()
         if not callable(function):
-            raise TypeError(f"function must be a function from states to log densities, {function!r} was given")
+            raise TypeError(
+                f"function must be a function from states to log densities, {function!r} was given"
+            )
         if not isinstance(space, Space):
             raise TypeError(f"space must be a space such as targets.Binary(10), {space!r} was given")
         self.function, self.space = function, space

@@ -27,9 +27,10 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
         got = tuple(log_prob.shape) if isinstance(log_prob, Tensor) else type(log_prob).__name__
         raise ValueError(f"The target {name} gave log densities of shape {got}, {batch} was expected.")
     if not bool(log_prob.isfinite().all()):
+        found = log_prob.flatten()[:8].tolist()
         raise ValueError(
-            f"The target {name} gave the log density {log_prob.flatten()[:8].tolist()} at its initial states, "
-            "finite numbers were expected."
+            f"The target {name} gave the log density {found} at its initial states, finite numbers were "
+            "expected."
         )
     if gradient:
         try:

@@ -74,7 +74,7 @@ def test_the_sdist_gives_the_same_wheel(dist: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
-    """What it depends on is lent by this environment, so that nothing is downloaded; the project itself is not."""
+    """What it depends on is lent by this environment, so that nothing is downloaded; the project is not."""
     home = tmp_path / "environment"
     venv.create(home, with_pip=True, symlinks=True)
     python = home / "bin" / "python"
@@ -90,10 +90,21 @@ def test_the_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> 
     (site,) = home.glob("lib/*/site-packages")
     lent = [path for path in sys.path if path.endswith("site-packages")] or [sysconfig.get_paths()["purelib"]]
     (site / "lent.pth").write_text("\n".join(lent))
-    where = said("-c", "import conf, metrics, runner, samplers, targets; print(runner.__version__, conf.__file__)")
+    where = said(
+        "-c", "import conf, metrics, runner, samplers, targets; print(runner.__version__, conf.__file__)"
+    )
     assert where.split() == [VERSION, str(site / "conf" / "__init__.py")]
-    small = ("target=bernoulli4", "sampler=gibbs", "metric=[tv]", "task.steps=20", "task.chains=3", "output_root=results")
+    small = (
+        "target=bernoulli4",
+        "sampler=gibbs",
+        "metric=[tv]",
+        "task.steps=20",
+        "task.chains=3",
+        "output_root=results",
+    )
     assert "20 steps" in said("-m", "runner", *small)
-    assert "Gibbs" in said("-c", "import runner; print(runner.sample('mog', 'gibbs', steps=10).source.kernel)")
+    assert "Gibbs" in said(
+        "-c", "import runner; print(runner.sample('mog', 'gibbs', steps=10).source.kernel)"
+    )
     assert "tv" in said("-m", "runner.table", "runs", "output_root=results")
     assert (tmp_path / "results" / "tables" / "runs").is_dir()

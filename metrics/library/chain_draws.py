@@ -81,7 +81,7 @@ class ChainDraws:
         }
 
     def to_arviz(self) -> Any:
-        """The same as an ``xarray.DataTree``, which the functions of ArviZ accept: ``plot_trace``, ``ess``, ...
+        """The same as an ``xarray.DataTree``, which ArviZ takes: ``plot_trace``, ``plot_rank``, ``ess``, ...
 
         Raises:
             ModuleNotFoundError: without arviz-base, which ``pip install rungwise[arviz]`` installs.
@@ -108,7 +108,9 @@ class ChainDraws:
         context = Context(source.target, source.kernel, 1, chains, like.device, seed_values=(source.seed,))
         suite = MetricSuite(context, factories)
         for step, (theta, info) in enumerate(zip(self.draws.swapaxes(0, 1), self.infos, strict=True)):
-            suite.update(source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info)
+            suite.update(
+                source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
+            )
         return {name: float(value[0]) for name, value in suite.result().items()}
 
     def ess(self) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-import metrics
+import metrics as public
 from metrics.metric import Context, Metric
 from targets.checks import one_of
 
@@ -15,8 +15,8 @@ Factory = Callable[[Context], Metric]
 @cache
 def metric_classes() -> dict[str, type[Metric]]:
     """Every public metric by its name."""
-    public = (getattr(metrics, name) for name in metrics.__all__)
-    found = [cls for cls in public if isinstance(cls, type) and issubclass(cls, Metric) and cls is not Metric]
+    named = (getattr(public, name) for name in dir(public))
+    found = [cls for cls in named if isinstance(cls, type) and issubclass(cls, Metric) and cls is not Metric]
     return {cls.name: cls for cls in found}
 
 

@@ -110,9 +110,12 @@ def _check_types(target: object, kernel: object) -> None:
             f"{_described(target)} was given"
         )
     if not isinstance(kernel, Kernel):
-        tune = ", which must be tuned first: kernel.tuned(target, generator)" if hasattr(kernel, "tuned") else ""
+        tune = (
+            ", which must be tuned first: kernel.tuned(target, generator)" if hasattr(kernel, "tuned") else ""
+        )
         raise TypeError(
-            f"kernel must be a kernel such as samplers.DMALA(step_size=0.4), {_described(kernel)} was given{tune}"
+            "kernel must be a samplers.Kernel such as DMALA(step_size=0.4), "
+            f"{_described(kernel)} was given{tune}"
         )
 
 

@@ -13,7 +13,7 @@ from targets.spaces import Discrete
 
 
 class KeptDraws(ThinnedSeries):
-    """At most `most` draws of each chain, evenly spaced behind the burn-in, ``(draws, seeds, chains, *event)``.
+    """At most `most` draws of a chain, evenly spaced behind the burn-in, ``(draws, seeds, chains, *event)``.
 
     Discrete states are kept as levels, a byte each where that is enough: ``event`` is then ``(d,)``.
 
@@ -40,7 +40,8 @@ class KeptDraws(ThinnedSeries):
         """The draws of the run at `place` of its batch as NumPy arrays.
 
         Returns:
-            ``theta`` ``(chain, draw, *event)``, ``lp`` ``(chain, draw)``, U of these, and ``step`` ``(draw,)``.
+            ``theta`` ``(chain, draw, *event)``, U of these as ``lp`` ``(chain, draw)``, and the
+            ``step`` of each ``(draw,)``.
         """
         kept = self.rows[:, place].movedim(1, 0)
         like = self.context.target.like()

@@ -31,7 +31,7 @@ def named_target(name: str, **settings: Any) -> Target:
     Raises:
         UserError: for an unknown name or setting, or a target that is trained before it is sampled.
     """
-    described = described("target", name) | settings
+    described = described_option("target", name) | settings
     if "training" in described:
         raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
     return built_target(_configuration(target=described))
@@ -51,7 +51,7 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
     Raises:
         UserError: for an unknown name or setting, or a value that is refused.
     """
-    described = without_leftovers(described("sampler", name) | settings)
+    described = without_leftovers(described_option("sampler", name) | settings)
     return build_kernel(_configuration(sampler=described, task={"steps": steps}))
 
 
@@ -61,7 +61,7 @@ def _configuration(**groups: Any) -> DictConfig:
     return OmegaConf.create({**groups, "data": data, "device": "cpu", "dtype": "float32", "threads": 1})
 
 
-def described(group: str, name: str) -> dict[str, Any]:
+def described_option(group: str, name: str) -> dict[str, Any]:
     """What ``conf/<group>/<name>.yaml`` says, the files in its list of defaults included.
 
     Raises:
@@ -78,7 +78,8 @@ def described(group: str, name: str) -> dict[str, Any]:
             found.merge_with(own)
             continue
         where, _, package = entry.partition("@")
-        other = described(*where.strip("/").rsplit("/", 1)) if "/" in where else described(group, where)
+        place = where.strip("/").rsplit("/", 1) if "/" in where else (group, where)
+        other = described_option(*place)
         found.merge_with(other if package in ("", HERE) else {package: other})
     content = OmegaConf.to_container(found, resolve=False)
     assert isinstance(content, dict)

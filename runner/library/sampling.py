@@ -44,13 +44,14 @@ def sample(
         runner.sample("mog", "pt_dmala", steps=2000).metrics(["tv", "emc"])
         runner.sample(lambda x: -x.square().sum(-1) / 2, "mala", space=targets.Real(3)).to_arviz()
 
-    Nothing is written, and Hydra is not used. The draws are those of the runner's task ``sample`` with the same
-    seed, dtype and device.
+    Nothing is written, and Hydra is not used. The draws are those of the runner's task ``sample`` with the
+    same seed, dtype and device.
 
     Args:
-        target: a `Target`, a name (`runner.named_target`), or a function from states ``(*batch, *event_shape)`` to
-            log densities ``(*batch)`` on `space`.
-        kernel: a kernel, something that is tuned first (`samplers.configured`), or a name (`runner.named_sampler`).
+        target: a `Target`, a name (`runner.named_target`), or a function from states
+            ``(*batch, *event_shape)`` to log densities ``(*batch)`` on `space`.
+        kernel: a kernel, something that is tuned first (`samplers.configured`), or a name
+            (`runner.named_sampler`).
         steps: of every chain, the burn-in included.
         seed: of the starts and of the chains.
         space: of the states of a function; a `Target` has its own.
@@ -76,14 +77,14 @@ def sample(
 
 def _target(given: Target | Callable[[Tensor], Tensor] | str, space: Space | None) -> Target:
     """The target that was given, named, or described by a function and its space."""
-    if isinstance(given, Target) or isinstance(given, str):
+    if isinstance(given, Target | str):
         if space is not None:
             raise TypeError(f"space is for a function; a target has its own, {space} was given")
         return named_target(given) if isinstance(given, str) else given
     if isinstance(given, type) or not callable(given) or space is None:
         what = f"the class {given.__name__} itself" if isinstance(given, type) else "a function without it"
         raise TypeError(
-            "target must be a targets.Target, a name, or a function together with "
-            f"space=..., such as space=targets.Binary(10); {what if callable(given) else repr(given)} was given"
+            "target must be a targets.Target, a name, or a function together with space=..., such as "
+            f"space=targets.Binary(10); {what if callable(given) else repr(given)} was given"
         )
     return FunctionTarget(given, space)

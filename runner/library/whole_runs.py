@@ -8,7 +8,7 @@ from hydra.core.global_hydra import GlobalHydra
 from runner.execution.errors import RunError, UserError
 from runner.execution.signals import listening
 from runner.report.selection.stored_runs import done_runs, runs_frame
-from runner.sweep.jobs import Job, folders_of, jobs_of, requested
+from runner.sweep.jobs import Job, folders_of, requested
 from runner.sweep.launch import run_sweep
 
 OURS = "pkg://conf"
@@ -44,7 +44,9 @@ def run(*overrides: str) -> pd.DataFrame:
     folders = [folder for job in jobs for folder in folders_of(job)]
     done = done_runs(folders)
     if status:
-        raise RunError(f"{len(done)} of {len(folders)} runs are done; why the others are not is printed above.")
+        raise RunError(
+            f"{len(done)} of {len(folders)} runs are done; why the others are not is printed above."
+        )
     return runs_frame(done)
 
 

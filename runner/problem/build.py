@@ -107,9 +107,7 @@ class Problem:
                 f"task.keep={keep} needs chains whose states are all draws from the target; those of "
                 f"{type(self.kernel).__name__} move between temperatures."
             )
-        context.statistic(
-            KeptDraws, most=keep, burn_in=self.settings.burn_in, steps=self.settings.steps
-        )
+        context.statistic(KeptDraws, most=keep, burn_in=self.settings.burn_in, steps=self.settings.steps)
 
     def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
         """Starting states ``(*shape, seeds, chains, *event_shape)``, as ``task.start`` says.

@@ -55,5 +55,7 @@ def _netcdf(theta: Any, lp: Any, step: list[int]) -> bytes:
         packed[group.path] = {name: {"zlib": True, "complevel": 4} for name in group.data_vars}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / POSTERIOR
-        tree.to_netcdf(path, engine="h5netcdf", encoding={key: value for key, value in packed.items() if value})
+        tree.to_netcdf(
+            path, engine="h5netcdf", encoding={key: value for key, value in packed.items() if value}
+        )
         return path.read_bytes()

@@ -41,7 +41,9 @@ def shared_gpus(config: DictConfig) -> list[str]:
     ids = [str(each) for each in given] if OmegaConf.is_list(given) else []
     # Ids of GPUs, or of parts of them, as nvidia-smi -L lists them.
     if not ids or len(set(ids)) < len(ids) or not all(re.fullmatch(r"[\w-]+", each) for each in ids):
-        raise UserError(f"sweep.gpus must be auto, null or a list of distinct ids, such as [0,1], {given!r} was given.")
+        raise UserError(
+            f"sweep.gpus must be auto, null or a list of distinct ids, such as [0,1], {given!r} was given."
+        )
     return ids
 
 
@@ -65,8 +67,7 @@ def one_each(launcher: Any, config: DictConfig) -> None:
         return
     if kind == "JoblibLauncher":
         wanted = launcher.joblib.get("n_jobs", -1)
-        with open_dict(launcher.joblib):
-            launcher.joblib.n_jobs = len(ids) if wanted < 1 else min(wanted, len(ids))
+        launcher.joblib["n_jobs"] = len(ids) if wanted < 1 else min(wanted, len(ids))
     elif kind == "RayLauncher":
         with open_dict(launcher.ray_cfg):
             launcher.ray_cfg.remote.setdefault("num_gpus", 1)

@@ -26,7 +26,10 @@ def test_a_module_brings_its_precision_and_device() -> None:
     linear = torch.nn.Linear(4, 1, dtype=torch.float64)
     target = FunctionTarget(lambda theta: linear(theta).squeeze(-1), Binary(4))
     assert target.like().dtype == torch.float32  # a closure hides its module
-    assert FunctionTarget(torch.nn.Sequential(linear, torch.nn.Flatten(0)), Binary(4)).like().dtype == torch.float64
+    assert (
+        FunctionTarget(torch.nn.Sequential(linear, torch.nn.Flatten(0)), Binary(4)).like().dtype
+        == torch.float64
+    )
 
 
 @pytest.mark.parametrize("given", [(3, Real(2)), (normal, 4), (normal, Real)])

@@ -34,10 +34,13 @@ def test_another_package_that_was_imported_before_is_named_in_one_sentence(tmp_p
     theirs.write_text("")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {name}, runner"
     ended = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
     )
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == (
-        f"ImportError: rungwise needs its own package '{name}', but {theirs} was imported under that name before; "
-        "rename that one, or write `import runner` above its import."
+        f"ImportError: rungwise needs its own package '{name}', but {theirs} was imported under that name "
+        "before; rename that one, or write `import runner` above its import."
     )

@@ -48,16 +48,16 @@ def test_which_gpus_are_shared(
 
 @pytest.mark.parametrize("given", ["all", [], [0, 0], [""], [1.5], 2])
 def test_what_are_no_ids_is_refused(given: object) -> None:
-    with pytest.raises(UserError, match="sweep.gpus must be auto, null or a list of distinct ids, such as"):
+    with pytest.raises(UserError, match=r"sweep.gpus must be auto, null or a list of distinct ids, such as"):
         gpus.shared_gpus(configured(given))
 
 
 @pytest.mark.parametrize(("wanted", "processes"), [(-1, 2), (1, 1), (9, 2)])
 def test_joblib_starts_no_more_processes_than_gpus(wanted: int, processes: int) -> None:
     launcher = type("JoblibLauncher", (), {})()
-    launcher.joblib = OmegaConf.create({"n_jobs": wanted})
+    launcher.joblib = {"n_jobs": wanted}
     gpus.one_each(launcher, configured([7, 8]))
-    assert launcher.joblib.n_jobs == processes
+    assert launcher.joblib["n_jobs"] == processes
 
 
 def test_ray_assigns_a_gpu_to_each_task() -> None:
@@ -102,8 +102,21 @@ def test_what_the_launcher_has_assigned_is_left(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("launcher", ["joblib", "ray"])
 def test_every_worker_of_a_sweep_sees_one_gpu(tmp_path: Path, launcher: str) -> None:
     pytest.importorskip(launcher)
-    small = ("target=bernoulli4", "sampler=gibbs,random_walk", "metric=[tv]", "task.steps=200", "task.chains=3")
-    asked = ("-m", f"hydra/launcher={launcher}", "sweep.gpus=[7,8]", "device=cpu", *small, "task.burn_in=0,10,20")
+    small = (
+        "target=bernoulli4",
+        "sampler=gibbs,random_walk",
+        "metric=[tv]",
+        "task.steps=200",
+        "task.chains=3",
+    )
+    asked = (
+        "-m",
+        f"hydra/launcher={launcher}",
+        "sweep.gpus=[7,8]",
+        "device=cpu",
+        *small,
+        "task.burn_in=0,10,20",
+    )
     finished(tmp_path, *asked)
     seen: dict[int, set[str]] = {}
     for path in tmp_path.glob("runs/*"):

@@ -1,4 +1,4 @@
-"""Tempering takes any number of batch axes after that of the replicas, and says so where that one is missing."""
+"""Tempering takes any number of batch axes after that of the replicas; states without that are refused."""
 
 from __future__ import annotations
 
@@ -52,6 +52,21 @@ def test_the_same_chains_walk_alike_in_every_arrangement_of_batch_axes(name: str
     one, *others = (walked(target, kernel, shape) for shape in SHAPES)
     for other in others:
         assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_one_seed_needs_no_axis() -> None:
+    """The numbers, and so the states, are those of the batch with an axis of one seed."""
+    target, kernel, one = Bernoulli4(), ParallelTempering(DMALA(0.4), LADDER), torch.ones(())
+    ends = []
+    for batch in ((1, 12), (12,), (3, 4), (2, 3, 2)):
+        start, streams = Streams([7], "start"), Streams([7], "chain")
+        state = kernel.start(target, target.initial((3, *batch), start), one, streams)
+        for _ in range(5):
+            state, _ = kernel.step(target, state, one, streams)
+        ends.append(kernel.draws(state).reshape(12, 4))
+    assert all(torch.equal(ends[0], other) for other in ends[1:])
+    with pytest.raises(ValueError, match=r"streams of 2 seeds ends in the axes .*; \(3, 12\) was given"):
+        target.initial((3, 12), Streams([7, 8], "start"))
 
 
 def test_seeds_may_be_any_axis_before_the_chains() -> None:
