@@ -9,6 +9,7 @@ import torch
 
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel
+from samplers.stepper import Stepper
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
@@ -67,11 +68,11 @@ def run_chains(
     name = target.function if isinstance(target, FunctionTarget) else type(target)
     try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)
-    state = kernel.start(target, start, one, streams)
+    state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
-    for step in range(1, steps + 1):
-        state, info = kernel.step(target, state, one, streams)
+    for number in range(1, steps + 1):
+        state, info = step(state)
         if info.level is not None:
             raise ValueError(
                 f"the chains of {type(kernel).__name__} move between temperatures, so their states are draws "
@@ -79,7 +80,7 @@ def run_chains(
             )
         spent += info.evaluations
         accepted += info.acceptance[0]
-        since = step - burn_in
+        since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:
                 accepted.zero_()
