@@ -9,7 +9,6 @@ from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains
-from runner.library.named_parts import named_sampler, named_target
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
 from targets.function_target import FunctionTarget
@@ -64,15 +63,18 @@ def sample(
     """
     described = kernel if isinstance(kernel, str) else type(kernel).__name__
     on = _target(target, space)
-    sampler = named_sampler(kernel, steps) if isinstance(kernel, str) else kernel
-    if isinstance(sampler, Tunable):
-        sampler.check(on)
+    if isinstance(kernel, str):
+        from runner.library.named_parts import named_sampler  # half a second more, for names alone
+
+        kernel = named_sampler(kernel, steps)
+    if isinstance(kernel, Tunable):
+        kernel.check(on)
         streams = Streams([TUNING_SEED], "tuning", on.like().device)
         try:
-            sampler = sampler.tuned(on, streams)
+            kernel = kernel.tuned(on, streams)
         except ValueError as error:
             raise ValueError(f"{described} cannot be tuned to this target: {error}") from error
-    return run_chains(on, sampler, chains, steps, seed=seed, **schedule)
+    return run_chains(on, kernel, chains, steps, seed=seed, **schedule)
 
 
 def _target(given: Target | Callable[[Tensor], Tensor] | str, space: Space | None) -> Target:
@@ -80,7 +82,11 @@ def _target(given: Target | Callable[[Tensor], Tensor] | str, space: Space | Non
     if isinstance(given, Target | str):
         if space is not None:
             raise TypeError(f"space is for a function; a target has its own, {space} was given")
-        return named_target(given) if isinstance(given, str) else given
+        if isinstance(given, Target):
+            return given
+        from runner.library.named_parts import named_target
+
+        return named_target(given)
     if isinstance(given, type) or not callable(given) or space is None:
         what = f"the class {given.__name__} itself" if isinstance(given, type) else "a function without it"
         raise TypeError(
