@@ -39,7 +39,7 @@ LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUN
 endif
 
 # The pinned versions; with PINNED=no the newest that pyproject.toml allows, with PINNED=lowest the oldest.
-PINS = $(if $(filter no,$(PINNED)),,--constraint $(if $(filter lowest,$(PINNED)),<(.ci/lowest),constraints.txt))
+PINS = $(if $(filter no,$(PINNED)),,--constraint $(if $(filter lowest,$(PINNED)),<($(BIN)/python .ci/lowest),constraints.txt))
 PIP_INSTALL = $(BIN)/python -m pip install --quiet $(PINS)
 
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.

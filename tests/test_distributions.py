@@ -47,7 +47,7 @@ def wheel_files(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Wheel and sdist of the files that git knows."""
-    pytest.importorskip("setuptools", minversion="77")
+    pytest.importorskip("setuptools", minversion="77.0.3")
     source = tmp_path_factory.mktemp("source")
     for path in tracked():
         place = source / path.relative_to(ROOT)
