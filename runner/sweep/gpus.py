@@ -29,8 +29,10 @@ _mine: list[Lock] = []
 def shared_gpus(config: DictConfig) -> list[str]:
     """The ids that ``sweep.gpus`` names; with ``auto`` those of this machine, if there are several.
 
+    An id that is there twice is for two processes.
+
     Raises:
-        UserError: for anything but ``auto``, null or a list of distinct ids.
+        UserError: for anything but ``auto``, null or a list of ids.
     """
     given: Any = config.sweep.gpus
     if given is None or (given == AUTO and config.device == "cpu"):
@@ -40,9 +42,9 @@ def shared_gpus(config: DictConfig) -> list[str]:
         return found if len(found) > 1 else []
     ids = [str(each) for each in given] if OmegaConf.is_list(given) else []
     # Ids of GPUs, or of parts of them, as nvidia-smi -L lists them.
-    if not ids or len(set(ids)) < len(ids) or not all(re.fullmatch(r"[\w-]+", each) for each in ids):
+    if not ids or not all(re.fullmatch(r"[\w-]+", each) for each in ids):
         raise UserError(
-            f"sweep.gpus must be auto, null or a list of distinct ids, such as [0,1], {given!r} was given."
+            f"sweep.gpus must be auto, null or a list of ids, such as [0,1], {given!r} was given."
         )
     return ids
 
@@ -57,7 +59,7 @@ def _visible() -> list[str]:
 
 
 def one_each(launcher: Any, config: DictConfig) -> None:
-    """Has `launcher` start one process for each GPU: joblib no more processes, Ray a GPU for each task.
+    """Has `launcher` start one process for each id: joblib no more processes, Ray a GPU for each task.
 
     Raises:
         UserError: as `shared_gpus`.
@@ -70,10 +72,11 @@ def one_each(launcher: Any, config: DictConfig) -> None:
         launcher.joblib["n_jobs"] = len(ids) if wanted < 1 else min(wanted, len(ids))
     elif kind == "RayLauncher":
         with open_dict(launcher.ray_cfg):
-            launcher.ray_cfg.remote.setdefault("num_gpus", 1)
+            gpus = list(dict.fromkeys(ids))
+            launcher.ray_cfg.remote.setdefault("num_gpus", len(gpus) / len(ids))
             if launcher.ray_cfg.init.get("address") is None:
-                os.environ[VISIBLE] = ",".join(ids)
-                launcher.ray_cfg.init.setdefault("num_gpus", len(ids))
+                os.environ[VISIBLE] = ",".join(gpus)
+                launcher.ray_cfg.init.setdefault("num_gpus", len(gpus))
 
 
 def take_gpu(config: DictConfig) -> None:
@@ -90,8 +93,8 @@ def take_gpu(config: DictConfig) -> None:
     folder = Path(tempfile.gettempdir()) / f"rungwise-gpus-{getpass.getuser()}"
     folder.mkdir(exist_ok=True)
     while True:
-        for each in ids:
-            lock = Lock(folder / f"{each}.lock")
+        for place, each in enumerate(ids):
+            lock = Lock(folder / f"{each}.{ids[:place].count(each)}.lock")
             if lock.take():
                 _mine.append(lock)
                 os.environ[VISIBLE] = each

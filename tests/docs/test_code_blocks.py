@@ -16,9 +16,9 @@ TINY = {"scale": "smoke", "task.steps": "40", "task.chains": "8"}
 
 NOT_RUN = (
     *("mnist", "omniglot", "caltech", "berlin52", "outputs/models/ID", "logger=wandb", "+experiment=pt_"),
-    *("device=cuda", "--cfg"),
+    "--cfg",
 )
-"""Needs a download, a trained model, an account, a GPU or an hour, or runs nothing: test_project.py."""
+"""Needs a download, a trained model, an account or an hour, or runs nothing; test_project.py composes it."""
 
 SLOW = (
     *("target=rbm", "target=resnet_ebm", "target=binary_bnn", "task.method=reld", "runner.status"),
