@@ -81,8 +81,8 @@ def rounds_factor(space: Discrete) -> float:
 def warm_up(run: PilotRun[Any], space: Discrete, aims: Aims, chains: int) -> Steps[State]:
     """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start, with 5 times the shortest move."""
     step_size = torch.tensor(BIG * move_lengths(space)[0], dtype=torch.float64)
-    kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max), adjusted=False)
     like = run.target.like()
+    kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max).to(like), adjusted=False)
     beta = torch.ones((), dtype=like.dtype, device=like.device)
 
     def begin() -> Values:

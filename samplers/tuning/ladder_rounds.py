@@ -161,7 +161,7 @@ def _by_beta(step_sizes: Tensor, here: Tensor, there: Tensor) -> Tensor:
 
 def _by_place(step_sizes: Tensor, rungs: int) -> Tensor:
     """`step_sizes` ``()`` or ``(K,)`` for a ladder of another length, float64 ``(rungs,)``; log-linear."""
-    logs = step_sizes.double().log().reshape(-1).numpy()
+    logs = step_sizes.double().log().reshape(-1).cpu().numpy()
     here, there = np.linspace(0.0, 1.0, rungs), np.linspace(0.0, 1.0, len(logs))
     return torch.from_numpy(np.exp(np.interp(here, there, logs)))
 
