@@ -69,10 +69,11 @@ help: ## list the targets and their variables
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
-# The table is rendered from the finished runs, also when a run failed; the status is that of the first step that failed.
+# The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
+# where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
