@@ -39,7 +39,7 @@ class WandbRuns:
         *,
         commit: str | None,
         first: bool = True,
-        config: Mapping[str, Any] | None = None,
+        config: dict[str, Any] | None = None,
         **names: Any,
     ) -> Any:
         """Opens a run; `live` where it is computed now, on the machine that W&B may then measure.
