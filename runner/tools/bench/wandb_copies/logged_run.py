@@ -14,6 +14,7 @@ import numpy as np
 
 from runner.config.run_settings import changed_settings
 from runner.execution.manifest import new_manifest
+from runner.problem.metric_directions import metric_class
 from runner.store.run_files import RunResult, summary_of, written
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.launch import run_one as _loaded  # noqa: F401  what a run has loaded anyway
@@ -25,6 +26,9 @@ def main(folder: Path, seconds: float) -> None:
     config = written(jobs_of(requested(["target=mog", "sampler=dmala"], multirun=False))[0].config)
     about = {**new_manifest("cpu", 1, None), "settings": changed_settings(config)}
     records = drawn(0)
+    for node in config["metric"].values():
+        if isinstance(node, dict):
+            metric_class("", node.get("_target_"))  # a run has loaded its metrics
     summary = summary_of(RunResult("mog", "dmala", 0, records, seconds), "a")
     visits = np.random.default_rng(0).poisson(3.0, 101 * 101)
     before, started, slept = _cpu_seconds(), time.perf_counter(), 0.0
