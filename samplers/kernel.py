@@ -180,7 +180,17 @@ class Kernel(ABC):
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
-    """A state from one evaluation of the target at `theta`."""
+    """A state from one evaluation of the target at `theta`.
+
+    Raises:
+        ValueError: if `theta` is no states of the target: of another shape, or whole numbers by type.
+    """
+    event = target.space.event_shape
+    if not theta.is_floating_point() or theta.shape[theta.dim() - len(event) :] != event:
+        raise ValueError(
+            f"states must be floating-point numbers of shape (*batch, {', '.join(map(str, event))}), "
+            f"{theta.dtype} of shape {tuple(theta.shape)} was given"
+        )
     if gradient:
         log_prob, grad = target.log_prob_and_grad(theta)
         return State(theta, log_prob, grad)

@@ -20,6 +20,7 @@ from runner.store.run_folder import RunFolder
 
 WRITTEN = (
     *PARTS,
+    "tuning",
     "model",
     "scale",
     "logger",

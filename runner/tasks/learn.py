@@ -22,7 +22,7 @@ from runner.models.training.negative_chains import check_draws
 from runner.models.training.training_settings import essential
 from runner.problem.build import build_kernel, label
 from runner.problem.problems import Problems
-from runner.store.array_files import DRAWS, IMAGES, MOST, images_file
+from runner.store.array_files import DRAWS, IMAGES, MOST, binary_images, images_file
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -165,9 +165,9 @@ def _number(temperatures: Any) -> int:
 def _pictures(model: TrainedModel, data: Dataset) -> dict[str, bytes]:
     """Images of the last states of the training's chains, and test images."""
     # A set may be sorted by class.
-    images = evenly(data.test, MOST).reshape(-1, *data.shape).numpy() > 0
+    images = images_file(binary_images(evenly(data.test, MOST), data.shape))
     try:
-        samples = read_tensors(model.path.parent / SAMPLES_FILE)[0]["samples"][:MOST]
+        samples = read_tensors(model.path.parent / SAMPLES_FILE)[0]["samples"]
     except (UnreadableTensorsError, KeyError):
-        return {IMAGES: images_file(images)}  # older models have no samples beside them
-    return {DRAWS: images_file(samples.reshape(-1, *data.shape).numpy() > 0), IMAGES: images_file(images)}
+        return {IMAGES: images}  # older models have no samples beside them
+    return {DRAWS: images_file(binary_images(samples, data.shape)), IMAGES: images}

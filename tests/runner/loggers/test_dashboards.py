@@ -123,6 +123,29 @@ def test_a_sweep_online_ends_with_its_workspace(
     assert len(views(server, "project-view")) == 1
 
 
+@pytest.mark.slow
+def test_a_sweep_and_its_table_end_with_workspace_and_report(
+    tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SMALL, "logger=wandb", f"output_root={tmp_path}"]
+    sweep = ["-m", "+experiment=pt_table5", *words]
+    assert run(sweep) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace: http" in out
+    assert "W&B report" not in out  # nothing is rendered yet
+    assert table.main(["pt_table5", *words]) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace: http" in out  # the figures have joined it
+    assert "W&B report: http" in out
+    assert f"W&B: {server.url}" in out
+    server.requests.clear()
+    assert run(sweep) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace (as it was): http" in out
+    assert "W&B report (as it was): http" in out
+    assert saved(server) == 0
+
+
 def test_a_workspace_offline_and_a_report_of_runs_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
