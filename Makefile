@@ -69,10 +69,11 @@ help: ## list the targets and their variables
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
-# The table is rendered from the finished runs, also when a run failed; the status is that of the first step that failed.
+# The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
+# where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
@@ -86,7 +87,7 @@ exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
 	@$(BIN)/python -m runner.exactness output_root='$(OUTPUT)' $(ARGS)
 
 bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
-	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
+	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' --wandb-server tests.support.wandb_server $(ARGS)
 
 report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
 	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)

@@ -38,6 +38,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     """
     shape = experiment_shape(experiment, overrides)
 
+    from runner.dashboards.sweep_end import show_sweep
     from runner.report.analysis.table_entries import summarise
     from runner.report.budget import budget_sentence
     from runner.report.draw_figures import write_figures
@@ -70,12 +71,16 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     files = write_table(folder, summary.frame(shape), page)
     figures = write_figures(shape, results, folder)
     write_digests(folder, [*files, *(path.name for path in figures)])
-    logger_of(jobs[0].config).table(experiment, scale, folder)
+    logger = logger_of(jobs[0].config)
+    logger.table(experiment, scale, folder)
     show_page(page)
     damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
     for said in (damaged, old_runs(root)):
         print(said, end="\n" if said else "")
     print(f"Written to {folder}")
+    for place in logger.places():
+        print(place)
+    show_sweep(jobs, (), overrides)
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
     return Rendered(folder, results.done == results.expected)

@@ -62,6 +62,7 @@ class Info:
         level: level of each chain after the step, 0 the cold one, ``(*batch)``, int64, where chains move
             between temperatures (`Kernel.has_levels`): only at level 0 is a draw one from the target.
         aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
+        rungs: acceptance probability of the move on every rung of a ladder, cold first, ``(K, *batch)``.
     """
 
     acceptance: Tensor
@@ -70,6 +71,7 @@ class Info:
     swap: SwapInfo | None = None
     level: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
+    rungs: Tensor | None = None
 
 
 class NotEnumerableError(ValueError):

@@ -17,7 +17,7 @@ from targets.target import Target
 from targets.trial import try_target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
-PROBLEM_KEYS = (*TARGET_KEYS, "sampler", "metric", "task", "streams", "threads", "checkpoint")
+PROBLEM_KEYS = (*TARGET_KEYS, "sampler", "metric", "task", "tuning", "streams", "threads", "checkpoint")
 
 Made = TypeVar("Made")
 

@@ -106,6 +106,7 @@ class ParallelTempering(Kernel):
             evaluations=(local.evaluations + self.swaps.rule.evaluations) * len(self.betas),
             swap=swap,
             aux={name: after.aux[name][0] for name in local.aux},
+            rungs=local.acceptance,
         )
         return memory.into(after), info
 

@@ -96,6 +96,7 @@ class ReplicaExchangeLangevin(Kernel):
             jump=jump_length(target.space, state.theta[0], after.theta[0]),
             evaluations=self.axes[0],
             swap=swap,
+            rungs=acceptance,
         )
 
     def draws(self, state: State) -> Tensor:

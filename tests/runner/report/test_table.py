@@ -65,7 +65,7 @@ figures:
     panels:
       - {kind: intervals, title: eight, columns: [eight], metric: mmd_exact}
       - {kind: against_columns, title: EMC, columns: [eight, sixteen], metric: emc, x: target.components}
-      - {kind: against_steps, title: course, columns: [eight], metric: emc}
+      - {kind: against_steps, title: curve, columns: [eight], metric: emc}
   - name: heat_maps
     across: 2
     roles: []
