@@ -33,8 +33,8 @@ from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retr
 def run_one(request: Request) -> int:
     """Computes the one job of `request` and shows what it measured; the exit status."""
     (only,) = jobs_of(request)
-    problems = preflight([only])
     with signals.commanding(), Progress():
+        problems = preflight([only])
         outcome = compute(only, searched(request.hydra), problems)
     log_done([only], outcome)
     _show(only, outcome)
@@ -48,7 +48,8 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         show: prints the numbers of these jobs.
     """
     jobs = jobs_of(request)
-    problems = preflight(jobs)
+    with Progress():
+        problems = preflight(jobs)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:

@@ -12,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.compose import sentence
 from runner.execution.errors import UserError
+from runner.execution.progress import current
 from runner.files.locks import require_locks
 from runner.models.identity import tuning_effort
 from runner.problem.problems import Problems
@@ -27,8 +28,10 @@ def preflight(jobs: Sequence[Job]) -> Problems:
     Raises:
         UserError: the first thing that is wrong; with several jobs it says in which.
     """
-    problems = Problems()
-    for job in jobs:
+    problems, progress = Problems(), current()
+    progress.start("checking the jobs", len(jobs), 0)
+    for place, job in enumerate(jobs):
+        progress.at(place)
         try:
             _check(job.config, problems)
         except (UserError, OmegaConfBaseException) as error:
@@ -37,6 +40,7 @@ def preflight(jobs: Sequence[Job]) -> Problems:
                 where = " ".join(line for line in job.overrides if not line.startswith("seed="))
                 said = f"{said.rstrip('.')} (job: {where})."
             raise UserError(said) from error
+    progress.stop()
     for root in dict.fromkeys(str(job.config.output_root) for job in jobs):
         require_locks(Path(root))
     return problems
