@@ -38,8 +38,9 @@ NEEDS := $(READY)
 LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUNCHER))
 endif
 
-# The pinned versions, or with PINNED=no the newest that pyproject.toml allows.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet $(if $(filter no,$(PINNED)),,--constraint constraints.txt)
+# The pinned versions; with PINNED=no the newest that pyproject.toml allows, with PINNED=lowest the oldest.
+PINS = $(if $(filter no,$(PINNED)),,--constraint $(if $(filter lowest,$(PINNED)),<($(BIN)/python .ci/lowest),constraints.txt))
+PIP_INSTALL = $(BIN)/python -m pip install --quiet $(PINS)
 
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.
 ifeq ($(origin PYTHON),file)
@@ -63,15 +64,16 @@ help: ## list the targets and their variables
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
-	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt."
+	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt, PINNED=lowest the oldest."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
-# The table is rendered from the finished runs, also when a run failed; the status is that of the first step that failed.
+# The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
+# where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 

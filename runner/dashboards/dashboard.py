@@ -85,9 +85,9 @@ def show_report(logger: WandbLogger, paper: str, root: Path) -> str:
 
 def _write_tables(shown: Shown, folder: Path) -> None:
     """Writes the tables that have lines."""
-    from runner.dashboards.tables import courses, result_table, rungs
+    from runner.dashboards.tables import curves, result_table, rungs
 
-    frames = {"results": result_table(shown), "courses": courses(shown), "rungs": rungs(shown)}
+    frames = {"results": result_table(shown), "curves": curves(shown), "rungs": rungs(shown)}
     for name, frame in frames.items():
         if len(frame):
             frame.to_csv(folder / f"{name}.csv", index=False)

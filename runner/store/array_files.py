@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from runner.store.draws_netcdf import POSTERIOR, posterior_file
 from runner.store.npz_content import compressed, stored_arrays
 from runner.store.series_file import SERIES, series_file
 
@@ -37,6 +38,7 @@ def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
         VISITS: visits_file(suite, place),
         DRAWS: draws_file(suite, place),
         SERIES: series_file(suite, place),
+        POSTERIOR: posterior_file(suite, place),
     }
     return {name: content for name, content in files.items() if content is not None}
 

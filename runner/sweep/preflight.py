@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.config.compose import sentence
 from runner.execution.errors import UserError
 from runner.files.locks import require_locks
+from runner.models.identity import tuning_effort
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
@@ -43,6 +44,7 @@ def preflight(jobs: Sequence[Job]) -> Problems:
 
 def _check(config: DictConfig, problems: Problems) -> None:
     _check_checkpoint(config)
+    tuning_effort(config)
     logger_of(config)
     Store(config.output_root).require_writable()
     task = task_of(config)

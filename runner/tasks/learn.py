@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from omegaconf import DictConfig
@@ -13,7 +13,6 @@ from metrics.likelihood.target_log_partition import evenly
 from runner.config.construct import located
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
-from runner.execution.progress import duration
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.identity import learned_identity
 from runner.models.learned_target import trained
@@ -39,6 +38,8 @@ from targets.target import Target
 
 class Learn(PerSeedTask):
     """Trains a model with the sampler in the negative phase, and measures the likelihood of data under it."""
+
+    spends: ClassVar[Mapping[str, str]] = {"seconds": "training", "ais_seconds": "annealing"}
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         if config.target.get("model") is not None:
@@ -89,11 +90,6 @@ class Learn(PerSeedTask):
             f"{span(_number(task.ais.temperatures) for task in tasks)} temperatures and "
             f"{span(task.ais.chains for task in tasks)} chains{times}"
         )
-
-    def spent(self, summaries: Sequence[Mapping[str, Any]]) -> str:
-        training = sum(float(summary["seconds"]) for summary in summaries)
-        annealing = sum(float(summary["metrics"].get("ais_seconds") or 0.0) for summary in summaries)
-        return f"{duration(training)} of training and {duration(annealing)} of annealing"
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems

@@ -71,7 +71,7 @@ class Training:
         buffer = None
         if settings.buffer is not None:
             buffer = ReplayBuffer(target, settings.buffer, settings.reinitialisation, seed)
-        self.chains = NegativeChains(target, kernel, seed, buffer)
+        self.chains = NegativeChains(target, kernel, seed, buffer, settings.tuning_effort)
         like, held_out = self.chains.like, data.validation
         self.data, self.shape = data.train.to(like.device), data.shape
         self.held_out = None if held_out is None or not len(held_out) else held_out.to(like.device)
@@ -92,13 +92,14 @@ class Training:
         samples = self.chains.samples(n)
         return samples.to(torch.uint8) if isinstance(self.target.space, Discrete) else samples
 
-    def advance(self, iterations: int, checkpoint: Path | None = None) -> None:
+    def advance(self, iterations: int, checkpoint: Path | None = None, *, pausing: bool = False) -> None:
         """Runs at most `iterations` more iterations, and checks the result for divergence.
 
         During a validation, `cd_steps` of its temperatures count as one iteration.
 
         Args:
             checkpoint: path of the caller's checkpoint, for the message.
+            pausing: whether it also ends after each block of a pilot, which goes on in the next call.
 
         Raises:
             TrainingError: if the training diverges or a validation fails; the state must then not be saved.
@@ -114,7 +115,10 @@ class Training:
                 unchecked = []
                 self.selection.advance(self.optimiser.averaged, checkpoint)
             else:
-                self._tune()
+                while not (tuned := self._tuned()) and not pausing:
+                    continue
+                if not tuned:
+                    break
                 unchecked.append(self._iterate())
                 self.selection.begin_if_due(self.iteration, self.optimiser.averaged)
             if not self.selection.underway and self.iteration in self.history.due:
@@ -142,11 +146,11 @@ class Training:
             return {}
         return chain_pictures(self.samples(MOST), self.shape)
 
-    def _tune(self) -> None:
+    def _tuned(self) -> bool:
+        """Whether the sampler is tuned where that is due; if not, its pilot has come nearer to its end."""
         every = self.settings.tune_every
         due = self.iteration == 0 or (every is not None and self.iteration % every == 0)
-        if due and self.chains.tunable is not None:
-            self.chains.tune(self.iteration)
+        return not due or self.chains.tunable is None or self.chains.tune(self.iteration)
 
     def _iterate(self) -> tuple[Tensor, Tensor]:
         """One iteration: its loss, and the mean |U| over its samples and data."""
@@ -215,4 +219,7 @@ class Training:
             raise UnusableCheckpointError("does not fit this training") from error
 
     def _recipe(self) -> dict[str, Any]:
-        return {**asdict(self.settings), "seed": self.seed, "data": list(self.data.shape)}
+        settings = asdict(self.settings)
+        if self.chains.tunable is None:
+            del settings["tuning_effort"]
+        return {**settings, "seed": self.seed, "data": list(self.data.shape)}

@@ -86,10 +86,15 @@ def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataF
     Raises:
         UserError: for a condition that cannot be read, or a key that no run has.
     """
+    return runs_frame(chosen_by(conditions, stored_runs(output_root)))
+
+
+def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
+    """`runs` as the frame of `load_runs`."""
     import pandas as pd
 
     rows = []
-    for run in chosen_by(conditions, stored_runs(output_root)):
+    for run in runs:
         row = {key: run.described[key] for key in ("run_id", "status", "experiment", "seed")} | run.settings
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}

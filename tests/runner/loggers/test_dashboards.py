@@ -87,15 +87,15 @@ def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     assert "tv" in {band["stringSettings"]["metric"] for band in bands}
     assert server.project.charts["rungwise-interval"]["entity"] == "tester"
     sent = server.run("table-pt_table5-smoke-dashboard")
-    assert {"results", "courses"} <= set(sent.summary)
+    assert {"results", "curves"} <= set(sent.summary)
     tables = {
         name.rsplit("/", 1)[-1]: json.loads(body)
         for name, body in server.project.uploads.items()
         if name.endswith("table.json")
     }
-    courses = tables["courses.table.json"]
-    assert courses["columns"][:3] == ["row", "column", "metric"]
-    assert {"tv", "kl"} <= {line[2] for line in courses["data"]}
+    curves = tables["curves.table.json"]
+    assert curves["columns"][:3] == ["row", "column", "metric"]
+    assert {"tv", "kl"} <= {line[2] for line in curves["data"]}
     assert {"verdict", "published_v1"} <= set(tables["results.table.json"]["columns"])
 
     ((title, report),) = views(server, "runs").items()

@@ -19,6 +19,7 @@ from runner.execution.live import Point, heard_by
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingError, TrainingImages
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
+from samplers.pilot_run import PilotRun, Steps
 from samplers.tuning.step_size import StepSizeTuning
 from samplers.tuning.tunable import TuningResult
 from targets import RBM, Ordinal, Target
@@ -362,8 +363,9 @@ class Logged(Tunable):
     def __init__(self, log: list[Tensor]) -> None:
         self.log, self.example = log, Rungs(1)
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.log.append(next(target.parameters()).detach().clone())
+        yield
         return TuningResult({"rungs": 1 + len(self.log)}, 1000, {"tuning": len(self.log)})
 
     def kernel_at(self, hyperparameters: Any) -> Kernel:
@@ -404,6 +406,30 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
     before = state_of(run).theta
     run.chains.tune(15)
     assert torch.equal(state_of(run).theta, before[[0, 1, 2, 2, 3]])
+
+
+def test_a_training_that_is_stopped_in_a_pilot_goes_on_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fresh() -> Training:
+        return training(tunable(DMALA), settings(iterations=4, tune_every=3, tuning_effort=0.4))
+
+    whole = fresh()
+    whole.advance(4)
+    monkeypatch.setattr("samplers.pilot_run.BLOCK_STEPS", 9)
+    cut, pilots = fresh(), set()
+    while not cut.finished:
+        cut.advance(10, pausing=True)
+        if cut.chains.pilot is not None:
+            pilots.add((cut.iteration, cut.chains.pilot.position))
+        save_checkpoint(tmp_path / "checkpoint.pt", cut.state_dict())
+        cut = fresh()
+        cut.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt"))
+    assert len([at for at, _ in pilots if at == 0]) >= 2
+    assert len([at for at, _ in pilots if at == 3]) >= 2
+    assert torch.equal(state_of(cut).theta, state_of(whole).theta)
+    assert cut.chains.hyperparameters == whole.chains.hyperparameters
+    assert cut.chains.evaluations == whole.chains.evaluations
 
 
 def test_without_an_interval_it_is_tuned_once_and_numbers_never(
