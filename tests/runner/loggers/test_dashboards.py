@@ -47,6 +47,15 @@ def panels(view: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return {section["name"]: section["panels"] for section in found}
 
 
+def tables(server: WandbServer) -> dict[str, dict[str, Any]]:
+    """The tables that were uploaded, by name."""
+    return {
+        name.rsplit("/", 1)[-1].removesuffix(".table.json"): json.loads(body)
+        for name, body in server.project.uploads.items()
+        if name.endswith("table.json")
+    }
+
+
 def saved(server: WandbServer) -> int:
     """How often a view was saved."""
     return sum("upsertView" in name.lower() or "UpsertView2" in name for name in server.requests)
@@ -88,15 +97,10 @@ def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     assert server.project.charts["rungwise-interval"]["entity"] == "tester"
     sent = server.run("table-pt_table5-smoke-dashboard")
     assert {"results", "curves"} <= set(sent.summary)
-    tables = {
-        name.rsplit("/", 1)[-1]: json.loads(body)
-        for name, body in server.project.uploads.items()
-        if name.endswith("table.json")
-    }
-    curves = tables["curves.table.json"]
+    curves = tables(server)["curves"]
     assert curves["columns"][:3] == ["row", "column", "metric"]
     assert {"tv", "kl"} <= {line[2] for line in curves["data"]}
-    assert {"verdict", "published_v1"} <= set(tables["results.table.json"]["columns"])
+    assert {"verdict", "published_v1"} <= set(tables(server)["results"]["columns"])
 
     ((title, report),) = views(server, "runs").items()
     assert title == "PT-DLP: tables and figures"
@@ -137,12 +141,18 @@ def test_a_sweep_online_ends_with_its_workspace(
 def test_a_sweep_and_its_table_end_with_workspace_and_report(
     tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*SMALL, "logger=wandb", f"output_root={tmp_path}"]
+    small = [word.replace("dmala", "pt_dmala") for word in SMALL]
+    words = [*small, "logger=wandb", f"output_root={tmp_path}"]
     sweep = ["-m", "+experiment=pt_table5", *words]
     assert run(sweep) == 0
     out = capsys.readouterr().out
     assert "W&B workspace: http" in out
     assert "W&B report" not in out  # nothing is rendered yet
+    by_rung = tables(server)["rungs"]
+    first = dict(zip(by_rung["columns"], by_rung["data"][0], strict=True))
+    assert (first["of"], first["rung"], first["beta"]) == ("run", 0, 1.0)
+    assert 0 < first["acceptance"] < 1
+    assert 0 < first["swap_rate"] <= 1
     assert table.main(["pt_table5", *words]) == 0
     out = capsys.readouterr().out
     assert "W&B workspace: http" in out  # the figures have joined it
