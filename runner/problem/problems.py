@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UnservedError, UserError, one_sentence
 from runner.problem.build import Problem, beta, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
@@ -98,14 +98,14 @@ def check_kernel(problem: Problem) -> None:
     try:
         (problem.tunable or problem.kernel).check(problem.target)
     except ValueError as error:
-        raise UserError(f"sampler: {one_sentence(error)}.") from error
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
     if problem.tunable is not None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
     except ValueError as error:
-        raise UserError(f"sampler: {one_sentence(error)}.") from error
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
 
 
 def check_metrics(problem: Problem) -> None:
@@ -151,7 +151,7 @@ def check_target(problem: Problem) -> None:
         try:
             target.log_prob_and_grad(theta)
         except Exception as error:
-            raise UserError(
+            raise UnservedError(
                 f"The target {name} gives no gradient, which the sampler needs "
                 f"({type(error).__name__}: {one_sentence(error)})."
             ) from error
