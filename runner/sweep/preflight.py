@@ -13,6 +13,7 @@ from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job, Request, in_job, jobs_of
+from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 
 
@@ -57,19 +58,19 @@ def _try(jobs: Sequence[Job], problems: Problems) -> None:
 def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
     """The jobs of a pattern such as ``sampler=glob(*)`` without those whose target cannot serve them.
 
-    Each that is left out is named in a warning, once for all its seeds.
+    Each that is left out is named in a warning by what not all jobs have in common.
 
     Raises:
         UserError: if none is left.
     """
     kept, refused = [], dict[str, UnservedError]()
+    common = set[str].intersection(*(set(each.overrides) for each in jobs))
     for job in jobs:
         try:
             with in_job(job.overrides, 1):
                 task_of(job.config).check(job.config, problems)
         except UnservedError as error:
-            where = " ".join(line for line in job.overrides if not line.startswith("seed="))
-            refused[where] = error
+            refused[cell_of(job, common)] = error
         else:
             kept.append(job)
     if not kept:
