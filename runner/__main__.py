@@ -103,7 +103,7 @@ def _show_plan(request: Request) -> int:
     if to_do:
         will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
-        print(f"They take {counted}about {duration(will.seconds)} in one process on this machine.")
+        print(f"They take about {counted}{duration(will.seconds)} in one process on this machine.")
     print("Nothing was started.")
     return 0
 

@@ -75,8 +75,8 @@ def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
             kept.append(job)
     if not kept:
         raise UserError(f"No job of the pattern is left: {next(iter(refused.values()))}")
-    for where, error in refused.items():
-        warn(f"left out: {where} ({str(error).rstrip('.')}).")
+    for where, why in refused.items():
+        warn(f"left out: {where} ({str(why).rstrip('.')}).")
     return kept
 
 
