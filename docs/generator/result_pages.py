@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def pages(record: Path) -> list[Page]:
     for folder in folders:
         by_page.setdefault(_page_of(folder.name), []).append(folder)
     made = [_paper(name, title, by_page.get(name, [])) for name, title in PAPERS.values()]
-    bench = [_bench(folder) for folder in sorted(record.glob("bench_*"))]
+    bench = [_bench(folders) for folders in [sorted(record.glob("bench_*"))] if folders]
     robustness = [_robustness(folder) for folder in record.glob("robustness")]
     return [_overview(by_page), *made, *bench, *robustness]
 
@@ -160,15 +161,17 @@ def _robustness(folder: Path) -> Page:
     return Page("results/robustness.md", f"# What is broken on purpose\n\n{text}\n", {})
 
 
-def _bench(folder: Path) -> Page:
-    text = (folder / "bench.md").read_text().strip()
-    reading = _without_title((folder / "reading.md").read_text())
-    pictures = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
-    shown = "\n\n".join(
-        f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in pictures.values()
-    )
-    return Page(
-        "results/bench.md",
-        f"# Bench\n\nMeasured by `make bench`.\n\n{reading}\n\n{shown}\n\n{text}\n",
-        pictures,
-    )
+def _bench(folders: Sequence[Path]) -> Page:
+    """What `make bench` measured, machine by machine."""
+    parts, pictures = ["# Bench\n\nMeasured by `make bench`."], {}
+    for folder in folders:
+        reading = (folder / "reading.md").read_text()
+        title = reading.splitlines()[0].lstrip("# ")
+        own = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
+        shown = [
+            f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in own.values()
+        ]
+        text = (folder / "bench.md").read_text().strip()
+        parts += [f"## {title}", _without_title(reading), *shown, text]
+        pictures |= own
+    return Page("results/bench.md", "\n\n".join(parts) + "\n", pictures)

@@ -7,6 +7,7 @@ import torch
 
 from metrics.library.chain_draws import ChainDraws
 from samplers.kernel import Kernel
+from samplers.stepper import Stepper
 from targets import Streams, Target
 from targets.checks import whole_number
 
@@ -58,11 +59,11 @@ def run_chains(
     kernel = kernel.to(like).prepared(target, one)
     start = target.initial((*kernel.axes, 1, chains), Streams([seed], "start", like.device))
     streams = Streams([seed], "chain", like.device)
-    state = kernel.start(target, start, one, streams)
+    state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations = [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
-    for step in range(1, steps + 1):
-        state, info = kernel.step(target, state, one, streams)
+    for number in range(1, steps + 1):
+        state, info = step(state)
         if info.level is not None:
             raise ValueError(
                 f"the chains of {type(kernel).__name__} move between temperatures, so their states are draws "
@@ -70,7 +71,7 @@ def run_chains(
             )
         spent += info.evaluations
         accepted += info.acceptance[0]
-        since = step - burn_in
+        since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:
                 accepted.zero_()

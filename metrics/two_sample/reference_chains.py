@@ -16,6 +16,7 @@ from metrics.mixing.diagnostics import potential_scale_reduction
 from metrics.two_sample.mmd_statistics import null_sd, permutation_p_value, u_statistic
 from metrics.two_sample.reference_sample import ReferenceSample
 from samplers import RBMGibbs, State
+from samplers.stepper import Stepper
 from targets.checks import whole_number
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed
@@ -82,6 +83,7 @@ class ReferenceChains:
         picked = torch.randint(len(data), (chains,), generator=images)
         noise = rbm.initial((chains,), self._generator)
         self._kernel, self._beta = RBMGibbs(), like.new_ones(())
+        self._stepper = Stepper(self._kernel, rbm, self._beta, self._generator)
         self._state = self._at(torch.stack([noise, data[picked.to(data.device)].to(noise)]))
         self._keep_at = [self.steps - place * half // keeps for place in range(keeps)]
         self._energy_every = max(1, half // ENERGY_ROWS)
@@ -104,7 +106,7 @@ class ReferenceChains:
         """Takes `steps` more steps, or as many as are left."""
         for _ in range(min(steps, self.steps - self.step)):
             self.step += 1
-            self._state, _ = self._kernel.step(self.rbm, self._state, self._beta, self._generator)
+            self._state, _ = self._stepper(self._state)
             if self.step in self._keep_at:
                 self._kept[self._keep_at.index(self.step)] = self.theta.to(torch.uint8)
             row, off = divmod(self.steps - self.step, self._energy_every)

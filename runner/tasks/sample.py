@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.kernel import State
+from samplers.stepper import Stepper
 from targets.randomness import Streams
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
@@ -103,14 +104,14 @@ class Sampling:
     def walk(self) -> None:
         """Takes the steps up to the next recorded point, at most 100 of them or a second."""
         problem, settings = self.problem, self.problem.settings
-        kernel, one, points = problem.kernel, beta(problem), settings.points()
+        kernel, points = problem.kernel, settings.points()
         watch = Stopwatch(problem.device)
         block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
         until = min(self.step + block, next(point for point in points if point > self.step))
         started = time.monotonic()
         while self.step < until and time.monotonic() < started + BLOCK_SECONDS:
             watch.start()
-            self.state, info = kernel.step(problem.target, self.state, one, self.streams)
+            self.state, info = self._stepper(self.state)
             watch.stop()
             self.step += 1
             self.evaluations += info.evaluations
@@ -121,6 +122,10 @@ class Sampling:
         if self.step in points:
             self.record()
         self.wall_seconds += time.monotonic() - started
+
+    @cached_property
+    def _stepper(self) -> Stepper:
+        return Stepper(self.problem.kernel, self.problem.target, beta(self.problem), self.streams)
 
     def record(self) -> None:
         """Notes the metrics as they stand: step, evaluations, seconds, a value per seed of each metric."""

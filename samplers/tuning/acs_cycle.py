@@ -79,7 +79,8 @@ def rounds_factor(space: Discrete) -> float:
 def warm_up(target: Target, space: Discrete, aims: Aims, chains: int, generator: Generator) -> State:
     """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start, with 5 times the shortest move."""
     step_size = torch.tensor(BIG * move_lengths(space)[0], dtype=torch.float64)
-    kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max), adjusted=False)
+    proposal = LangevinProposal(step_size, aims.balancing_max).to(target.like())
+    kernel = MetropolisHastings(proposal, adjusted=False)
     theta = target.initial((1, chains), generator)
     beta = torch.ones((), dtype=theta.dtype, device=theta.device)
     state = kernel.init(target, theta, beta)

@@ -121,7 +121,7 @@ def tune_ladder(
         tried = betas.tolist()
         rung_kernel = kernel
         if sizes is not None:
-            at = np.interp(betas.numpy(), first.numpy()[::-1], sizes.log().numpy()[::-1])
+            at = np.interp(betas.numpy(), first.numpy()[::-1], sizes.log().cpu().numpy()[::-1])
             given = torch.from_numpy(np.exp(at))
         if given is not None and family is not None:
             rung_kernel = family(given.to(like).reshape(-1, 1, 1))
@@ -141,7 +141,7 @@ def tune_ladder(
 
 def _by_place(step_sizes: Tensor, rungs: int) -> Tensor:
     """`step_sizes` ``()`` or ``(K,)`` for a ladder of another length, float64 ``(rungs,)``; log-linear."""
-    logs = step_sizes.double().log().reshape(-1).numpy()
+    logs = step_sizes.double().log().reshape(-1).cpu().numpy()
     here, there = np.linspace(0.0, 1.0, rungs), np.linspace(0.0, 1.0, len(logs))
     return torch.from_numpy(np.exp(np.interp(here, there, logs)))
 

@@ -16,7 +16,7 @@ from tests.golden.reading import Result, Section
 OUTPUTS = "outputs"
 """The output root, relative to the folder in which commands run."""
 
-UNSHOWN = ("seed=", "output_root=", "scale=", "scale.record=", "+experiment=")
+UNSHOWN = ("seed=", "output_root=", "scale=", "scale.record=", "+experiment=", "device=")
 """Overrides that are not part of a job's label."""
 
 
@@ -28,8 +28,8 @@ class StoppedError(Exception):
     """The process was asked to stop."""
 
 
-def compute(case: Case, folder: Path) -> Result:
-    """What `case` gives, computed in `folder`, which is empty.
+def compute(case: Case, folder: Path, device: str = "cpu") -> Result:
+    """What `case` gives, computed on `device` in `folder`, which is empty.
 
     Raises:
         GoldenError: if one of its commands fails.
@@ -42,7 +42,7 @@ def compute(case: Case, folder: Path) -> Result:
             write(name, folder)
         known: set[str] = set()
         for place, argv in enumerate(case.commands):
-            words = _filled(argv, root)
+            words = [*_filled(argv, root), f"device={device}"]
             checked(entry.command(words), " ".join(words))
             before = f"command {place + 1}, " if len(case.commands) > 1 else ""
             new = reading.runs_in(root) - known
@@ -58,7 +58,7 @@ def compute(case: Case, folder: Path) -> Result:
     return found
 
 
-def compute_experiment(name: str, folder: Path) -> Result:
+def compute_experiment(name: str, folder: Path, device: str = "cpu") -> Result:
     """What an experiment gives at ``scale=smoke``; those that are computed in one `folder` share their runs.
 
     Every run has one section, named after its row, the overrides in which it differs from the row's other
@@ -70,7 +70,7 @@ def compute_experiment(name: str, folder: Path) -> Result:
         StoppedError: if the process is asked to stop.
     """
     root = folder / OUTPUTS
-    how = ["scale=smoke", "scale.record=0", f"output_root={OUTPUTS}"]
+    how = ["scale=smoke", "scale.record=0", f"output_root={OUTPUTS}", f"device={device}"]
     found: Result = {}
     with entry.at(folder):
         checked(entry.command(["-m", f"+experiment={name}", *how]), name)

@@ -15,6 +15,7 @@ from runner.execution.errors import RunError, one_sentence
 from runner.files.checkpoint import from_plain, to_plain
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
+from samplers.stepper import Stepper
 from samplers.tuning.tunable import Tunable, fixed
 from targets import Streams, Target
 
@@ -53,6 +54,7 @@ class NegativeChains:
         self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
         self.streams = Streams([seed], "training chains", self.like.device)
         self.state: State | None = None
+        self._stepper: Stepper | None = None
         self.swap_rate: Tensor | None = None
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
@@ -146,8 +148,11 @@ class NegativeChains:
         self.evaluations += prod(self.kernel.axes)
         acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
         swaps = []
+        if self._stepper is None:
+            self._stepper = Stepper(self.kernel, self.model, self.beta, self.streams)
+        stepper = self._stepper
         for _ in range(steps):
-            state, info = self.kernel.step(self.model, state, self.beta, self.streams)
+            state, info = stepper(state)
             self.evaluations += info.evaluations
             acceptance += info.acceptance.mean()
             if info.swap is not None:
@@ -159,7 +164,7 @@ class NegativeChains:
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:
         self.hyperparameters = dict(hyperparameters)
         assert self.tunable is not None
-        self.kernel = self.tunable.kernel_at(self.hyperparameters).to(self.like)
+        self.kernel, self._stepper = self.tunable.kernel_at(self.hyperparameters).to(self.like), None
         if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
             # The ladder has a new length: each rung gets the replica that is nearest by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]

@@ -27,6 +27,7 @@ from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
 from samplers import RBMGibbs, State
+from samplers.stepper import Stepper
 from targets import RBM, Dataset, Streams
 
 BLOCK = 100
@@ -89,6 +90,7 @@ class _Reverse:
     def __init__(self, rbm: RBM, images: Tensor, settings: AISSettings, streams: Streams) -> None:
         self.rbm, self.settings, self.streams = rbm, settings, streams
         self.kernel, self.one = RBMGibbs(), rbm.weight.new_ones(())
+        self._stepper = Stepper(self.kernel, rbm, self.one, streams)
         places = streams.uniform((1, settings.chains), (), torch.float64)
         self.state = self._at(images[(places * len(images)).long().cpu()])
         self.drawn = 0
@@ -114,7 +116,7 @@ class _Reverse:
         """Walks so many steps further, or to the end of the draws or of the annealing."""
         left = self.settings.draw_steps - self.drawn
         for _ in range(min(steps, left)):
-            self.state, _ = self.kernel.step(self.rbm, self.state, self.one, self.streams)
+            self.state, _ = self._stepper(self.state)
             self.drawn += 1
         if not left:
             self._annealing().advance(steps)

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.child_cost import run_megabytes
+from runner.tools.bench.cuda_steps import cuda_rows
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.entropic_step import entropic_rows
 from runner.tools.bench.network_step import network_memory_rows, network_rows
@@ -47,6 +48,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool) -> None:
     entropic_rows(bench, rounds)
     network_rows(bench, rounds)
     deep_rows(bench, rounds=1 if short else 2)
+    cuda_rows(bench, short=short)
     scaling_rows(bench, folder, short=short)
     start_up_rows(bench, runs=3 if short else 10)
 

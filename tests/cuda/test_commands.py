@@ -1,0 +1,42 @@
+"""Commands with ``device=cuda``: given the CPU's random numbers its golden numbers; every experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.golden.cases import CASES, EXPERIMENTS, Case
+from tests.golden.computing import compute, compute_experiment
+from tests.golden.expectation import OTHER_MACHINE, differences, load
+from tests.support.host_numbers import host_numbers
+
+if not torch.cuda.is_available():
+    pytest.skip("needs a CUDA device", allow_module_level=True)
+
+SHOWN = 12
+"""Differences that a failure prints."""
+
+BY_RANK = ("ess", "rhat", "truth_rhat", "ground_truth.rhat")
+"""Computed from ranks: which of two equal values comes first depends on how their sums were rounded."""
+
+UNORDERED = ("hamming_ball", "block_gibbs")
+"""Samplers that take their block's coordinates in the order of `torch.topk`, which devices choose."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_gives_the_numbers_of_the_cpu(case: Case, tmp_path: Path) -> None:
+    """In float64; others must run to their end."""
+    with host_numbers():
+        got = compute(case, tmp_path, "cuda")
+    if case.float64 and not case.name.partition("/")[2].startswith(UNORDERED):
+        expected = load(case.group)[case.name]
+        every = differences(case.name, expected.result, got, OTHER_MACHINE)
+        found = [each for each in every if not each.name.startswith(BY_RANK)]
+        assert not found, f"{len(found)} values differ:\n" + "\n".join(map(str, found[:SHOWN]))
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_runs_on_the_device(name: str, tmp_path: Path) -> None:
+    assert compute_experiment(name, tmp_path, "cuda")
