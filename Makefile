@@ -66,7 +66,7 @@ help: ## list the targets and their variables
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
 	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt."
-	@echo "  The same by one command, with lists of names and a plan before it runs: $(BIN)/rungwise --help."
+	@echo "  $(BIN)/rungwise is one command for all of it: completion, lists of names, a plan before it runs (--help)."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))

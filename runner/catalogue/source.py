@@ -82,6 +82,34 @@ class Source:
                         return Source(node.module, alias.name)
         return None
 
+    @property
+    def constructors(self) -> Iterator[tuple[Source, list[ast.stmt]]]:
+        """The class and those that it inherits from, with the statements of their constructors, if any.
+
+        A function is its own.
+        """
+        if isinstance(self.definition, ast.FunctionDef):
+            yield self, self.definition.body
+            return
+        for source in self.family:
+            for node in source.definition.body:
+                if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                    yield source, node.body
+
+    def literal(self, node: ast.expr) -> Any:
+        """The value of a literal, or of a name that stands for one in the module; of a group its keys.
+
+        None where it is neither.
+        """
+        if isinstance(node, ast.Name):
+            return _constant(self.module, node.id)
+        if isinstance(node, ast.Dict):
+            return [self.literal(key) for key in node.keys if key is not None]
+        try:
+            return ast.literal_eval(node)
+        except ValueError:
+            return None
+
     def members(self) -> dict[str, Any]:
         """The names in the bodies of the class and its bases; a constant has its value, all else None."""
         found: dict[str, Any] = {}
@@ -117,6 +145,18 @@ def _defined(node: ast.stmt) -> Iterator[tuple[str, Any]]:
     for target in targets:
         if isinstance(target, ast.Name):
             yield target.id, value.value if isinstance(value, ast.Constant) else None
+
+
+def _constant(module: str, name: str) -> Any:
+    """The literal that `name` stands for in a module, in which it is defined or imported; else None."""
+    for node in _tree(module).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and name in dict(_defined(node)):
+            return Source(module, name).literal(node.value)
+        if isinstance(node, ast.ImportFrom) and node.module and _is_followed(node.module, module):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _constant(node.module, alias.name)
+    return None
 
 
 def _is_followed(module: str | None, base: str) -> bool:

@@ -14,8 +14,10 @@ from hydra.core.override_parser.types import Glob, Override, RangeSweep
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from runner.catalogue.plain_checks import check_plainly
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
 from runner.config.form import check_form
+from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes, with_whole_numbers
 from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.config.values import check_values, seeds_of
@@ -83,6 +85,8 @@ class Request:
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             task_of(config).check_values(config)
+            for group in ("target", "sampler"):
+                check_plainly(node(config, group), group)
         return config
 
 

@@ -57,6 +57,7 @@ def test_a_mistyped_name_is_refused_before_torch_is_imported(argv: tuple[str, ..
     [
         "task.steps=0", "task.burn_in=3000", "task.start=one_mod", "seed=-1", "threads=0", "device=gpu",
         "dtype=float16", "streams=both", "checkpoint.seconds=-1", "scale.seeds=0",
+        "sampler.scan=rndom", "target.components=7",
     ],
 )  # fmt: skip
 def test_a_value_that_needs_no_torch_is_refused_before_it_is_imported(line: str) -> None:

@@ -63,3 +63,15 @@ def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) 
     assert project["scripts"] == {"rungwise": "runner.command.subcommands:main"}
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"rungwise {project['version']}\n"
+
+
+def test_help_names_the_command_as_it_was_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from runner.table import main as table
+
+    for called, said in (("/bin/rungwise", "rungwise table"), ("runner/table.py", "python -m runner.table")):
+        monkeypatch.setattr("sys.argv", [called, "table", "--help"])
+        with pytest.raises(SystemExit):
+            table(["--help"])
+        assert capsys.readouterr().out.startswith(f"usage: {said} EXPERIMENT")
