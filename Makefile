@@ -40,8 +40,9 @@ NEEDS := $(READY)
 LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUNCHER))
 endif
 
-# The pinned versions, or with PINNED=no the newest that pyproject.toml allows.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet $(if $(filter no,$(PINNED)),,--constraint constraints.txt)
+# The pinned versions; with PINNED=no the newest that pyproject.toml allows, with PINNED=lowest the oldest.
+PINS = $(if $(filter no,$(PINNED)),,--constraint $(if $(filter lowest,$(PINNED)),<($(BIN)/python .ci/lowest),constraints.txt))
+PIP_INSTALL = $(BIN)/python -m pip install --quiet $(PINS)
 
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.
 ifeq ($(origin PYTHON),file)
@@ -65,16 +66,17 @@ help: ## list the targets and their variables
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
-	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt."
+	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt, PINNED=lowest the oldest."
 	@echo "  $(BIN)/rungwise is one command for all of it: completion, lists of names, a plan before it runs (--help)."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
-# The table is rendered from the finished runs, also when a run failed; the status is that of the first step that failed.
+# The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
+# where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS) $(ALIASES): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; if [ $$swept -eq 2 ]; then exit 2; fi; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
@@ -88,7 +90,7 @@ exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
 	@$(BIN)/python -m runner.exactness output_root='$(OUTPUT)' $(ARGS)
 
 bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
-	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
+	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' --wandb-server tests.support.wandb_server $(ARGS)
 
 report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
 	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)

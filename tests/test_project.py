@@ -142,9 +142,19 @@ def test_an_experiment_may_be_written_with_underscores(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("swept", "drawn", "status", "draws"),
-    [(0, 0, 0, True), (1, 0, 2, True), (0, 1, 2, True), (75, 0, 2, True), (2, 0, 2, False)],
+    [
+        (0, 0, 0, True),
+        (1, 0, 2, True),
+        (0, 1, 2, True),
+        (75, 0, 2, False),
+        (130, 0, 2, False),
+        (2, 0, 2, False),
+        (3, 0, 2, True),
+    ],
 )
-def test_failed_runs_stop_no_table(tmp_path: Path, swept: int, drawn: int, status: int, draws: bool) -> None:
+def test_failed_runs_stop_no_table_and_a_stopped_sweep_draws_none(
+    tmp_path: Path, swept: int, drawn: int, status: int, draws: bool
+) -> None:
     fake = tmp_path / "bin" / "python"
     fake.parent.mkdir()
     fake.write_text(f'#!/bin/sh\necho "$@"\ncase "$*" in *runner.table*) exit {drawn};; esac\nexit {swept}\n')
@@ -240,7 +250,7 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards"}
+    extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards", "parquet"}
     assert set(extras) == {*extra_names, "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-import tomllib
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from runner.execution.errors import UserError, unknown
 
@@ -44,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(usage())
         return 0
     if word in ("-V", "--version"):
-        print(f"rungwise {installed_version()}")
+        from runner.execution.version import __version__
+
+        print(f"rungwise {__version__}")
         return 0
     if word in COMMANDS:
         status: int = importlib.import_module(COMMANDS[word][0]).main(rest)
@@ -71,14 +70,3 @@ def usage() -> str:
             "rungwise COMMAND --help says how it is used; rungwise --version prints the version.",
         ]
     )
-
-
-def installed_version() -> str:
-    """The version of the project: of the clone that this file is in, or else of the installation."""
-    clone = Path(__file__).parents[2] / "pyproject.toml"
-    if clone.exists():
-        return str(tomllib.loads(clone.read_text(encoding="utf-8"))["project"]["version"])
-    try:
-        return version("rungwise")
-    except PackageNotFoundError:
-        return "of unknown version"

@@ -16,7 +16,18 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.execution.errors import UserError
 
-GROUPS = ("target", "sampler", "tempering", "metric", "task", "scale", "logger", "data", "checkpoint")
+GROUPS = (
+    "target",
+    "sampler",
+    "tempering",
+    "metric",
+    "task",
+    "scale",
+    "logger",
+    "data",
+    "checkpoint",
+    "tuning",
+)
 """Keys that hold keys."""
 
 TEXTS = {"output_root": False, "data.root": True, "experiment": True, "model": True}

@@ -29,9 +29,10 @@ def reported(command: Callable[[], int]) -> int:
             raise
         print(f"error: {_visible(str(error))}", file=sys.stderr)
         return error.status
-    except Interrupted as stopped:
-        print(f"Stopped by {stopped}; repeat the command to continue.", file=sys.stderr)
-        return stopped.status
+    except (Interrupted, KeyboardInterrupt) as stopped:
+        # Ctrl-C before the signals are listened to is a KeyboardInterrupt, which says nothing.
+        print(f"Stopped by {str(stopped) or 'SIGINT'}; repeat the command to continue.", file=sys.stderr)
+        return Interrupted.status
     except BrokenPipeError:
         sys.stderr.close()
         return 1

@@ -24,6 +24,9 @@ from rich.progress import Progress as Bars
 LIVE_SECONDS, PLAIN_SECONDS = 1.0, 30.0
 """How often the runs of a sweep are counted, on a terminal and where there is none."""
 
+FIRST_SECONDS = 5.0
+"""When the first line on the job at hand is due where there is no terminal; the next follow as the counts."""
+
 
 class Progress:
     """How far the runs of a command and the job at hand are.
@@ -43,6 +46,8 @@ class Progress:
         self._sweep: TaskID | None = None
         self._job: TaskID | None = None
         self._first = (0, self.started)
+        self._what = ("", 0)
+        self._due: float | None = None
 
     def __enter__(self) -> Self:
         global _current
@@ -60,6 +65,8 @@ class Progress:
             self._bars.start()
             if self.runs:
                 self._sweep = self._bars.add_task("sweep", total=len(self.runs), rate="runs")
+        else:
+            self._due = self.started + FIRST_SECONDS
         if self.runs:
             self._counter.start()
         return self
@@ -87,16 +94,22 @@ class Progress:
 
     def start(self, title: str, steps: int, step: int) -> None:
         """A job starts at `step` of `steps`."""
-        self._first = (step, time.monotonic())
+        self._first, self._what = (step, time.monotonic()), (title, steps)
         if self._bars is not None:
             self._job = self._bars.add_task(title, total=steps, completed=step, rate="")
 
-    def at(self, step: int) -> None:
-        """The job at hand is at `step`."""
+    def at(self, step: int, steps: int | None = None, title: str | None = None) -> None:
+        """The job at hand is at `step`; `steps` and `title` where they may have changed."""
+        self._what = (title or self._what[0], steps or self._what[1])
+        (title, steps), (first, started), now = self._what, self._first, time.monotonic()
+        rate = (step - first) / max(now - started, 1e-9)
         if self._bars is not None and self._job is not None:
-            first, started = self._first
-            rate = (step - first) / max(time.monotonic() - started, 1e-9)
-            self._bars.update(self._job, completed=step, rate=f"{rate:,.0f} steps/s")
+            shown = f"{rate:,.0f} steps/s"
+            self._bars.update(self._job, completed=step, total=steps, description=title, rate=shown)
+        elif self._due is not None and now >= self._due and step < steps:
+            self._due = now + PLAIN_SECONDS
+            left = f", about {duration((steps - step) / rate)} left" if rate > 0 else ""
+            print(f"{title}: {step:,} of {steps:,}{left}", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
         """The job at hand has finished or failed."""

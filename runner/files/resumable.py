@@ -162,7 +162,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
                 if good is not None:
                     plan.save(good)
                 raise
-            progress.at(work.position)
+            progress.at(work.position, work.total, work.title)
             due = time.monotonic() - saved_at >= plan.seconds
             due |= plan.steps is not None and work.position - saved_position >= plan.steps
             if due or signals.wanted():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,9 +118,67 @@ def model_file(given: Any, key: str = "model") -> Path:
     return path
 
 
+TUNED = ("step_size", "min_step_size", "balancing", "ladder", "log_partition")
+"""Keys of a sampler that a pilot finds where a word such as ``auto`` stands in a number's place."""
+
+MOST_EFFORT = 100
+PILOTS = 2
+"""Raised when pilots of the same effort find other numbers."""
+
+
+def tuning_effort(config: DictConfig) -> float:
+    """How much a pilot may do, as a share of the full one.
+
+    Raises:
+        UserError: unless it is a number above 0.
+    """
+    given: Any = config.tuning.effort
+    number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not number or not 0.0 < given <= MOST_EFFORT:
+        raise UserError(
+            f"tuning.effort must be a number above 0 and at most {MOST_EFFORT}, {given!r} was given."
+        )
+    return float(given)
+
+
+def tuning_identity(config: DictConfig, *samplers: Any) -> dict[str, Any]:
+    """What pilots add to an identity: nothing where none of the nodes `samplers` leaves a number to them."""
+    if not any(map(leaves_open, samplers)):
+        return {}
+    return {"tuning": {"pilots": PILOTS, "effort": tuning_effort(config)}}
+
+
+def leaves_open(sampler: Any) -> bool:
+    """Whether the sampler that a node describes has hyperparameters that a pilot is to find."""
+    if not isinstance(sampler, Mapping) or "_target_" not in sampler:
+        return False
+    if any(isinstance(sampler.get(name), str) for name in TUNED):
+        return True
+    return sampler.get("step_size") is None and _is_tunable(json.dumps(sampler, sort_keys=True, default=str))
+
+
+@functools.cache
+def _is_tunable(sampler: str) -> bool:
+    """The same of a node in JSON, by its classes: a step size that none names may be open."""
+    from runner.config.construct_sampler import construct_sampler
+    from samplers.tuning.tunable import Tunable
+
+    try:
+        return isinstance(construct_sampler(json.loads(sampler), "sampler"), Tunable)
+    except UserError:
+        return False  # there will be no run of it
+
+
 def tuning_id(config: DictConfig, device: str) -> str:
     """Identity of a tuned sampler: what can change its hyperparameters, and no more."""
-    target = {**target_identity(node(config, "target"))}
+    target, sampler = {**target_identity(node(config, "target"))}, node(config, "sampler")
     target.pop("ground_truth", None)
-    content = {"schema": SCHEMA, "sampler": node(config, "sampler"), "device": device, "dtype": config.dtype}
-    return digest({**content, "target": target, **unknown_data(config)})
+    content = {"schema": SCHEMA, "sampler": sampler, "device": device, "dtype": config.dtype}
+    pilots = tuning_identity(config, sampler, training_sampler(target))
+    return digest({**content, "target": target, **unknown_data(config), **pilots})
+
+
+def training_sampler(target: Mapping[str, Any]) -> Any:
+    """The node of the sampler that the model of a target's node learns with; None where none is named."""
+    training = target.get("training")
+    return training.get("sampler") if isinstance(training, Mapping) else None

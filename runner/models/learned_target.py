@@ -93,7 +93,7 @@ def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Datase
         training = Training(
             target,
             kernel,
-            TrainingImages(data.train, data.validation, data.grey, data.white),
+            TrainingImages(data.train, data.validation, data.grey, data.white, data.shape),
             recipe.settings,
             recipe.seed,
             scoring=recipe.scoring,
@@ -107,8 +107,13 @@ class _TrainingBlocks:
     """A training as resumable work, in blocks of a few iterations."""
 
     def __init__(self, training: Training, data: Dataset, title: str, checkpoint: Path) -> None:
-        self.training, self.data, self.title, self.checkpoint = training, data, title, checkpoint
+        self.training, self.data, self.name, self.checkpoint = training, data, title, checkpoint
         self.load_state_dict, self.state_dict = training.load_state_dict, training.state_dict
+
+    @property
+    def title(self) -> str:
+        pilot = self.training.chains.pilot
+        return self.name if pilot is None else f"{self.name}, tuning {pilot.position} of {pilot.total}"
 
     @property
     def total(self) -> int:
@@ -123,7 +128,7 @@ class _TrainingBlocks:
         return self.training.finished
 
     def advance(self) -> None:
-        self.training.advance(BLOCK_ITERATIONS, self.checkpoint)
+        self.training.advance(BLOCK_ITERATIONS, self.checkpoint, pausing=True)
 
 
 def _train(recipe: Recipe, config: DictConfig, folder: Path) -> None:

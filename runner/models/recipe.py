@@ -16,7 +16,7 @@ from runner.config.key_group import group, node
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments
-from runner.models.identity import NOT_LEARNED
+from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training.training_settings import LATER, essential
 from runner.store.digest import SCHEMA, digest
@@ -54,6 +54,7 @@ class Recipe:
         device, dtype: where and in what precision.
         key: where the settings stand in the configuration, for messages.
         unknown: digests of the files of its data set that are not known (`data.verify=false`).
+        tuning: what the pilots of an open sampler add to its identity.
     """
 
     target: dict[str, Any]
@@ -68,6 +69,7 @@ class Recipe:
     key: str = "target.training"
     scoring: ValidationSettings | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    tuning: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -82,6 +84,7 @@ class Recipe:
             "seed": self.seed,
             "device": self.device,
             "dtype": self.dtype,
+            **self.tuning,
         }
 
     @property
@@ -115,7 +118,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
             raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
     values = {name: training[name] for name in TRAINING_KEYS if name in training}
     with errors_at(key, values, TypeError):
-        settings = TrainingSettings(**values)
+        settings = TrainingSettings(**values, tuning_effort=tuning_effort(config))
     scoring = None
     if settings.validate_every is not None:
         values["validation"] = training.get("validation", {})
@@ -136,6 +139,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         key=key,
         scoring=scoring,
         unknown=unknown_files(config, target.get("dataset")),
+        tuning=tuning_identity(config, sampler),
     )
 
 

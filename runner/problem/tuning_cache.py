@@ -9,18 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from runner.config.key_group import node
 from runner.execution.errors import RunError, one_sentence
-from runner.execution.live import say_state
 from runner.execution.manifest import git, now
 from runner.files.atomic_files import read_json, write_json
 from runner.files.compute_once import compute_once, discard_damaged
-from runner.models.identity import tuning_id
+from runner.files.resumable import completed, save_plan, sources_of
+from runner.models.identity import tuning_effort, tuning_id
 from runner.problem.build import Problem, label
 from runner.store.digest import SCHEMA
 from runner.store.run_store import Store
+from samplers.pilot_run import PilotRun
 from samplers.tuning.tunable import TuningResult
 from targets.randomness import Streams
 
@@ -33,50 +32,98 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
 
     The first process that needs a tuning result computes it; others wait for it. The hyperparameters take
     effect as read from the file, so that all runs have the same ones.
+
+    Raises:
+        RunError: if the sampler cannot be tuned to the target.
+        Interrupted: if the process is told to stop; what was reached is saved.
     """
     tunable = problem.tunable
     if tunable is None:
         return problem, None
     path = store.tuning(tuning_id(problem.config, problem.device.type))
-    result = compute_once(
-        path.with_suffix(".lock"), partial(_read, path), lambda: write_json(path, _tune(problem, path.stem))
-    )
+    result = compute_once(path.with_suffix(".lock"), partial(_read, path), lambda: _make(problem, path))
     kernel = tunable.kernel_at(result["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 
 
 def tune(problem: Problem) -> tuple[TuningResult, float]:
     """What the sampler's pilot finds on this target, and the seconds that it took; writes nothing."""
-    assert problem.tunable is not None
-    started = time.perf_counter()
-    with torch.no_grad():
+    work = _Tuning(problem)
+    while work.run.result is None:
+        work.advance()
+    return work.run.result, work.seconds
+
+
+class _Tuning:
+    """The pilot of a problem's sampler as resumable work.
+
+    Attributes:
+        seconds: that it has taken, those before an interruption counted.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        assert problem.tunable is not None
+        config = problem.config
+        self.name, self.target = label(config, "sampler"), config.target._target_
+        self.title = f"tuning {self.name} to {label(config, 'target')}"
+        streams = Streams([TUNING_SEED], "tuning", problem.device)
+        self.run = PilotRun(problem.tunable.tuning, problem.target, streams, tuning_effort(config))
+        self.seconds = 0.0
+
+    @property
+    def total(self) -> int:
+        return self.run.total
+
+    @property
+    def position(self) -> int:
+        return self.run.position
+
+    @property
+    def done(self) -> bool:
+        return self.run.done
+
+    def advance(self) -> None:
+        """Raises RunError if the sampler cannot be tuned to the target."""
+        started = time.perf_counter()
         try:
-            found = problem.tunable.tune(problem.target, Streams([TUNING_SEED], "tuning", problem.device))
+            self.run.advance()
         except ValueError as error:
-            target = problem.config.target._target_
-            raise RunError(f"The sampler cannot be tuned to {target}: {one_sentence(error)}.") from error
-    return found, time.perf_counter() - started
+            raise RunError(f"The sampler cannot be tuned to {self.target}: {one_sentence(error)}.") from error
+        self.seconds += time.perf_counter() - started
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seconds": self.seconds, **self.run.state_dict()}
+
+    def load_state_dict(self, saved: Mapping[str, Any], /) -> None:
+        self.run.load_state_dict(saved)
+        self.seconds = float(saved["seconds"])
 
 
-def _tune(problem: Problem, name: str) -> dict[str, Any]:
-    say_state(f"tuning {label(problem.config, 'sampler')}")
-    found, seconds = tune(problem)
-    content = {
-        "schema": SCHEMA,
-        "seconds": seconds,
-        "evaluations": found.evaluations,
-        "report": found.report,
-        "hyperparameters": found.hyperparameters,
-        "target": node(problem.config, "target"),
-        "sampler": node(problem.config, "sampler"),
-        "created": now(),
-        "git": git(),
-    }
-    try:
-        json.dumps(content, allow_nan=False)
-    except ValueError as error:
-        raise RunError(f"Tuning {name} found no usable hyperparameters: {one_sentence(error)}.") from error
-    return content
+def _make(problem: Problem, path: Path) -> None:
+    """Runs the pilot, from its checkpoint where there is one, and writes what it found."""
+    plan = save_plan(path.with_suffix(".pt"), problem.config.checkpoint, owner={"tuning": path.stem})
+    with completed(lambda: _Tuning(problem), plan) as work:
+        found = work.run.result
+        assert found is not None
+        content = {
+            "schema": SCHEMA,
+            "seconds": work.seconds,
+            "evaluations": found.evaluations,
+            "report": found.report,
+            "hyperparameters": found.hyperparameters,
+            "target": node(problem.config, "target"),
+            "sampler": node(problem.config, "sampler"),
+            "effort": work.run.effort,
+            "sources": sources_of(plan.path),
+            "created": now(),
+            "git": git(),
+        }
+        try:
+            json.dumps(content, allow_nan=False)
+        except ValueError as error:
+            said = f"Tuning {path.stem} found no usable hyperparameters: {one_sentence(error)}."
+            raise RunError(said) from error
+        write_json(path, content)
 
 
 def _read(path: Path, *, locked: bool = False) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.config.values import check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.models.identity import tuning_effort
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
@@ -84,6 +85,7 @@ class Request:
         check_form(config)
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
+            tuning_effort(config)
             task_of(config).check_values(config)
             for group in ("target", "sampler"):
                 check_plainly(node(config, group), group)

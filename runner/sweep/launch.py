@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
 from runner.problem.problems import Problems
 from runner.sweep.ending import ended
+from runner.sweep.gpus import one_each
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
@@ -62,13 +63,13 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
+    signals.obey()
+    if outcome.interrupted:
+        raise signals.Interrupted("a signal to a worker")
     log_done(jobs, outcome)
     show(jobs)
     status = _ended(jobs, outcome)
     print(outcome.sentence())
-    signals.obey()
-    if outcome.interrupted:
-        raise signals.Interrupted("a signal to a worker")
     return status
 
 
@@ -100,6 +101,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    one_each(launcher, jobs[0].config)
     summaries = [folder.path / "summary.json" for each in jobs for folder in folders_of(each)]
     # By name: Hydra loads its plugins' modules once more, and their classes are then others.
     kind = type(launcher).__name__
@@ -147,6 +149,13 @@ def _show(only: Job, outcome: Outcome) -> None:
             print(f"seed {seed}: {folder.status()}  {folder.path}")
             continue
         before = ", done before" if folder.run_id in outcome.skipped else ""
-        print(f"seed {seed}: {summary['steps']} steps in {summary['seconds']:.2f} s{before}  {folder.path}")
+        cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{tuning_cost(summary)}"
+        print(f"seed {seed}: {cost}{before}  {folder.path}")
         values = (f"{name}={value:.5g}" for name, value in summary["metrics"].items() if value is not None)
         print(f"  {'  '.join(values)}")
+
+
+def tuning_cost(summary: Mapping[str, Any]) -> str:
+    """``, tuning 159.6 s (10,900 evaluations)``; empty where nothing was tuned."""
+    tuning = summary.get("tuning")
+    return f", tuning {tuning['seconds']:.1f} s ({tuning['evaluations']:,} evaluations)" if tuning else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omegaconf import DictConfig
 
 from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.errors import UserError
-from runner.models.identity import unknown_data
+from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
 
@@ -24,9 +24,13 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
         UserError: if a saved model or a data set that it names is not there, or the task refuses the target.
     """
     task = task_of(config)
+    parts = task.identity(config, parts_of(config))
+    target = parts.get("target")
+    training = training_sampler(target) if isinstance(target, Mapping) else None
     return {
         "schema": SCHEMA,
-        **task.identity(config, parts_of(config)),
+        **parts,
+        **tuning_identity(config, parts.get("sampler"), training),
         **({} if task.reads_model else unknown_data(config)),
         **stream_identity(config),
         "device": device,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig
 
 from runner.problem.sample_settings import sample_settings
-from runner.tasks.task import Runs, Task, Trial, alternatives, span
+from runner.tasks.task import Parts, Runs, Task, Trial, alternatives, span
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
@@ -26,6 +26,11 @@ class Sample(Task):
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.check(config)
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """Without ``keep`` where it is 0, as in runs of versions that had no such key."""
+        kept = {key: value for key, value in parts["task"].items() if (key, value) != ("keep", 0)}
+        return super().identity(config, {**parts, "task": kept})
 
     def work(self, config: DictConfig) -> int:
         """Steps times chains."""

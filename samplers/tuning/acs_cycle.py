@@ -12,7 +12,7 @@ The five stages are those of the released code, as settings B.4 describes it, wi
 - Balancing constants are estimated at up to 20 positions of the cycle and interpolated in between, since
   cycles here may have a thousand positions where the released ones have twenty.
 
-All functions take the chains' state and return the next one with their result; they store nothing.
+All stages take the chains' state and return the next one with their result; each is a walk of the pilot.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
+from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator
 from targets.spaces import Categorical, Discrete, Ordinal
@@ -76,17 +78,22 @@ def rounds_factor(space: Discrete) -> float:
     return 1.0 + math.log(longest / shortest) / math.log(BIG / SMALL)
 
 
-def warm_up(target: Target, space: Discrete, aims: Aims, chains: int, generator: Generator) -> State:
+def warm_up(run: PilotRun[Any], space: Discrete, aims: Aims, chains: int) -> Steps[State]:
     """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start, with 5 times the shortest move."""
     step_size = torch.tensor(BIG * move_lengths(space)[0], dtype=torch.float64)
-    proposal = LangevinProposal(step_size, aims.balancing_max).to(target.like())
-    kernel = MetropolisHastings(proposal, adjusted=False)
-    theta = target.initial((1, chains), generator)
-    beta = torch.ones((), dtype=theta.dtype, device=theta.device)
-    state = kernel.init(target, theta, beta)
-    for _ in range(WARM_UP_STEPS):
-        state, _ = kernel.step(target, state, beta, generator)
-    return state
+    like = run.target.like()
+    kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max).to(like), adjusted=False)
+    beta = torch.ones((), dtype=like.dtype, device=like.device)
+
+    def begin() -> Values:
+        theta = run.target.initial((1, chains), run.generator)
+        return {"state": kernel.init(run.target, theta, beta)}
+
+    def step(values: Values) -> None:
+        values["state"], _ = kernel.step(run.target, values["state"], beta, run.generator)
+
+    values = yield from run.walk(begin, step, WARM_UP_STEPS)
+    return cast(State, values["state"])
 
 
 def try_steps(
@@ -122,52 +129,63 @@ def take(states: State, index: int) -> State:
     return State(states.theta[index], states.log_prob[index], states.grad[index])
 
 
-def find_floor(target: Target, space: Discrete, state: State, aims: Aims, generator: Generator) -> Found:
+def find_floor(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) -> Steps[Found]:
     """Stage 2: the step size, going upwards, whose acceptance with balancing 1/2 comes nearest to rho*.
 
     Each round tries four candidates, equally spaced from alpha to alpha (1 + zeta |a - rho*|) with a the
     last acceptance (0 at first), and goes on from the nearest one (the larger of equals) and its states.
     """
-    rounds = math.ceil(FLOOR_ROUNDS * rounds_factor(space))
-    step_size, acceptance = SMALL * move_lengths(space)[0], 0.0
-    best = (-math.inf, step_size, acceptance)
-    for _ in range(rounds):
+    first = SMALL * move_lengths(space)[0]
+
+    def begin() -> Values:
+        return {"state": state, "at": [first, 0.0], "best": [-math.inf, first, 0.0]}
+
+    def step(values: Values) -> None:
+        step_size, acceptance = values["at"]
         growth = aims.zeta * abs(acceptance - aims.acceptance)
         tried = [step_size * (1.0 + growth * i / (CANDIDATES - 1)) for i in range(CANDIDATES)]
-        seen, states = try_steps(target, state, tried, [0.5] * CANDIDATES, generator)
+        seen, states = try_steps(run.target, values["state"], tried, [0.5] * CANDIDATES, run.generator)
         # The larger of equals: while nothing moves, every candidate is accepted with probability 1.
         score, step_size, acceptance, index = max(
             (-abs(a - aims.acceptance), size, a, i)
             for i, (size, a) in enumerate(zip(tried, seen, strict=True))
         )
-        state = take(states, index)
-        best = max(best, (score, step_size, acceptance))
-    return Found(best[1], best[2], state, CANDIDATES * rounds)
+        values["state"], values["at"] = take(states, index), [step_size, acceptance]
+        values["best"] = max(values["best"], [score, step_size, acceptance])
+
+    values = yield from run.walk(begin, step, math.ceil(FLOOR_ROUNDS * rounds_factor(space)))
+    _, step_size, acceptance = values["best"]
+    return Found(step_size, acceptance, values["state"], CANDIDATES * values["steps"])
 
 
-def find_maximum(target: Target, space: Discrete, state: State, aims: Aims, generator: Generator) -> Found:
+def find_maximum(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) -> Steps[Found]:
     """Stage 3: the first step size, going downwards, that is accepted as often as rho* with beta_max.
 
     Each round tries alpha and alpha (1 - zeta |a - rho*|) and goes on from the one accepted more often,
     until that acceptance a exceeds rho* - 0.01; the step size with the highest acceptance is returned.
     """
-    step_size, acceptance = BIG * move_lengths(space)[1], 0.0
-    best, spent = (-math.inf, step_size), 0
-    for _ in range(math.ceil(MAXIMUM_ROUNDS * rounds_factor(space))):
+    first = BIG * move_lengths(space)[1]
+
+    def begin() -> Values:
+        return {"state": state, "at": [first, 0.0], "best": [-math.inf, first]}
+
+    def step(values: Values) -> bool:
+        step_size, acceptance = values["at"]
         tried = [step_size * (1.0 - aims.zeta * abs(acceptance - aims.acceptance)), step_size]
-        seen, states = try_steps(target, state, tried, [aims.balancing_max] * 2, generator)
-        spent += 2
+        seen, states = try_steps(run.target, values["state"], tried, [aims.balancing_max] * 2, run.generator)
         index = seen.index(max(seen))
-        step_size, acceptance, state = tried[index], seen[index], take(states, index)
-        best = max(best, (acceptance, step_size))
-        if acceptance > aims.acceptance - 0.01:
-            break
-    return Found(best[1], best[0], state, spent)
+        values["state"], values["at"] = take(states, index), [tried[index], seen[index]]
+        values["best"] = max(values["best"], [seen[index], tried[index]])
+        return seen[index] > aims.acceptance - 0.01
+
+    values = yield from run.walk(begin, step, math.ceil(MAXIMUM_ROUNDS * rounds_factor(space)))
+    acceptance, step_size = values["best"]
+    return Found(step_size, acceptance, values["state"], 2 * values["steps"])
 
 
 def find_balancings(
-    target: Target, state: State, step_sizes: Sequence[float], aims: Aims, generator: Generator
-) -> tuple[list[float], int]:
+    run: PilotRun[Any], state: State, step_sizes: Sequence[float], aims: Aims
+) -> Steps[tuple[list[float], int]]:
     """Stage 5: a balancing constant for each of `step_sizes` (decreasing), and the evaluations spent.
 
     At the knots, from the smallest step to the largest: first the best of 0.5, 0.55, 0.6, then the best of
@@ -176,25 +194,37 @@ def find_balancings(
     """
     if not step_sizes:
         return [], 0
-    positions = range(len(step_sizes))
     count = min(BALANCING_KNOTS, len(step_sizes))
-    knots = sorted({round(i * (len(step_sizes) - 1) / max(count - 1, 1)) for i in range(count)})
-    found: dict[int, float] = {}
-    balancing, spent = 0.5, 0
-    for knot in reversed(knots):
+    knots = sorted({round(i * (len(step_sizes) - 1) / max(count - 1, 1)) for i in range(count)}, reverse=True)
+
+    def begin() -> Values:
+        return {"state": state, "found": [], "evaluations": 0}
+
+    def step(values: Values) -> bool:
+        found, knot = values["found"], knots[values["steps"]]
         if not found:
             tried = [min(b, aims.balancing_max) for b in (0.5, 0.55, 0.6)]
-        elif balancing >= 0.9:
-            break
         else:
-            width = min(aims.balancing_max, balancing + 0.25) - balancing
-            tried = [balancing + width * i / (BALANCING_CANDIDATES - 1) for i in range(BALANCING_CANDIDATES)]
-        seen, states = try_steps(target, state, [step_sizes[knot]] * len(tried), tried, generator)
+            width = min(aims.balancing_max, found[-1] + 0.25) - found[-1]
+            tried = [found[-1] + width * i / (BALANCING_CANDIDATES - 1) for i in range(BALANCING_CANDIDATES)]
+        sizes = [step_sizes[knot]] * len(tried)
+        seen, states = try_steps(run.target, values["state"], sizes, tried, run.generator)
         best = seen.index(max(seen))
-        balancing, state = tried[best], take(states, best)
-        found[knot] = balancing
-        spent += len(tried)
+        values["state"] = take(states, best)
+        values["found"] = [*found, tried[best]]
+        values["evaluations"] += len(tried)
+        return tried[best] >= 0.9
+
+    values = yield from run.walk(begin, step, len(knots))
+    found = dict(zip(knots, values["found"], strict=False))
     # Only a search that stopped early has left the largest step without a value.
     found.setdefault(0, aims.balancing_max)
     at = sorted(found)
-    return np.interp(positions, at, [found[knot] for knot in at]).tolist(), spent
+    chosen = np.interp(range(len(step_sizes)), at, [found[knot] for knot in at]).tolist()
+    return chosen, values["evaluations"]
+
+
+def planned_rounds(space: Discrete) -> int:
+    """Steps of all stages, at most."""
+    searches = sum(math.ceil(rounds * rounds_factor(space)) for rounds in (FLOOR_ROUNDS, MAXIMUM_ROUNDS))
+    return WARM_UP_STEPS + searches + BALANCING_KNOTS

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,9 +13,9 @@ from torch import Tensor
 from samplers.discrete.ab import AB, checked_balancing_constant
 from samplers.hyperparameters import AUTO, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.tuning.step_size import Pilot, tune_step_size
+from samplers.pilot_run import PilotRun, Steps, Values
+from samplers.tuning.step_size import CHECKED, PRECISION, Pilot, Sought, tune_step_size
 from samplers.tuning.tunable import Settings, TuningResult
-from targets.randomness import Generator
 from targets.target import Target
 
 BALANCING_CANDIDATES = (0.5, 0.6, 0.75, 0.9)
@@ -24,8 +24,8 @@ BALANCING_CANDIDATES = (0.5, 0.6, 0.75, 0.9)
 STEP_SIZE_PILOT = Pilot(chains=16)
 """Size of the pilot that tunes sigma^2 for each balancing constant."""
 
-JUMP_PILOT = Pilot(chains=128, steps=400)
-"""Size of the pilot that compares balancing constants."""
+JUMP_CHAINS, JUMP_STEPS = 128, 400
+"""Size of a full pilot that compares balancing constants."""
 
 
 @dataclass(eq=False)
@@ -51,52 +51,77 @@ class BalancedSettings(Settings):
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         return AB(hyperparameters["step_size"], hyperparameters["balancing"])
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         like = target.like()
         balancings = BALANCING_CANDIDATES if "balancing" in self.open else (self.balancing,)
-        balanced = partial(AB, balancing=torch.tensor(balancings).to(like).reshape(-1, 1, 1))
         report: dict[str, Any] = {"wanted_acceptance": self.acceptance, "balancing": list(balancings)}
         evaluations, best = 0, 0
+        jump_steps = run.sized(JUMP_STEPS, 40) if "balancing" in self.open else 0
+        run.planned = jump_steps + ("step_size" in self.open) * sum(STEP_SIZE_PILOT.sizes(run))
         if "step_size" in self.open:
-            ones = torch.ones(len(balancings))
-            step_sizes, _, evaluations = tune_step_size(
-                balanced, target, ones, generator, wanted=self.acceptance, pilot=STEP_SIZE_PILOT
-            )
+            others = {"balancing": torch.tensor(balancings)}
+            sought = Sought(AB, torch.ones(len(balancings)), self.acceptance, others)
+            found = yield from tune_step_size(run, sought, STEP_SIZE_PILOT)
+            step_sizes, evaluations = found.sizes, found.evaluations
         else:
             step_sizes = positive("step_size", self.step_size).expand(len(balancings))
         if "balancing" in self.open:
-            kernel = balanced(step_sizes.to(like).reshape(-1, 1, 1))
-            start = target.initial((len(balancings), 1, JUMP_PILOT.chains), generator)
-            jumps, acceptance, spent = mean_squared_jump(kernel, target, start, generator, JUMP_PILOT.steps)
-            best = int(jumps.argmax())
-            evaluations += spent
-            report["mean_squared_jump"] = jumps.tolist()
-            report["acceptance"] = acceptance.tolist()
+            sizes, constants = step_sizes.to(like), torch.tensor(balancings).to(like)
+            kernel = AB(sizes.reshape(-1, 1, 1), constants.reshape(-1, 1, 1))
+            shape = (len(balancings), 1, JUMP_CHAINS)
+            seen = yield from mean_squared_jump(
+                run, kernel, lambda: target.initial(shape, run.generator), jump_steps
+            )
+            best = int(seen.jumps.argmax())
+            evaluations += seen.evaluations
+            report["mean_squared_jump"] = seen.jumps.tolist()
+            report["acceptance"] = seen.acceptance.tolist()
         report["step_size"] = step_sizes.tolist()
-        found = {"step_size": step_sizes[best].item(), "balancing": balancings[best]}
-        return TuningResult(found, evaluations, report)
+        numbers = {"step_size": step_sizes[best].item(), "balancing": balancings[best]}
+        return TuningResult(numbers, evaluations, report)
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """E|x' - x|^2 and the mean acceptance of n kernels ``(n,)``, and the evaluations spent per chain."""
+
+    jumps: Tensor
+    acceptance: Tensor
+    evaluations: int
 
 
 def mean_squared_jump(
-    kernel: Kernel, target: Target, start: Tensor, generator: Generator, steps: int
-) -> tuple[Tensor, Tensor, int]:
-    """E|x' - x|^2 and the mean acceptance per leading index of `start` ``(n, 1, chains, *event_shape)``.
+    run: PilotRun[Any], kernel: Kernel, start: Callable[[], Tensor], steps: int
+) -> Steps[Jumps]:
+    """How far chains jump, per leading index of their `start` ``(n, 1, chains, *event_shape)``.
 
-    Both have shape ``(n,)`` and come from the second half of `steps` steps at beta = 1; the third value is
-    the number of evaluations spent per chain.
+    The means are over the second half of `steps` steps at beta = 1, or as much of it as makes all standard
+    errors small (`samplers.tuning.step_size.PRECISION`).
     """
-    beta = torch.ones((), dtype=start.dtype, device=start.device)
-    state = kernel.init(target, start, beta)
-    jumps = torch.zeros(len(start), dtype=torch.float64, device=start.device)
-    acceptance = torch.zeros_like(jumps)
-    evaluations = 0
-    for step in range(steps):
-        before = state.theta
-        state, info = kernel.step(target, state, beta, generator)
-        evaluations += info.evaluations
-        if step >= steps // 2:
-            squares = (state.theta - before).square().flatten(start_dim=3).sum(-1)
-            jumps += squares.mean((1, 2), dtype=torch.float64)
-            acceptance += info.acceptance.mean((1, 2), dtype=torch.float64)
-    measured = steps - steps // 2
-    return jumps / measured, acceptance / measured, evaluations
+    target, like = run.target, run.target.like()
+    beta = torch.ones((), dtype=like.dtype, device=like.device)
+
+    def begin() -> Values:
+        state = kernel.init(target, start(), beta)
+        zeros = torch.zeros_like(state.log_prob, dtype=torch.float64)
+        sums = {"jumps": zeros, "acceptance": zeros.clone()}
+        return {"state": state, **sums, "counted": 0, "evaluations": 0}
+
+    def step(values: Values) -> bool:
+        before = values["state"].theta
+        values["state"], info = kernel.step(target, values["state"], beta, run.generator)
+        values["evaluations"] += info.evaluations
+        if values["steps"] < steps // 2:
+            return False
+        values["jumps"] += (values["state"].theta - before).square().flatten(start_dim=3).sum(-1)
+        values["acceptance"] += info.acceptance
+        values["counted"] += 1
+        if values["counted"] % CHECKED:
+            return False
+        means = values["jumps"].flatten(1) / values["counted"]
+        errors = means.std(1) / math.sqrt(means.shape[1])
+        return bool((errors <= PRECISION * means.mean(1)).all())
+
+    values = yield from run.walk(begin, step, steps)
+    jumps, acceptance = (values[name].mean((1, 2)) / values["counted"] for name in ("jumps", "acceptance"))
+    return Jumps(jumps, acceptance, values["evaluations"])

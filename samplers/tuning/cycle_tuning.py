@@ -9,17 +9,17 @@ from typing import Any
 from samplers.discrete.acs import ACS, FLOOR_BALANCING, check_floor, checked_balancing
 from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
+from samplers.pilot_run import PilotRun, Steps
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.checks import whole_number, within
-from targets.randomness import Generator
 from targets.spaces import discrete_space
 from targets.target import Target
 
-PILOT_CHAINS = 256
-"""Chains of the pilot: mean acceptances of a single step are then known to about 0.02."""
+PILOT_CHAINS, LEAST_CHAINS = 256, 32
+"""Chains of a full pilot, where mean acceptances of a single step are known to about 0.02, and of any."""
 
 
 @dataclass(eq=False)
@@ -81,7 +81,7 @@ class CycleSettings(Settings):
         numbers = (hyperparameters[name] for name in ("step_size", "min_step_size", "balancing"))
         return ACS(self.length, *numbers)
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         """What is open, in the order floor, maximum, balancing constants.
 
         A maximum that is given limits the floor; otherwise the floor limits the maximum. The two come from
@@ -90,23 +90,24 @@ class CycleSettings(Settings):
         report says so (``"flat"``).
         """
         space = discrete_space("acs", target.space)
-        state = acs_cycle.warm_up(target, space, self.aims, PILOT_CHAINS, generator)
+        run.planned = acs_cycle.planned_rounds(space)
+        state = yield from acs_cycle.warm_up(run, space, self.aims, run.sized(PILOT_CHAINS, LEAST_CHAINS))
         evaluations = acs_cycle.WARM_UP_STEPS
         report: dict[str, Any] = {"target_acceptance": self.aims.acceptance}
         floor, maximum, balancing = (self.given[name] for name in ("min_step_size", "step_size", "balancing"))
         if floor == AUTO:
-            found = acs_cycle.find_floor(target, space, state, self.aims, generator)
+            found = yield from acs_cycle.find_floor(run, space, state, self.aims)
             state, evaluations = found.state, evaluations + found.evaluations
             report["floor"] = {"step_size": found.step_size, "acceptance": found.acceptance}
             floor = found.step_size if maximum == AUTO else min(found.step_size, maximum)
         if maximum == AUTO:
-            found = acs_cycle.find_maximum(target, space, state, self.aims, generator)
+            found = yield from acs_cycle.find_maximum(run, space, state, self.aims)
             state, evaluations = found.state, evaluations + found.evaluations
             report["maximum"] = {"step_size": found.step_size, "acceptance": found.acceptance}
             maximum = max(found.step_size, floor)
         if balancing == AUTO:
             above = [size for size in cosine_steps(maximum, floor, self.length) if size > floor]
-            chosen, spent = acs_cycle.find_balancings(target, state, above, self.aims, generator)
+            chosen, spent = yield from acs_cycle.find_balancings(run, state, above, self.aims)
             balancing = chosen + [FLOOR_BALANCING] * (self.length - len(above))
             evaluations += spent
         report["flat"] = maximum == floor

@@ -9,10 +9,10 @@ from typing import Any
 from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
+from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tuning.step_size import tune_step_size
+from samplers.tuning.step_size import Pilot, Sought, tune_step_size
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel
-from targets.randomness import Generator
 from targets.target import Target
 
 
@@ -46,7 +46,7 @@ class ExchangeSettings(Settings):
         time = hyperparameters["step_size"]
         return ReplicaExchangeLangevin(self.base, self.ladder, time, self.tau, self.rho, self.scale)
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         """The longest h at which every replica's move is accepted with the wanted probability or more.
 
         The pilot leaves the Gaussian of the hottest level out.
@@ -56,13 +56,13 @@ class ExchangeSettings(Settings):
         betas, speeds = example.levels.betas, example.speeds
         # Where beta is 0 no move is rejected because of the target.
         tempered = betas > 0
-        sizes, seen, evaluations = tune_step_size(
-            family_of(self.base), target, betas[tempered], generator, wanted=self.acceptance
-        )
-        times = sizes.cpu() / speeds[tempered]
+        run.planned = sum(Pilot().sizes(run))
+        sought = Sought(family_of(self.base), betas[tempered], self.acceptance)
+        found = yield from tune_step_size(run, sought)
+        times = found.sizes / speeds[tempered]
         report = {
             "wanted_acceptance": self.acceptance,
-            "lowest_acceptance": seen.min().item(),
+            "lowest_acceptance": found.acceptance.min().item(),
             "longest_times": times.tolist(),
         }
-        return TuningResult({"step_size": times.min().item()}, evaluations * len(times), report)
+        return TuningResult({"step_size": times.min().item()}, found.evaluations * len(times), report)

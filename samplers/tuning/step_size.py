@@ -1,39 +1,104 @@
 """A step size for a given acceptance, from one batched pilot.
 
-Many step sizes are tried at once: they are a leading batch axis. The wanted one is read off where the
-mean acceptance first falls through the target value, so that a global step size at which acceptance
-happens to rise again is never taken for a local one.
+Many step sizes are tried at once: they are a leading batch axis. A first look goes over all that are worth
+trying, and a closer one, whose chains go on from there, over a few around what it found. The wanted one is
+read off where the mean acceptance first falls through the target value, so that a global step size at which
+acceptance happens to rise again is never taken for a local one.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
-from samplers.kernel_family import KernelFamily, family_of
+from samplers.kernel_family import family_of
+from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.tunable import Tunable, TuningResult
-from targets.randomness import Generator
 from targets.spaces import Discrete, Ordinal
 from targets.target import Target
+
+AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
+"""The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
+
+MOVES = 6
+PRECISION = 0.02
+"""A closer look ends when the standard error of the acceptance is this share of the wanted one."""
+
+CHECKED = 10
+"""Steps between two looks at a standard error."""
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """Size of the pilot: `candidates` step sizes, `chains` of each, `steps` of which half are measured."""
+    """Size of a full pilot.
 
-    candidates: int = 25
+    Attributes:
+        candidates, steps: of the first look, half of whose steps are measured.
+        chains: of each candidate.
+        closer: steps of the closer look at most, of which the first quarter is not measured.
+    """
+
+    candidates: int = 13
     chains: int = 32
-    steps: int = 400
+    steps: int = 100
+    closer: int = 200
+
+    def sizes(self, run: PilotRun[Any]) -> tuple[int, int]:
+        """Steps of the first look and of the closer one, as the effort of `run` allows."""
+        return run.sized(self.steps, 10), run.sized(self.closer, 20)
 
 
-PER_RUNG = Pilot(candidates=25, chains=16, steps=300)
+PER_RUNG = Pilot(chains=16, steps=80, closer=100)
 """For a ladder, each of whose rungs has candidates of its own."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Step sizes of `family` that are accepted with probability `wanted` at inverse temperatures ``(K,)``.
+
+    Attributes:
+        others: other hyperparameters of the family by name, one for each inverse temperature ``(K,)``.
+    """
+
+    family: Callable[..., Kernel]
+    betas: Tensor
+    wanted: float = Kernel.optimal_acceptance
+    others: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def part(self, places: Tensor) -> Sought:
+        """Of some of the inverse temperatures."""
+        others = {name: values[places] for name, values in self.others.items()}
+        return replace(self, betas=self.betas[places], others=others)
+
+    def kernel(self, step_sizes: Tensor) -> Kernel:
+        """With step sizes ``(candidates, K)``, for states ``(candidates, K, 1, chains, *event_shape)``."""
+        others = {name: values.to(step_sizes).reshape(-1, 1, 1) for name, values in self.others.items()}
+        return adjusted_form(self.family(step_sizes.reshape(*step_sizes.shape, 1, 1), **others))
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What a look found at K inverse temperatures.
+
+    Attributes:
+        sizes: step sizes with the wanted acceptance, ``(K,)``, float64, on the CPU.
+        acceptance: mean acceptance of each candidate, ``(candidates, K)``.
+        theta: where the chains stand whose step size is nearest, ``(K, 1, chains, *event_shape)``.
+        evaluations: of the target, per chain.
+    """
+
+    sizes: Tensor
+    acceptance: Tensor
+    theta: Tensor
+    evaluations: int
 
 
 def check_finite(*values: Tensor) -> None:
@@ -63,66 +128,139 @@ def first_crossing(step_sizes: Tensor, acceptance: Tensor, wanted: float) -> Ten
     """Where `acceptance` ``(candidates, *rungs)`` first falls through `wanted`, log-linear between.
 
     Where it never does, the last step size; where it starts below, the first. Shape ``(*rungs)``, float64.
+
+    Args:
+        step_sizes: rising, ``(candidates,)`` or ``(candidates, *rungs)``.
     """
-    logs = step_sizes.double().log()
+    trailing = (1,) * (acceptance.dim() - step_sizes.dim())
+    logs = step_sizes.double().log().reshape(*step_sizes.shape, *trailing).expand(acceptance.shape)
     below = acceptance < wanted
-    first = torch.where(below.any(0), below.to(torch.int64).argmax(0), len(logs) - 1)
+    first = torch.where(below.any(0), below.to(torch.int64).argmax(0), len(logs) - 1).unsqueeze(0)
     previous = (first - 1).clamp(min=0)
-    high = acceptance.gather(0, previous.unsqueeze(0)).squeeze(0).double()
-    low = acceptance.gather(0, first.unsqueeze(0)).squeeze(0).double()
-    gap = (high - low).clamp(min=1e-12)
-    share = torch.where(below.any(0), ((high - wanted) / gap).clamp(0.0, 1.0), torch.ones_like(gap))
-    return (logs[previous] + share * (logs[first] - logs[previous])).exp()
+    high, low = acceptance.double().gather(0, previous), acceptance.double().gather(0, first)
+    share = ((high - wanted) / (high - low).clamp(min=1e-12)).clamp(0.0, 1.0)
+    share = torch.where(below.any(0), share, torch.ones_like(share))
+    before, after = logs.gather(0, previous), logs.gather(0, first)
+    return (before + share * (after - before)).exp().squeeze(0)
 
 
-def tune_step_size(
-    family: KernelFamily,
-    target: Target,
-    betas: Tensor,
-    generator: Generator,
-    *,
-    wanted: float = Kernel.optimal_acceptance,
-    pilot: Pilot | None = None,
-) -> tuple[Tensor, Tensor, int]:
-    """Step sizes ``(K,)`` at which kernels of `family` accept with probability `wanted` at `betas` ``(K,)``.
-
-    Returns:
-        The step sizes (float64), the acceptance interpolated there is `wanted` where it is reachable; the
-        mean acceptance of each candidate ``(candidates, K)``; and the evaluations spent per pilot chain.
+def tune_step_size(run: PilotRun[Any], sought: Sought, pilot: Pilot | None = None) -> Steps[StepSizes]:
+    """The step sizes that are `sought`; `StepSizes.acceptance` is that of the first look.
 
     Raises:
         ValueError: if the target's log density is not finite where the pilot goes.
     """
     pilot = pilot or Pilot()
-    like = target.like()
-    low, high = step_size_range(target)
-    candidates = torch.logspace(
-        torch.tensor(low).log10().item(), torch.tensor(high).log10().item(), pilot.candidates
-    ).to(like)
-    tried = adjusted_form(family(candidates.reshape(-1, 1, 1, 1)))
-    ladder = betas.to(like).reshape(1, -1, 1, 1)
-    theta = target.initial((pilot.candidates, len(betas), 1, pilot.chains), generator)
-    state = tried.start(target, theta, ladder, generator)
-    total = torch.zeros((pilot.candidates, len(betas)), dtype=torch.float64, device=theta.device)
-    evaluations = 0
-    for step in range(pilot.steps):
-        state, info = tried.step(target, state, ladder, generator)
-        evaluations += info.evaluations
-        if step >= pilot.steps // 2:
-            total += info.acceptance.mean((-2, -1), dtype=torch.float64)
-    acceptance = total / (pilot.steps - pilot.steps // 2)
-    check_finite(state.log_prob, acceptance)
-    return first_crossing(candidates, acceptance, wanted), acceptance, evaluations
+    first = yield from first_look(run, sought, pilot)
+    closer = yield from closer_look(run, sought, first, pilot)
+    return replace(closer, acceptance=first.acceptance, evaluations=first.evaluations + closer.evaluations)
+
+
+def first_look(run: PilotRun[Any], sought: Sought, pilot: Pilot) -> Steps[StepSizes]:
+    """Candidates over the whole `step_size_range`, from the target's own start."""
+    low, high = (torch.tensor(end).log10().item() for end in step_size_range(run.target))
+    candidates = torch.logspace(low, high, pilot.candidates).to(run.target.like())
+    candidates = candidates.unsqueeze(-1).expand(-1, len(sought.betas))
+    steps, shape = pilot.sizes(run)[0], (*candidates.shape, 1, pilot.chains)
+    seen = yield from _tried(
+        run, sought, candidates, lambda: run.target.initial(shape, run.generator), (steps, steps // 2, False)
+    )
+    return _read_off(seen, candidates, sought.wanted)
+
+
+def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilot) -> Steps[StepSizes]:
+    """A few candidates around those of `near`, by chains that go on from its states.
+
+    It ends when the acceptances are known to `PRECISION`. Where they are all too high, or all too low, it
+    looks again, higher up or further down, as far as `step_size_range` goes.
+    """
+    low, high = step_size_range(run.target)
+    steps, spread = pilot.sizes(run)[1], torch.tensor(AROUND).to(run.target.like()).unsqueeze(-1)
+    centre, sizes, theta, evaluations = near.sizes.to(spread), near.sizes.clone(), near.theta.clone(), 0
+    acceptance = spread.new_zeros((len(AROUND), len(sizes)), dtype=torch.float64)
+    left = torch.arange(len(sizes))
+    for _ in range(MOVES):
+        candidates = (spread * centre).clamp(low, high)
+        start = theta[left].expand(len(AROUND), *theta[left].shape)
+        seen = yield from _tried(
+            run, sought.part(left), candidates, partial(torch.clone, start), (steps, steps // 4, True)
+        )
+        found = _read_off(seen, candidates, sought.wanted)
+        sizes[left], theta[left], acceptance[:, left] = found.sizes, found.theta, found.acceptance
+        evaluations += found.evaluations * len(left)
+        below = (found.acceptance[0] < sought.wanted) & (candidates[0] > low)
+        above = (found.acceptance[-1] >= sought.wanted) & (candidates[-1] < high)
+        again = below | above
+        if not bool(again.any()):
+            break
+        centre, left = torch.where(below, candidates[0], candidates[-1])[again], left[again.cpu()]
+    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)))
+
+
+def _tried(
+    run: PilotRun[Any],
+    sought: Sought,
+    candidates: Tensor,
+    start: Callable[[], Tensor],
+    length: tuple[int, int, bool],
+) -> Steps[Values]:
+    """Chains of every candidate ``(candidates, K)`` at every beta, and their mean ``acceptance``.
+
+    Args:
+        start: their initial states.
+        length: steps, those of them that are not measured, and whether the walk ends before the last one
+            where the standard errors are small.
+    """
+    target, ladder, (steps, burn_in, early) = run.target, sought.betas.to(candidates), length
+    kernel, ladder = sought.kernel(candidates), ladder.reshape(1, -1, 1, 1)
+
+    def begin() -> Values:
+        state = kernel.start(target, start(), ladder, run.generator)
+        return {"state": state, "total": torch.zeros_like(state.log_prob.double()), "evaluations": 0}
+
+    def step(values: Values) -> bool:
+        values["state"], info = kernel.step(target, values["state"], ladder, run.generator)
+        values["evaluations"] += info.evaluations
+        counted = values["steps"] + 1 - burn_in
+        if counted > 0:
+            values["total"] += info.acceptance
+        if not early or counted < CHECKED or counted % CHECKED:
+            return False
+        means = values["total"].flatten(2) / counted
+        errors = means.std(-1) / math.sqrt(means.shape[-1])
+        return bool((errors.mean(0) <= PRECISION * sought.wanted).all())
+
+    values = yield from run.walk(begin, step, steps)
+    acceptance = values["total"].mean((-2, -1)) / (values["steps"] - burn_in)
+    check_finite(values["state"].log_prob, acceptance)
+    return {**values, "acceptance": acceptance}
+
+
+def _read_off(seen: Values, candidates: Tensor, wanted: float) -> StepSizes:
+    sizes = first_crossing(candidates, seen["acceptance"], wanted)
+    nearest = (candidates.double() / sizes).log().abs().argmin(0)
+    theta = seen["state"].theta[nearest, torch.arange(len(sizes), device=nearest.device)]
+    return StepSizes(sizes.cpu(), seen["acceptance"], theta, seen["evaluations"])
 
 
 def tune_rungs(
-    kernel: Kernel, target: Target, betas: Tensor, generator: Generator, acceptance: float
-) -> tuple[Tensor, int]:
-    """Step sizes ``(K,)`` of the rungs or levels `betas` around `kernel`, and the evaluations spent."""
-    sizes, _, spent = tune_step_size(
-        family_of(kernel), target, betas, generator, wanted=acceptance, pilot=PER_RUNG
-    )
-    return sizes.double().cpu(), spent * len(betas)
+    run: PilotRun[Any],
+    kernel: Kernel,
+    betas: Tensor,
+    acceptance: float,
+    near: StepSizes | None = None,
+) -> Steps[tuple[Tensor, int]]:
+    """Step sizes ``(K,)`` of the rungs or levels `betas` around `kernel`, and the evaluations spent.
+
+    Args:
+        near: what is known about them already.
+    """
+    sought = Sought(family_of(kernel), betas, acceptance)
+    if near is None:
+        found = yield from tune_step_size(run, sought, PER_RUNG)
+    else:
+        found = yield from closer_look(run, sought, near, PER_RUNG)
+    return found.sizes, found.evaluations * len(betas)
 
 
 def adjusted_form(kernel: Kernel) -> Kernel:
@@ -157,10 +295,12 @@ class StepSizeTuning(Tunable):
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         return self.at(hyperparameters["step_size"])
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.check(target)
-        step_size, seen, evaluations = tune_step_size(
-            self.at, target, torch.ones(1), generator, wanted=self.acceptance
-        )
-        report = {"wanted_acceptance": self.acceptance, "lowest_acceptance": seen.min().item()}
-        return TuningResult({"step_size": step_size.item()}, evaluations, report)
+        run.planned = sum(Pilot().sizes(run))
+        found = yield from tune_step_size(run, Sought(self.at, torch.ones(1), self.acceptance))
+        report = {
+            "wanted_acceptance": self.acceptance,
+            "lowest_acceptance": found.acceptance.min().item(),
+        }
+        return TuningResult({"step_size": found.sizes.item()}, found.evaluations, report)

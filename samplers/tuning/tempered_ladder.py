@@ -12,15 +12,15 @@ from torch import Tensor
 from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
+from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
-from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
+from samplers.tuning.step_size import PER_RUNG, tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
-from targets.randomness import Generator
 from targets.target import Target
 
 
@@ -74,14 +74,23 @@ class LadderSettings(Settings):
         ladder, step_size = hyperparameters["ladder"], hyperparameters["step_size"]
         return ParallelTempering(self.base, ladder, step_size, self.swap)
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         (self.swap or Swaps()).rule.check(target)
-        numbers, evaluations, report = dict(self.given), 0, {}
+        numbers, evaluations, report, near = dict(self.given), 0, {}, None
+        run.planned = planned_steps(run, self.open)
         if "ladder" in self.open:
-            tuned = tune_ladder(self.base, target, generator, self.wanted)
+            tuned = yield from tune_ladder(run, self.base, self.wanted)
             numbers["ladder"], evaluations, report = tuned.betas.tolist(), tuned.evaluations, tuned.report()
+            near = tuned.near
         if "step_size" in self.open:
             betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
-            sizes, spent = tune_rungs(self.base, target, betas, generator, self.acceptance)
+            sizes, spent = yield from tune_rungs(run, self.base, betas, self.acceptance, near)
             numbers["step_size"], evaluations = sizes.tolist(), evaluations + spent
         return TuningResult(numbers, evaluations, report)
+
+
+def planned_steps(run: PilotRun[Any], unknown: Sequence[str]) -> int:
+    """Steps of the pilots of a ladder and of its step sizes, those of them that are open."""
+    first, closer = PER_RUNG.sizes(run)
+    ladder = LadderPilot().planned(run) if "ladder" in unknown else first
+    return ladder + (closer if "step_size" in unknown else 0)

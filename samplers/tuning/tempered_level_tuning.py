@@ -13,6 +13,7 @@ from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import ladder_step_sizes, takes_step_size
+from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
@@ -24,16 +25,16 @@ from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
 from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.tempered_ladder import planned_steps
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
-from targets.randomness import Generator
 from targets.spaces import Real
 from targets.target import Target
 
 STMH = "stmh"
 """The step size R at every level, by STMH's conditions."""
 
-Estimator = Callable[[SimulatedTempering, Target, PartitionPilot, Generator], PartitionFunctions]
+Estimator = Callable[[PilotRun[Any], SimulatedTempering, PartitionPilot], Steps[PartitionFunctions]]
 
 PARTITIONS: dict[str, Estimator] = {"inductive": inductive, "wang_landau": wang_landau}
 
@@ -117,49 +118,37 @@ class LevelSettings(Settings):
         ladder, log_partition = hyperparameters["ladder"], hyperparameters["log_partition"]
         return SimulatedTempering(self.base, ladder, log_partition, self.rate, hyperparameters["step_size"])
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.check(target)
         report: dict[str, Any] = {}
-        evaluations, numbers = 0, dict(self.given)
-        if "ladder" in self.open:
-            betas, found, evaluations = self._tuned_ladder(target, generator)
-            numbers["ladder"] = betas
-            report.update(found)
+        evaluations, numbers, near = 0, dict(self.given), None
+        ladder, step_size = self.given["ladder"], self.given["step_size"]
+        run.planned = planned_steps(run, [name for name in self.open if self.given[name] == AUTO])
+        if ladder in LADDERS:
+            mixture = mixture_of(target)
+            numbers["ladder"] = betas = stmh_ladder(mixture, ladder)
+            report |= {"stmh_distance": mixture.distance, "stmh_radius": radius(mixture, len(betas))}
+        elif ladder == AUTO:
+            # The number of replicas that suits swaps is no worse for single chains: both need overlap.
+            tuned = yield from tune_ladder(run, self.base, self.wanted)
+            numbers["ladder"], evaluations, near = tuned.betas.tolist(), tuned.evaluations, tuned.near
+            report |= tuned.report()
         betas, sizes = numbers["ladder"], self.step_sizes
-        if "step_size" in self.open:
-            sizes, spent = self._tuned_step_sizes(target, betas, generator)
+        if step_size == STMH:
+            sizes = torch.full((len(betas),), radius(mixture_of(target), len(betas)), dtype=torch.float64)
+        elif "step_size" in self.open:
+            levels = torch.tensor(betas, dtype=torch.float64)
+            sizes, spent = yield from tune_rungs(run, self.base, levels, self.acceptance, near)
             evaluations += spent
         numbers["step_size"] = None if sizes is None else sizes.tolist()
         if "log_partition" in self.open:
             chain = self._chain(betas, numbers["step_size"]).to(target.like())
-            pilot = self.pilot or PartitionPilot()
-            estimates = PARTITIONS[self.partition](chain, target, pilot, generator)
+            estimates = yield from PARTITIONS[self.partition](run, chain, self.pilot or PartitionPilot())
             numbers["log_partition"] = estimates.log_partition
-            report.update(estimates.report())
+            report |= estimates.report()
             evaluations += estimates.evaluations
         return TuningResult(numbers, evaluations, report)
 
     def _chain(self, betas: list[float], step_size: Any) -> SimulatedTempering:
         """With partition functions that are still to be found."""
         return SimulatedTempering(self.base, betas, [0.0] * len(betas), self.rate, step_size)
-
-    def _tuned_ladder(self, target: Target, generator: Generator) -> tuple[list[float], dict[str, Any], int]:
-        """Inverse temperatures by the rule that was given; a report; the evaluations spent per chain."""
-        rule = self.given["ladder"]
-        if rule in LADDERS:
-            mixture = mixture_of(target)
-            betas = stmh_ladder(mixture, rule)
-            return betas, {"stmh_distance": mixture.distance, "stmh_radius": radius(mixture, len(betas))}, 0
-        # The number of replicas that suits swaps is no worse for single chains: both need overlap.
-        tuned = tune_ladder(self.base, target, generator, self.wanted)
-        return tuned.betas.tolist(), tuned.report(), tuned.evaluations
-
-    def _tuned_step_sizes(
-        self, target: Target, betas: list[float], generator: Generator
-    ) -> tuple[Tensor, int]:
-        """Step sizes ``(L,)``, float64, and the evaluations spent per chain."""
-        if self.given["step_size"] == STMH:
-            size = radius(mixture_of(target), len(betas))
-            return torch.full((len(betas),), size, dtype=torch.float64), 0
-        levels = torch.tensor(betas, dtype=torch.float64)
-        return tune_rungs(self.base, target, levels, generator, self.acceptance)

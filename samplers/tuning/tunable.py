@@ -10,6 +10,7 @@ from typing import Any
 from samplers.hyperparameters import AUTO
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
+from samplers.pilot_run import PilotRun, Steps
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -47,12 +48,23 @@ class Tunable(ABC):
         self.example.check(target)
 
     @abstractmethod
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
-        """Runs a pilot on `target`, which is no part of a recorded run.
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
+        """The pilot on `target`, which is no part of a recorded run; its loops are walks of `run`.
 
         Raises:
             ValueError: if the target cannot be tuned to.
         """
+
+    def tune(self, target: Target, generator: Generator, effort: float = 1.0) -> TuningResult:
+        """What the pilot finds, run from beginning to end.
+
+        Args:
+            effort: how much it may do, as a share of the full pilot.
+
+        Raises:
+            ValueError: if the target cannot be tuned to.
+        """
+        return PilotRun(self.tuning, target, generator, effort).to_end()
 
     @abstractmethod
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,10 @@ from runner.models.training.optimiser import Optimiser
 from runner.models.training.replay_buffer import ReplayBuffer
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings
+from runner.store.array_files import MOST
+from runner.store.pictures import Pictures, chain_pictures
 from samplers import Kernel, Tunable
-from targets import Discrete, Target
+from targets import Binary, Discrete, Target
 
 
 class Training:
@@ -69,9 +71,9 @@ class Training:
         buffer = None
         if settings.buffer is not None:
             buffer = ReplayBuffer(target, settings.buffer, settings.reinitialisation, seed)
-        self.chains = NegativeChains(target, kernel, seed, buffer)
+        self.chains = NegativeChains(target, kernel, seed, buffer, settings.tuning_effort)
         like, held_out = self.chains.like, data.validation
-        self.data = data.train.to(like.device)
+        self.data, self.shape = data.train.to(like.device), data.shape
         self.held_out = None if held_out is None or not len(held_out) else held_out.to(like.device)
         self.batches = Batches(self.data, settings.batch, seed, like.dtype, data.grey, data.white)
         self.optimiser = Optimiser(target, settings)
@@ -90,13 +92,14 @@ class Training:
         samples = self.chains.samples(n)
         return samples.to(torch.uint8) if isinstance(self.target.space, Discrete) else samples
 
-    def advance(self, iterations: int, checkpoint: Path | None = None) -> None:
+    def advance(self, iterations: int, checkpoint: Path | None = None, *, pausing: bool = False) -> None:
         """Runs at most `iterations` more iterations, and checks the result for divergence.
 
         During a validation, `cd_steps` of its temperatures count as one iteration.
 
         Args:
             checkpoint: path of the caller's checkpoint, for the message.
+            pausing: whether it also ends after each block of a pilot, which goes on in the next call.
 
         Raises:
             TrainingError: if the training diverges or a validation fails; the state must then not be saved.
@@ -112,30 +115,42 @@ class Training:
                 unchecked = []
                 self.selection.advance(self.optimiser.averaged, checkpoint)
             else:
-                self._tune()
+                while not (tuned := self._tuned()) and not pausing:
+                    continue
+                if not tuned:
+                    break
                 unchecked.append(self._iterate())
                 self.selection.begin_if_due(self.iteration, self.optimiser.averaged)
             if not self.selection.underway and self.iteration in self.history.due:
                 also = self._current_values()
                 self.seconds = before + time.perf_counter() - started
                 self.history.record(self.iteration, self.chains.evaluations, self.seconds, also)
-                self._say(self.history.records[-1])
+                said = time.perf_counter()
+                self._say(self.history.records[-1], self._pictures)
+                started += time.perf_counter() - said
         if self.finished:
             self.optimiser.load_averaged()
             self.selection.load_best(self.optimiser.parameters)
         check_divergence(self.target, unchecked, self.iteration, checkpoint)
         self.seconds = before + time.perf_counter() - started
 
-    def _say(self, record: Mapping[str, Any]) -> None:
+    def _say(self, record: Mapping[str, Any], pictures: Callable[[int], Pictures] | None = None) -> None:
         """Says what was recorded to who listens, unless it is the last record, which the result holds."""
         if (iteration := record["iteration"]) < self.settings.iterations:
-            say_recorded(Point(iteration, record["evaluations"], record["seconds"], [record["values"]]))
+            costs = record["evaluations"], record["seconds"]
+            say_recorded(Point(iteration, *costs, [record["values"]], pictures))
 
-    def _tune(self) -> None:
+    def _pictures(self, place: int) -> Pictures:
+        """The states of the chains as they stand; nothing where they are no binary images."""
+        if self.shape is None or not isinstance(self.target.space, Binary):
+            return {}
+        return chain_pictures(self.samples(MOST), self.shape)
+
+    def _tuned(self) -> bool:
+        """Whether the sampler is tuned where that is due; if not, its pilot has come nearer to its end."""
         every = self.settings.tune_every
         due = self.iteration == 0 or (every is not None and self.iteration % every == 0)
-        if due and self.chains.tunable is not None:
-            self.chains.tune(self.iteration)
+        return not due or self.chains.tunable is None or self.chains.tune(self.iteration)
 
     def _iterate(self) -> tuple[Tensor, Tensor]:
         """One iteration: its loss, and the mean |U| over its samples and data."""
@@ -204,4 +219,7 @@ class Training:
             raise UnusableCheckpointError("does not fit this training") from error
 
     def _recipe(self) -> dict[str, Any]:
-        return {**asdict(self.settings), "seed": self.seed, "data": list(self.data.shape)}
+        settings = asdict(self.settings)
+        if self.chains.tunable is None:
+            del settings["tuning_effort"]
+        return {**settings, "seed": self.seed, "data": list(self.data.shape)}

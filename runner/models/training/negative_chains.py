@@ -15,8 +15,9 @@ from runner.execution.errors import RunError, one_sentence
 from runner.files.checkpoint import from_plain, to_plain
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.kernel import Kernel, State
+from samplers.pilot_run import PilotRun
 from samplers.stepper import Stepper
-from samplers.tuning.tunable import Tunable, fixed
+from samplers.tuning.tunable import Tunable, TuningResult, fixed
 from targets import Streams, Target
 
 
@@ -33,6 +34,7 @@ class NegativeChains:
         kernel: any kernel, or what tunes it; it is to be tuned before the first step.
         seed: of the chains, their start and the tuning.
         buffer: the states from which `replay` takes its chains, where there are any.
+        effort: of a pilot, as a share of the full one.
 
     Attributes:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
@@ -40,14 +42,20 @@ class NegativeChains:
             the last call; None for a kernel without swaps.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         report: what the last tuning found; None where there was none.
+        pilot: the tuning that goes on; None where none does.
     """
 
     def __init__(
-        self, model: Target, kernel: Kernel | Tunable, seed: int, buffer: ReplayBuffer | None = None
+        self,
+        model: Target,
+        kernel: Kernel | Tunable,
+        seed: int,
+        buffer: ReplayBuffer | None = None,
+        effort: float = 1.0,
     ) -> None:
         kernel.check(model)
         check_draws(fixed(kernel))
-        self.model, self.seed, self.buffer = model, seed, buffer
+        self.model, self.seed, self.buffer, self.effort = model, seed, buffer, effort
         self.like = model.like()
         self.tunable = kernel if isinstance(kernel, Tunable) else None
         self.kernel = fixed(kernel).to(self.like)
@@ -59,25 +67,40 @@ class NegativeChains:
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
         self.report: dict[str, Any] | None = None
+        self.pilot: PilotRun[TuningResult] | None = None
+        self._pilot_of = 0
 
     @torch.no_grad()
-    def tune(self, iteration: int) -> None:
-        """Tunes what the kernel leaves to tuning to the model as it is; the chains stay where they are.
+    def tune(self, iteration: int) -> bool:
+        """Goes on with the tuning to the model as it is of what the kernel leaves open; whether it is done.
+
+        The chains stay where they are.
 
         Raises:
             RunError: if the kernel cannot be tuned to it.
         """
-        assert self.tunable is not None
-        pilot = Streams([self.seed], f"training pilot {iteration}", self.like.device)
+        pilot = self.pilot or self._begin_pilot(iteration)
         try:
-            found = self.tunable.tune(self.model, pilot)
+            pilot.advance()
         except ValueError as error:
             raise RunError(
                 f"The sampler cannot be tuned to the model of iteration {iteration}: {one_sentence(error)}."
             ) from error
+        found = pilot.result
+        if found is None:
+            return False
+        self.pilot = None
         self.evaluations += found.evaluations
         self.report = found.report
         self._take(found.hyperparameters)
+        return True
+
+    def _begin_pilot(self, iteration: int) -> PilotRun[TuningResult]:
+        assert self.tunable is not None
+        streams = Streams([self.seed], f"training pilot {iteration}", self.like.device)
+        self.pilot = PilotRun(self.tunable.tuning, self.model, streams, self.effort)
+        self._pilot_of = iteration
+        return self.pilot
 
     @torch.no_grad()
     def persist(self, chains: int, steps: int) -> tuple[Tensor, Tensor]:
@@ -182,6 +205,7 @@ class NegativeChains:
             "hyperparameters": copy.deepcopy(self.hyperparameters),
             "report": copy.deepcopy(self.report),
             "buffer": None if self.buffer is None else self.buffer.state_dict(),
+            "pilot": None if self.pilot is None else {"of": self._pilot_of, **self.pilot.state_dict()},
         }
 
     @torch.no_grad()
@@ -201,6 +225,8 @@ class NegativeChains:
             self.buffer.load_state_dict(saved["buffer"], self.kernel.axes)
         self.streams.load_state_dict(saved["streams"])
         self.evaluations = int(saved["evaluations"])
+        if (pilot := saved.get("pilot")) is not None:
+            self._begin_pilot(int(pilot["of"])).load_state_dict(pilot)
 
 
 def check_draws(kernel: Kernel) -> None:

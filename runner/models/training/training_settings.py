@@ -71,6 +71,7 @@ class TrainingSettings:
     gradient_penalty: float = 0.0
     energy_penalty: float = 0.0
     validate_every: int | None = None
+    tuning_effort: float = 1.0
 
     def __post_init__(self) -> None:
         one_of("method", self.method, METHODS)

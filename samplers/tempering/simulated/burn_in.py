@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
-from targets.randomness import Generator, normal
-from targets.target import Target
+from targets.randomness import normal
 
 WINDOW = 3.0
 """Autocorrelation times over which correlations are summed (Sokal 1997); what is left out is below 1 %."""
@@ -73,14 +74,8 @@ def autocorrelation_time(series: Tensor) -> float:
 
 
 def burn_in(
-    chain: SimulatedTempering,
-    target: Target,
-    state: State,
-    generator: Generator,
-    *,
-    first: int,
-    times: float,
-) -> BurnIn:
+    run: PilotRun[Any], chain: SimulatedTempering, state: State, *, first: int, times: float
+) -> Steps[BurnIn]:
     """Walks from `state` until the chains have forgotten it.
 
     Args:
@@ -93,26 +88,35 @@ def burn_in(
         ValueError: if `LONGEST` was not enough, or the log density is not finite.
     """
     one = torch.ones((), dtype=chain.betas.dtype, device=chain.betas.device)
-    direction = normal(generator, (1, 1), state.theta.shape[2:], like=state.theta).flatten()
-    seen: list[Tensor] = []
-    evaluations, until, longest = 0, max(first, 4), max(LONGEST[0], LONGEST[1] * first)
-    slowest = needed = math.inf
-    while len(seen) < until:
-        state, info = chain.step(target, state, one, generator)
-        evaluations += info.evaluations
-        place = state.theta.squeeze(0).flatten(1) @ direction
-        seen.append(torch.stack([place, state.log_prob.squeeze(0), state.aux[LEVEL].squeeze(0).to(place)]))
-        if len(seen) == until:
+    longest = max(LONGEST[0], LONGEST[1] * first)
+
+    def begin() -> Values:
+        event = state.theta.shape[2:]
+        direction = normal(run.generator, (1, 1), event, like=state.theta).flatten()
+        counts = {"evaluations": 0, "until": max(first, 4), "slowest": math.inf, "needed": math.inf}
+        return {"state": state, "direction": direction, "seen": [], **counts}
+
+    def step(values: Values) -> bool:
+        values["state"], info = chain.step(run.target, values["state"], one, run.generator)
+        values["evaluations"] += info.evaluations
+        here, seen = values["state"], values["seen"]
+        place = here.theta.squeeze(0).flatten(1) @ values["direction"]
+        seen.append(torch.stack([place, here.log_prob.squeeze(0), here.aux[LEVEL].squeeze(0).to(place)]))
+        if len(seen) == (until := values["until"]):
             slowest = _slowest(torch.stack(seen[until // 2 :], 1))
             needed = times * slowest if times else 0.0
-            if until < needed:
-                until = min(until + until // 2, longest)
-    if len(seen) < needed:
+            later = min(until + until // 2, longest) if until < needed else until
+            values |= {"slowest": slowest, "needed": needed, "until": later}
+        return bool(len(seen) >= values["until"])
+
+    values = yield from run.walk(begin, step, longest)
+    taken, slowest = len(values["seen"]), values["slowest"]
+    if taken < values["needed"]:
         raise ValueError(
-            f"chains on the {chain.levels} hottest levels had not forgotten their start after {len(seen)} "
+            f"chains on the {chain.levels} hottest levels had not forgotten their start after {taken} "
             f"steps (autocorrelation time: {slowest:.0f} steps): the sampler is too slow for a pilot"
         )
-    return BurnIn(state, len(seen), slowest, evaluations)
+    return BurnIn(values["state"], taken, slowest, values["evaluations"])
 
 
 def _slowest(functions: Tensor) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -23,11 +23,13 @@ from scipy.stats import t as student
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tempering.simulated.burn_in import burn_in
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
 from targets.checks import whole_number, within
-from targets.randomness import Generator
-from targets.target import Target
+
+FEWEST_STEPS = 20
+"""Steps of a pilot of small effort."""
 
 FEWEST = 2.0
 """Effective draws below which an estimate is refused."""
@@ -35,7 +37,7 @@ FEWEST = 2.0
 
 @dataclass(frozen=True)
 class PartitionPilot:
-    """Size of the pilot: `chains` in parallel, and `steps` of each for every level on which they walk.
+    """Size of a full pilot: `chains` in parallel, and `steps` of each for every level on which they walk.
 
     Before they count, the chains of ``inductive`` walk a quarter as many steps and at least `burn_in`
     measured autocorrelation times, of which one is about two relaxation times.
@@ -49,6 +51,10 @@ class PartitionPilot:
         whole_number("pilot.chains", self.chains, 2)
         whole_number("pilot.steps", self.steps, 8)
         within("pilot.burn_in", self.burn_in, 0.0, 100.0)
+
+    def steps_of(self, run: PilotRun[Any]) -> int:
+        """The `steps`, as the effort of `run` allows."""
+        return run.sized(self.steps, min(self.steps, FEWEST_STEPS))
 
 
 @dataclass(frozen=True)
@@ -145,44 +151,38 @@ def check_effective(ratio: Ratio, betas: Sequence[float], level: int) -> None:
     )
 
 
-@torch.no_grad()
 def inductive(
-    chain: SimulatedTempering, target: Target, pilot: PartitionPilot, generator: Generator
-) -> PartitionFunctions:
+    run: PilotRun[Any], chain: SimulatedTempering, pilot: PartitionPilot
+) -> Steps[PartitionFunctions]:
     """Algorithm 2: log Z of each level from the states at the next hotter one.
 
     Args:
         chain: its log Z_i are not read.
-        generator: with one seed.
 
     Raises:
         ValueError: if an estimate is degenerate (`check_effective`), or chains do not forget their start.
     """
-    levels, betas = chain.levels, chain.betas
+    target, levels, betas = run.target, chain.levels, chain.betas
     one = torch.ones((), dtype=betas.dtype, device=betas.device)
     log_partition = torch.zeros(levels, dtype=torch.float64, device=betas.device)
     variance, effective, burnt = [0.0] * levels, [math.inf] * levels, []
-    theta, evaluations = target.initial((1, pilot.chains), generator), 0
+    evaluations, steps = 0, pilot.steps_of(run)
     state: State | None = None
     for known in range(1, levels):
         part = chain.weighted(log_partition).hottest(known)
         if state is None:
-            state = part.start(target, theta, one, generator)
+            theta = target.initial((1, pilot.chains), run.generator)
+            state = part.start(target, theta, one, run.generator)
         else:
             # What was level 0 has a colder one below it now.
-            state.aux[LEVEL].add_(1)
-        counted = pilot.steps * known
-        burnt.append(burn_in(part, target, state, generator, first=counted // 4, times=pilot.burn_in))
-        state, evaluations = burnt[-1].state, evaluations + burnt[-1].evaluations
-        energies, visits = [], []
-        for _ in range(counted):
-            state, info = part.step(target, state, one, generator)
-            evaluations += info.evaluations
-            energies.append(state.log_prob.squeeze(0))
-            visits.append(state.aux[LEVEL].squeeze(0) == 0)
+            state = replace(state, aux={**state.aux, LEVEL: state.aux[LEVEL] + 1})
+        counted = steps * known
+        burnt.append((yield from burn_in(run, part, state, first=counted // 4, times=pilot.burn_in)))
+        seen = yield from _counted(run, part, burnt[-1].state, counted)
+        state, evaluations = seen["state"], evaluations + burnt[-1].evaluations + seen["evaluations"]
         below = levels - known - 1
         gap = betas[below] - betas[below + 1]
-        ratio = mean_of_weights(gap * torch.stack(energies), torch.stack(visits))
+        ratio = mean_of_weights(gap * torch.stack(seen["energies"]), torch.stack(seen["visits"]))
         check_effective(ratio, betas.tolist(), below)
         log_partition[below] = log_partition[below + 1] + ratio.log_mean
         variance[below] = variance[below + 1] + ratio.standard_error**2
@@ -197,3 +197,17 @@ def inductive(
         burn_in=tuple(each.steps for each in reversed(burnt)),
         autocorrelation_time=tuple(each.autocorrelation_time for each in reversed(burnt)),
     )
+
+
+def _counted(run: PilotRun[Any], part: SimulatedTempering, state: State, steps: int) -> Steps[Values]:
+    """U after each step of each chain, and whether it is at the coldest level of `part` there."""
+    one = torch.ones((), dtype=part.betas.dtype, device=part.betas.device)
+
+    def step(values: Values) -> None:
+        values["state"], info = part.step(run.target, values["state"], one, run.generator)
+        values["evaluations"] += info.evaluations
+        values["energies"].append(values["state"].log_prob.squeeze(0))
+        values["visits"].append(values["state"].aux[LEVEL].squeeze(0) == 0)
+
+    begun: Values = {"state": state, "energies": [], "visits": [], "evaluations": 0}
+    return (yield from run.walk(lambda: begun, step, steps))

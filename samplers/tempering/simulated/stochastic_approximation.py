@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tempering.simulated.partition_functions import (
     PartitionFunctions,
     PartitionPilot,
@@ -27,8 +29,6 @@ from samplers.tempering.simulated.partition_functions import (
     mean_of_weights,
 )
 from samplers.tempering.simulated.simulated_tempering import LEVEL, SimulatedTempering
-from targets.randomness import Generator
-from targets.target import Target
 
 DECAY = 0.8
 
@@ -47,10 +47,9 @@ def level_log_weights(chain: SimulatedTempering, log_prob: Tensor) -> Tensor:
     return joint.log_softmax(0)
 
 
-@torch.no_grad()
 def wang_landau(
-    chain: SimulatedTempering, target: Target, pilot: PartitionPilot, generator: Generator
-) -> PartitionFunctions:
+    run: PilotRun[Any], chain: SimulatedTempering, pilot: PartitionPilot
+) -> Steps[PartitionFunctions]:
     """log Z of every level from chains that walk over all of them, learning as they go.
 
     After `first_guess`, half of the pilot's steps, ``steps * L``, are learned from with slowly falling
@@ -58,57 +57,69 @@ def wang_landau(
 
     Args:
         chain: its log Z_i are not read.
-        generator: with one seed.
 
     Raises:
         ValueError: if an estimate is degenerate
             (`samplers.tempering.simulated.partition_functions.check_effective`).
     """
-    betas = chain.betas
-    one = torch.ones((), dtype=betas.dtype, device=betas.device)
-    start = target.initial((1, max(pilot.chains, chain.levels)), generator)
-    state = _spread(chain, chain.start(target, start, one, generator))
-    state, learned, evaluations = first_guess(chain, target, state, pilot.steps, generator)
-    total = pilot.steps * chain.levels
-    for step in range(1, total + 1):
-        chain = chain.weighted(learned)
-        state, info = chain.step(target, state, one, generator)
-        evaluations += info.evaluations
-        push = level_log_weights(chain, state.log_prob).exp().mean((1, 2), dtype=torch.float64)
-        learned = learned + gain(step, chain.levels, total // 2) * push
-    chain = chain.weighted(learned)
-    log_weights = []
-    for _ in range(total):
-        state, info = chain.step(target, state, one, generator)
-        evaluations += info.evaluations
-        log_weights.append(level_log_weights(chain, state.log_prob).squeeze(1))
-    return _estimates(chain, learned, torch.stack(log_weights, 1), evaluations)
+    target, one, steps = run.target, torch.ones_like(chain.betas[0]), pilot.steps_of(run)
+    guess = yield from first_guess(run, chain, max(pilot.chains, chain.levels), steps)
+    total = steps * chain.levels
+
+    def learn(values: Values) -> None:
+        weighted = chain.weighted(values["learned"])
+        values["state"], info = weighted.step(target, values["state"], one, run.generator)
+        values["evaluations"] += info.evaluations
+        push = level_log_weights(weighted, values["state"].log_prob).exp().mean((1, 2), dtype=torch.float64)
+        step = values["steps"] + 1
+        values["learned"] = values["learned"] + gain(step, chain.levels, total // 2) * push
+
+    learning = yield from run.walk(lambda: {**guess, "evaluations": 0}, learn, total)
+    held = chain.weighted(learning["learned"])
+
+    def hold(values: Values) -> None:
+        values["state"], info = held.step(target, values["state"], one, run.generator)
+        values["evaluations"] += info.evaluations
+        values["log_weights"].append(level_log_weights(held, values["state"].log_prob).squeeze(1))
+
+    begun: Values = {"state": learning["state"], "log_weights": [], "evaluations": 0}
+    holding = yield from run.walk(lambda: begun, hold, total)
+    evaluations = guess["evaluations"] + learning["evaluations"] + holding["evaluations"]
+    return _estimates(held, learning["learned"], torch.stack(holding["log_weights"], 1), evaluations)
 
 
-def first_guess(
-    chain: SimulatedTempering, target: Target, state: State, steps: int, generator: Generator
-) -> tuple[State, Tensor, int]:
+def first_guess(run: PilotRun[Any], chain: SimulatedTempering, chains: int, steps: int) -> Steps[Values]:
     """log Z by thermodynamic integration over chains that keep their levels: where learning sets out.
 
     The slope of log Z is the mean of U; the second half of the `steps` is averaged, the trapezoidal rule
     goes from level to level.
 
     Returns:
-        Where the chains end, log Z ``(L,)`` in float64, and the evaluations spent per chain.
+        Where the chains end (``state``), log Z ``(L,)`` in float64 (``learned``), and the ``evaluations``
+        spent per chain.
     """
-    still, level = copy.copy(chain), state.aux[LEVEL]
+    still, one = copy.copy(chain), torch.ones_like(chain.betas[0])
     still.rate = 0.0
-    one = torch.ones((), dtype=chain.betas.dtype, device=chain.betas.device)
-    energy, evaluations = torch.zeros_like(state.log_prob, dtype=torch.float64), 0
-    for step in range(steps):
-        state, info = still.step(target, state, one, generator)
-        evaluations += info.evaluations
-        if step >= steps // 2:
-            energy += state.log_prob / (steps - steps // 2)
+
+    def begin() -> Values:
+        theta = run.target.initial((1, chains), run.generator)
+        state = _spread(chain, chain.start(run.target, theta, one, run.generator))
+        energy = torch.zeros_like(state.log_prob, dtype=torch.float64)
+        return {"state": state, "energy": energy, "evaluations": 0}
+
+    def step(values: Values) -> None:
+        values["state"], info = still.step(run.target, values["state"], one, run.generator)
+        values["evaluations"] += info.evaluations
+        if values["steps"] >= steps // 2:
+            values["energy"] += values["state"].log_prob / (steps - steps // 2)
+
+    values = yield from run.walk(begin, step, steps)
+    level, energy = values["state"].aux[LEVEL], values["energy"]
     sums = torch.zeros(chain.levels, dtype=torch.float64, device=energy.device)
     means = sums.index_add(0, level.flatten(), energy.flatten()) / level.flatten().bincount()
     rises = chain.betas.double().diff() * (means[1:] + means[:-1]) / 2
-    return state, torch.cat([rises.new_zeros(1), rises.cumsum(0)]), evaluations
+    learned = torch.cat([rises.new_zeros(1), rises.cumsum(0)])
+    return {"state": values["state"], "learned": learned, "evaluations": values["evaluations"]}
 
 
 def _spread(chain: SimulatedTempering, state: State) -> State:

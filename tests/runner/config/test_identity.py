@@ -47,7 +47,8 @@ def test_what_changes_no_number_changes_no_id(override: str) -> None:
 
 
 def test_a_scale_matters_only_by_what_it_sets() -> None:
-    written_out = ids("scale=smoke", "task.steps=2000", "task.chains=100", "task.record=8")
+    sizes = ("task.steps=2000", "task.chains=100", "task.record=8", "tuning.effort=1")
+    written_out = ids("scale=smoke", *sizes)
     assert written_out == ids("scale=quick")
     assert ids("scale=smoke") != ids("scale=quick")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -15,9 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from runner.execution.errors import RunError
+from runner.execution.live import Point, heard_by
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingError, TrainingImages
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
+from samplers.pilot_run import PilotRun, Steps
 from samplers.tuning.step_size import StepSizeTuning
 from samplers.tuning.tunable import TuningResult
 from targets import RBM, Ordinal, Target
@@ -361,8 +363,9 @@ class Logged(Tunable):
     def __init__(self, log: list[Tensor]) -> None:
         self.log, self.example = log, Rungs(1)
 
-    def tune(self, target: Target, generator: Generator) -> TuningResult:
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.log.append(next(target.parameters()).detach().clone())
+        yield
         return TuningResult({"rungs": 1 + len(self.log)}, 1000, {"tuning": len(self.log)})
 
     def kernel_at(self, hyperparameters: Any) -> Kernel:
@@ -403,6 +406,30 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
     before = state_of(run).theta
     run.chains.tune(15)
     assert torch.equal(state_of(run).theta, before[[0, 1, 2, 2, 3]])
+
+
+def test_a_training_that_is_stopped_in_a_pilot_goes_on_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fresh() -> Training:
+        return training(tunable(DMALA), settings(iterations=4, tune_every=3, tuning_effort=0.4))
+
+    whole = fresh()
+    whole.advance(4)
+    monkeypatch.setattr("samplers.pilot_run.BLOCK_STEPS", 9)
+    cut, pilots = fresh(), set()
+    while not cut.finished:
+        cut.advance(10, pausing=True)
+        if cut.chains.pilot is not None:
+            pilots.add((cut.iteration, cut.chains.pilot.position))
+        save_checkpoint(tmp_path / "checkpoint.pt", cut.state_dict())
+        cut = fresh()
+        cut.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt"))
+    assert len([at for at, _ in pilots if at == 0]) >= 2
+    assert len([at for at, _ in pilots if at == 3]) >= 2
+    assert torch.equal(state_of(cut).theta, state_of(whole).theta)
+    assert cut.chains.hyperparameters == whole.chains.hyperparameters
+    assert cut.chains.evaluations == whole.chains.evaluations
 
 
 def test_without_an_interval_it_is_tuned_once_and_numbers_never(
@@ -537,3 +564,31 @@ def test_parameters_that_overflow_stop_the_training_in_the_iteration_that_did_it
         TrainingError, match=r"iteration 1, where the parameters are not finite .*no checkpoint yet"
     ):
         run.advance(1)
+
+
+class Looking:
+    """Asks for the pictures of every recorded point."""
+
+    def __init__(self) -> None:
+        self.seen: list[Mapping[str, Any]] = []
+
+    def state(self, title: str) -> None: ...
+
+    def recorded(self, point: Point) -> None:
+        assert point.pictures is not None
+        self.seen.append(point.pictures(0))
+
+
+def test_pictures_are_the_chains_as_they_stand_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    images, looking = TrainingImages(halves(), shape=(2, 4)), Looking()
+    run = Training(small_rbm(), pt(), images, settings(iterations=4), seed=5)
+    with heard_by(looking):
+        run.advance(1)
+    assert torch.equal(torch.from_numpy(looking.seen[0]["draws"]).flatten(1), run.samples(64) > 0)
+    assert looking.seen[0]["draws"].shape == (7, 2, 4)
+    with heard_by(looking):
+        Training(small_rbm(), pt(), TrainingImages(halves()), settings(iterations=2), seed=5).advance(1)
+    assert looking.seen[1] == {}
+    monkeypatch.setattr("runner.models.training.contrastive_divergence.chain_pictures", None)
+    run.advance(2)
+    assert run.iteration == 3

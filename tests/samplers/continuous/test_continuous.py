@@ -16,10 +16,10 @@ from samplers import MALA, ULA, GaussianWalk, Kernel, MetropolisHastings, Parall
 from samplers.continuous.gaussian_random_walk import GaussianStep
 from samplers.kernel import evaluate
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
-from samplers.tuning.step_size import Pilot, tune_step_size
+from samplers.tuning.step_size import Pilot, Sought, tune_step_size
 from targets import GaussianMixture, Real, Streams
 from tests.support.stepping import seeded, walked
-from tests.support.tunable import tunable
+from tests.support.tunable import piloted, tunable
 
 ONE = torch.ones((), dtype=torch.float64)
 TWO = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
@@ -241,8 +241,9 @@ def test_hot_replicas_take_longer_steps() -> None:
     """pi^beta of one Gaussian is as wide as beta^(-1/2), and its step size goes as 1 / beta."""
     target = GaussianMixture([[0.0, 0.0]]).double()
     betas = torch.tensor([1.0, 0.25], dtype=torch.float64)
-    pilot = Pilot(candidates=25, chains=64, steps=200)
-    sizes, _, _ = tune_step_size(MALA, target, betas, seeded(0), pilot=pilot)
+    pilot = Pilot(chains=64)
+    found = piloted(lambda run: tune_step_size(run, Sought(MALA, betas), pilot), target, seeded(0))
+    sizes = found.sizes
     assert float(sizes[1] / sizes[0]) == pytest.approx(4.0, rel=0.2)
 
 

@@ -14,6 +14,7 @@ from samplers.tempering.simulated.partition_functions import PartitionPilot, ind
 from samplers.tempering.simulated.stmh_ladder import mixture_of, stmh_ladder
 from targets import GaussianMixture, Streams, stmh_two_modes
 from tests.support.targets.quadrature import level_partitions
+from tests.support.tunable import piloted
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -49,12 +50,12 @@ def test_a_burn_in_is_as_long_as_it_was_asked_to_be() -> None:
     chain = SimulatedTempering(GaussianWalk(0.4), [1.0, 0.5], [0.0, 0.0])
     streams = Streams([0], "test")
     state = chain.init(target, target.initial((1, 400), streams), ONE)
-    found = burn_in(chain, target, state, streams, first=10, times=5.0)
+    found = piloted(lambda run: burn_in(run, chain, state, first=10, times=5.0), target, streams)
     assert found.steps >= 5.0 * found.autocorrelation_time > 100.0
     assert found.evaluations == found.steps
     # Five standard errors of the mean of 400 chains of standard deviation at most the root of 2: 6e-7.
     assert (found.state.theta.mean((0, 1)).abs() <= 5.0 * math.sqrt(2.0 / 400)).all()
-    none = burn_in(chain, target, state, streams, first=10, times=0.0)
+    none = piloted(lambda run: burn_in(run, chain, state, first=10, times=0.0), target, streams)
     assert none.steps == 10
 
 
@@ -65,7 +66,7 @@ def test_chains_that_do_not_move_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     state = chain.init(target, target.initial((1, 8), streams), ONE)
     monkeypatch.setattr("samplers.tempering.simulated.burn_in.LONGEST", (300, 100))
     with pytest.raises(ValueError, match="had not forgotten their start after 400 steps") as error:
-        burn_in(chain, target, state, streams, first=4, times=5.0)
+        piloted(lambda run: burn_in(run, chain, state, first=4, times=5.0), target, streams)
     assert "\n" not in str(error.value)
 
 
@@ -77,7 +78,7 @@ def test_a_target_that_is_not_finite_is_refused() -> None:
     target.log_prob = lambda theta: theta.sum(-1) * math.nan  # type: ignore[method-assign]
     state.log_prob.fill_(math.nan)
     with pytest.raises(ValueError, match="NaN or infinite"):
-        burn_in(chain, target, state, streams, first=4, times=5.0)
+        piloted(lambda run: burn_in(run, chain, state, first=4, times=5.0), target, streams)
 
 
 def test_a_pilot_forgets_where_it_starts() -> None:
@@ -92,7 +93,7 @@ def test_a_pilot_forgets_where_it_starts() -> None:
 
     def worst(times: float) -> float:
         pilot = PartitionPilot(chains=600, steps=20, burn_in=times)
-        found = inductive(chain, target, pilot, Streams([3], "test"))
+        found = piloted(lambda run: inductive(run, chain, pilot), target, Streams([3], "test"))
         error = torch.tensor(found.log_partition) - (exact - exact[-1])
         return float((error.abs() / torch.tensor(found.standard_error)).nan_to_num(0.0).max())
 

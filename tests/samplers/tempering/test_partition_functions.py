@@ -19,6 +19,7 @@ from targets import Binary, GaussianMixture, Ordinal, Streams, stmh_two_modes
 from tests.support.stepping import seeded
 from tests.support.targets.quadrature import level_partitions
 from tests.support.targets.small_targets import random_target
+from tests.support.tunable import piloted
 
 METHODS = list(PARTITIONS)
 
@@ -64,7 +65,8 @@ def test_discrete_ladders_agree_with_enumeration(method: str, space: Binary | Or
     target = random_target(space, seed=3, roughness=2.0)
     betas = torch.tensor([1.0, 0.6, 0.3, 0.0], dtype=torch.float64)
     chain = SimulatedTempering(DMALA(1.0), betas.tolist(), [0.0] * 4)
-    found = PARTITIONS[method](chain, target, PartitionPilot(256, 60), Streams([1], "tuning"))
+    pilot = PartitionPilot(256, 60)
+    found = piloted(lambda run: PARTITIONS[method](run, chain, pilot), target, Streams([1], "tuning"))
     error = torch.tensor(found.log_partition) - relative(level_log_partitions(target, betas))
     assert found.log_partition[-1] == found.standard_error[-1] == 0.0
     assert (error.abs() <= 5.3 * torch.tensor(found.standard_error) + 1e-12).all()
@@ -130,9 +132,10 @@ def test_chains_stay_on_their_level_when_a_colder_one_is_added() -> None:
     target = random_target(Binary(3), seed=3, roughness=1.0)
     chain = SimulatedTempering(DMALA(1.0), [1.0, 0.6, 0.3], [0.0] * 3)
     chain.rate = 0.0
+    pilot = PartitionPilot(64, 40)
     # Level 1 is estimated from the hot one; of level 0 nothing can be estimated.
     with pytest.raises(ValueError, match=r"partition function of level 0 \(beta=1\) rests on"):
-        PARTITIONS["inductive"](chain, target, PartitionPilot(64, 40), Streams([1], "tuning"))
+        piloted(lambda run: PARTITIONS["inductive"](run, chain, pilot), target, Streams([1], "tuning"))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -27,6 +27,7 @@ from samplers.tempering.simulated.partition_functions import (
 from samplers.tempering.simulated.stmh_ladder import mixture_of, radius, stmh_ladder
 from targets import GaussianMixture, Streams, stmh_two_modes
 from tests.support.targets.quadrature import level_partitions
+from tests.support.tunable import piloted
 
 PILOTS, PER_WALK = 200, 10
 STARTS = {"normal": None, "figure 1": [10.0, 10.0]}
@@ -50,7 +51,8 @@ def intervals(
     with monkeypatch.context() as patched:
         patched.setattr(partition_functions, "mean_of_weights", of_each_pilot)
         together = PartitionPilot(pilots * size.chains, size.steps, size.burn_in)
-        inductive(chain.to(target.like()), target, together, Streams([seed], "coverage"))
+        tempered = chain.to(target.like())
+        piloted(lambda run: inductive(run, tempered, together), target, Streams([seed], "coverage"))
     found = []
     for ratios in zip(*rounds, strict=True):
         values = list(accumulate((each.log_mean for each in ratios), initial=0.0))

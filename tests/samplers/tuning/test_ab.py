@@ -13,7 +13,7 @@ from samplers.tuning.balancing import BALANCING_CANDIDATES, mean_squared_jump
 from targets import Binary, Discrete, MixtureOfGaussians
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target
-from tests.support.tunable import tunable
+from tests.support.tunable import piloted, tunable
 
 BETA = torch.ones((), dtype=torch.float64)
 
@@ -40,10 +40,10 @@ def test_the_pilot_tunes_both_to_the_wanted_acceptance() -> None:
     kernel = sampler.kernel_at(found)
     generator = seeded(1)
     start = target.sample((1, 1, 1000), generator)
-    jump, acceptance, evaluations = mean_squared_jump(kernel, target, start, generator, 60)
-    assert evaluations == 60
-    assert float(acceptance) == pytest.approx(0.574, abs=0.05)
-    assert float(jump) == pytest.approx(report["mean_squared_jump"][best], rel=0.15)
+    seen = piloted(lambda run: mean_squared_jump(run, kernel, lambda: start, 60), target, generator)
+    assert 30 < seen.evaluations <= 60
+    assert float(seen.acceptance) == pytest.approx(0.574, abs=0.05)
+    assert float(seen.jumps) == pytest.approx(report["mean_squared_jump"][best], rel=0.15)
 
 
 def test_what_is_given_is_not_tuned() -> None:
@@ -68,8 +68,8 @@ def test_mean_squared_jump_against_the_transition_matrix() -> None:
     expected = float((distribution.unsqueeze(-1) * transition_matrix(kernel, target) * squares).sum())
     generator = seeded(0)
     start = target.sample((2, 1, 2000), generator)
-    jumps, _, _ = mean_squared_jump(kernel, target, start, generator, 200)
-    assert jumps.tolist() == pytest.approx([expected, expected], rel=0.02)
+    seen = piloted(lambda run: mean_squared_jump(run, kernel, lambda: start, 200), target, generator)
+    assert seen.jumps.tolist() == pytest.approx([expected, expected], rel=0.02)
 
 
 def test_on_a_ladder_the_step_size_is_tuned() -> None:

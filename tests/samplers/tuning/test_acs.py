@@ -19,7 +19,7 @@ from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOf
 from targets.randomness import Generator
 from tests.support.stepping import counted, seeded
 from tests.support.targets.small_targets import SPACES, random_target
-from tests.support.tunable import tunable
+from tests.support.tunable import piloted, tunable
 
 BETA = torch.ones((), dtype=torch.float64)
 AIMS = Aims(acceptance=0.5, balancing_max=0.95, zeta=0.5)
@@ -88,11 +88,12 @@ def test_the_floor_is_accepted_as_often_as_wanted_on_a_grid(target: MixtureOfGau
     assert len(found["balancing"]) == 20
     generator = seeded(1)
     start = target.sample((1, 1, 1000), generator)
-    _, floor, _ = mean_squared_jump(DMALA(found["min_step_size"]), target, start, generator, 60)
-    assert float(floor) == pytest.approx(0.5, abs=0.1)
+    floor = DMALA(found["min_step_size"])
+    seen = piloted(lambda run: mean_squared_jump(run, floor, lambda: start, 60), target, generator)
+    assert float(seen.acceptance) == pytest.approx(0.5, abs=0.1)
     maximum = DMALA(result.report["maximum"]["step_size"], balancing=0.95)
-    _, acceptance, _ = mean_squared_jump(maximum, target, start, generator, 60)
-    assert float(acceptance) == pytest.approx(0.5, abs=0.1)
+    seen = piloted(lambda run: mean_squared_jump(run, maximum, lambda: start, 60), target, generator)
+    assert float(seen.acceptance) == pytest.approx(0.5, abs=0.1)
     kernel = sampler.kernel_at(found)
     assert isinstance(kernel, ACS)
     assert kernel.cycle_length == 20
@@ -155,11 +156,17 @@ def somewhere(target: Target) -> State:
     return State(theta, target.log_prob(theta), theta)
 
 
+def balancings(target: Target, sizes: list[float]) -> tuple[list[float], int]:
+    state = somewhere(target)
+    return piloted(lambda run: acs_cycle.find_balancings(run, state, sizes, AIMS), target, seeded(0))
+
+
 def test_the_floor_is_the_best_tried_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """The acceptance is nearest to 0.5 at the largest candidate of the tenth round, and 0.9 in all others."""
     target, count = random_target(Binary(3)), iter(range(1, 101))
     tried = script(monkeypatch, lambda a, b: 0.49 if next(count) == 40 else 0.9)
-    found = acs_cycle.find_floor(target, Binary(3), somewhere(target), AIMS, torch.Generator())
+    state = somewhere(target)
+    found = piloted(lambda run: acs_cycle.find_floor(run, Binary(3), state, AIMS), target, seeded(0))
     assert found.step_size == tried[9][3] < tried[-1][0]
     assert found.acceptance == 0.49
     assert found.evaluations == 4 * len(tried) == 100
@@ -178,7 +185,12 @@ def test_the_floor_is_searched_for_where_nothing_moves_at_first() -> None:
 def test_the_maximum_is_the_first_from_above(monkeypatch: pytest.MonkeyPatch) -> None:
     target = random_target(Ordinal(2, 11))
     tried = script(monkeypatch, lambda a, b: 0.495 if a < 60 else 0.1)
-    found = acs_cycle.find_maximum(target, Ordinal(2, 11), somewhere(target), AIMS, torch.Generator())
+    state = somewhere(target)
+    found = piloted(
+        lambda run: acs_cycle.find_maximum(run, state=state, space=Ordinal(2, 11), aims=AIMS),
+        target,
+        seeded(0),
+    )
     assert tried[0] == [375.0, 500.0]
     assert 48 <= found.step_size < 60
     assert found.acceptance == 0.495
@@ -190,7 +202,7 @@ def test_balancing_constants_climb_with_the_step_size(monkeypatch: pytest.Monkey
     target = random_target(Binary(3))
     tried = script(monkeypatch, lambda a, b: -abs(b - 0.5 - 0.05 * a))
     sizes = [12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 1.0]
-    found, spent = acs_cycle.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
+    found, spent = balancings(target, sizes)
     assert tried[0] == [0.5, 0.55, 0.6]
     assert len(tried[1]) == 10
     assert spent == sum(map(len, tried))
@@ -202,10 +214,10 @@ def test_long_cycles_are_tuned_at_twenty_positions(monkeypatch: pytest.MonkeyPat
     target = random_target(Binary(3))
     tried = script(monkeypatch, lambda a, b: -abs(b - 0.5 - 0.0003 * a))
     sizes = [float(size) for size in range(1000, 0, -1)]
-    found, _ = acs_cycle.find_balancings(target, somewhere(target), sizes, AIMS, torch.Generator())
+    found, _ = balancings(target, sizes)
     assert len(tried) == 20
     assert found == pytest.approx([0.5 + 0.0003 * size for size in sizes], abs=0.02)
-    assert acs_cycle.find_balancings(target, somewhere(target), [], AIMS, torch.Generator()) == ([], 0)
+    assert balancings(target, []) == ([], 0)
 
 
 def test_each_candidate_starts_from_the_same_state() -> None:

@@ -35,7 +35,7 @@ from samplers.tuning.step_size import first_crossing
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
-from tests.support.tunable import tunable
+from tests.support.tunable import piloted, tunable
 
 RBM_TARGET = small_rbm()
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
@@ -53,8 +53,9 @@ def exact_rejections(target: Target, betas: list[float]) -> list[float]:
 
 
 def test_pilot_rejections_are_the_exact_ones() -> None:
-    tuned = tune_ladder(
-        Gibbs(), RUGGED, Streams([0], "tuning"), LadderWanted(), LadderPilot(steps=1000, chains=64)
+    pilot = LadderPilot(chains=64)
+    tuned = piloted(
+        lambda run: tune_ladder(run, Gibbs(), LadderWanted(), pilot), RUGGED, Streams([0], "tuning")
     )
     exact = exact_rejections(RUGGED, tuned.pilot_ladder)
     np.testing.assert_allclose(tuned.rejections, exact, atol=0.02)
