@@ -135,6 +135,11 @@ def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None
     assert (f"'.[dev,{launcher}]'" in said.stdout) == (launcher != "basic")
 
 
+def test_an_experiment_may_be_written_with_underscores(tmp_path: Path) -> None:
+    given = {"INSTALL": "no", "VENV": str(tmp_path)}
+    assert make("-n", "pt_table1", **given).stdout == make("-n", "pt-table1", **given).stdout != ""
+
+
 @pytest.mark.parametrize(
     ("swept", "drawn", "status", "draws"),
     [

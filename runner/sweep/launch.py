@@ -26,7 +26,7 @@ from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-from runner.sweep.preflight import preflight
+from runner.sweep.preflight import preflight, served
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
 
 
@@ -48,8 +48,11 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         show: prints the numbers of these jobs.
     """
     jobs = jobs_of(request)
+    problems = Problems()
     with Progress():
-        problems = preflight(jobs)
+        if request.pattern:
+            jobs = served(jobs, problems)
+        preflight(jobs, problems)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:

@@ -27,6 +27,10 @@ class ParallelTempering(Kernel):
     that of the ladder, however many there are; then neighbours swap. The draws are those of the cold
     replica. With an exact kernel and Metropolis swaps the product of the tempered targets is left invariant.
 
+    Spaces: as the kernel.
+    Cost: for each replica, as the kernel.
+    Source: PT-DLP v2, Algorithm 1.
+
     Args:
         kernel: any kernel; PT-DMALA is this around DMALA.
         ladder: the inverse temperatures, decreasing from 1 (`samplers.tuning.tempered_ladder` finds them).

@@ -38,6 +38,10 @@ class SimulatedTempering(Kernel):
     Both kinds of move are computed for all chains and one is taken, so that nothing waits for the host;
     the kernel's evaluations are spent in every step. `Info.acceptance` is that of the kernel's move.
 
+    Spaces: as the kernel.
+    Cost: as the kernel.
+    Source: STMH, Algorithm 1.
+
     Args:
         kernel: any kernel; STMH is this around the random walk.
         ladder: inverse temperatures beta_i, decreasing from 1, L of them

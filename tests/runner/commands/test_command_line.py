@@ -52,6 +52,22 @@ def test_a_mistyped_name_is_refused_before_torch_is_imported(argv: tuple[str, ..
     assert ended.stderr.startswith("error: Unknown ")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "task.steps=0", "task.burn_in=3000", "task.start=one_mod", "seed=-1", "threads=0", "device=gpu",
+        "dtype=float16", "streams=both", "checkpoint.seconds=-1", "scale.seeds=0",
+        "sampler.scan=rndom", "target.components=7",
+    ],
+)  # fmt: skip
+def test_a_value_that_needs_no_torch_is_refused_before_it_is_imported(line: str) -> None:
+    ended = without_torch("sampler=gibbs", line)
+    assert ended.returncode == 2, ended.stderr
+    key, _, value = line.partition("=")
+    assert ended.stderr.startswith(f"error: {key} must be ")
+    assert f"{value}" in ended.stderr
+
+
 @pytest.mark.parametrize("argv", [("--help",), ("--cfg", "job", "sampler=gibbs"), ("--info", "searchpath")])
 def test_help_and_configuration_need_no_torch(argv: tuple[str, ...]) -> None:
     ended = without_torch(*argv)
