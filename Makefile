@@ -76,7 +76,7 @@ SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 # where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS) $(ALIASES): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; $(if $(filter --dry-run,$(ARGS)),exit $$swept;) \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 
