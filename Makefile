@@ -38,8 +38,9 @@ NEEDS := $(READY)
 LAUNCHES := $(NEEDS) $(if $(filter basic,$(LAUNCHER)),,$(VENV)/.installed-$(LAUNCHER))
 endif
 
-# The pinned versions, or with PINNED=no the newest that pyproject.toml allows.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet $(if $(filter no,$(PINNED)),,--constraint constraints.txt)
+# The pinned versions; with PINNED=no the newest that pyproject.toml allows, with PINNED=lowest the oldest.
+PINS = $(if $(filter no,$(PINNED)),,--constraint $(if $(filter lowest,$(PINNED)),<($(BIN)/python .ci/lowest),constraints.txt))
+PIP_INSTALL = $(BIN)/python -m pip install --quiet $(PINS)
 
 # A Python named by the user is the only candidate; otherwise the first one that is new enough.
 ifeq ($(origin PYTHON),file)
@@ -63,7 +64,7 @@ help: ## list the targets and their variables
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
-	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt."
+	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt, PINNED=lowest the oldest."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
@@ -86,7 +87,7 @@ exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
 	@$(BIN)/python -m runner.exactness output_root='$(OUTPUT)' $(ARGS)
 
 bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
-	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' $(ARGS)
+	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' --wandb-server tests.support.wandb_server $(ARGS)
 
 report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
 	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)

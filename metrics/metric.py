@@ -76,11 +76,6 @@ def restore(name: str, into: Tensor, saved: Tensor) -> None:
     into.copy_(saved)
 
 
-def expected(name: str) -> str:
-    """What the expectation of the metric `name` is called where it is known in closed form."""
-    return f"{name}_expected"
-
-
 S = TypeVar("S", bound=Statistic)
 
 

@@ -3,7 +3,8 @@
 ``python -m`` looks into the current folder first. Our other packages are imported from beside this one here,
 so that a ``conf.py`` or a folder ``metrics`` of the user's own is not taken for them.
 
-``runner.load_runs`` gives the runs on disk as a frame. It is imported when it is first used.
+``runner.sample`` runs chains, ``runner.run`` whole runs, ``runner.load_runs`` reads those on disk: see
+``__init__.pyi``. They are imported when they are first used.
 """
 
 import importlib
@@ -16,13 +17,24 @@ BESIDE = ("conf", "targets", "samplers", "metrics")
 
 
 def _import_ours() -> None:
-    home = str(Path(__file__).parents[1])
-    sys.path.insert(0, home)
+    """Imports the packages beside this one.
+
+    Raises:
+        ImportError: if another one of that name has been imported before.
+    """
+    home = Path(__file__).resolve().parents[1]
+    sys.path.insert(0, str(home))
     try:
         for name in BESIDE:
-            importlib.import_module(name)
+            found = importlib.import_module(name)
+            place = Path(found.__file__ or "?").resolve()
+            if place.parent != home / name:
+                raise ImportError(
+                    f"rungwise needs its own package '{name}', but {place} was imported under that name "
+                    "before; rename that one, or write `import runner` above its import."
+                )
     finally:
-        sys.path.remove(home)
+        sys.path.remove(str(home))
 
 
 _import_ours()

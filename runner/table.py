@@ -38,13 +38,12 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     """
     shape = experiment_shape(experiment, overrides)
 
-    from runner.files.atomic_files import write_text
+    from runner.dashboards.sweep_end import show_sweep
     from runner.report.analysis.table_entries import summarise
     from runner.report.budget import budget_sentence
     from runner.report.draw_figures import write_figures
-    from runner.report.page.latex import latex
     from runner.report.page.layout import lay_out
-    from runner.report.page.markdown import markdown
+    from runner.report.page.table_files import write_table
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
@@ -69,17 +68,19 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
-    write_text(folder / "table.csv", summary.frame(shape).to_csv(index=False))
-    write_text(folder / "table.md", markdown(page))
-    write_text(folder / "table.tex", latex(page))
+    files = write_table(folder, summary.frame(shape), page)
     figures = write_figures(shape, results, folder)
-    write_digests(folder, ["table.csv", "table.md", "table.tex", *(path.name for path in figures)])
-    logger_of(jobs[0].config).table(experiment, scale, folder)
+    write_digests(folder, [*files, *(path.name for path in figures)])
+    logger = logger_of(jobs[0].config)
+    logger.table(experiment, scale, folder)
     show_page(page)
     damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
     for said in (damaged, old_runs(root)):
         print(said, end="\n" if said else "")
     print(f"Written to {folder}")
+    for place in logger.places():
+        print(place)
+    show_sweep(jobs, (), overrides)
     if keep:
         print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
     return Rendered(folder, results.done == results.expected)

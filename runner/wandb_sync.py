@@ -119,7 +119,8 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     logger = _logger(compose(["logger=wandb", root, *keys]))
     damaged = damaged_runs(run.folder for run in selection.runs if run.status == "damaged")
     with _explained():
-        copied = log_runs(logger, [run.folder for run in selection.runs], wanted.again)
+        configs = {run.folder.run_id: run.config for run in selection.runs}
+        copied = log_runs(logger, [run.folder for run in selection.runs], wanted.again, configs)
         said = [damaged]
         if wanted.workspace:
             done = [run for run in selection.runs if run.status == "done"]

@@ -62,6 +62,7 @@ class Info:
         level: level of each chain after the step, 0 the cold one, ``(*batch)``, int64, where chains move
             between temperatures (`Kernel.has_levels`): only at level 0 is a draw one from the target.
         aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
+        rungs: acceptance probability of the move on every rung of a ladder, cold first, ``(K, *batch)``.
     """
 
     acceptance: Tensor
@@ -70,6 +71,7 @@ class Info:
     swap: SwapInfo | None = None
     level: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
+    rungs: Tensor | None = None
 
 
 class NotEnumerableError(ValueError):
@@ -178,7 +180,17 @@ class Kernel(ABC):
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
-    """A state from one evaluation of the target at `theta`."""
+    """A state from one evaluation of the target at `theta`.
+
+    Raises:
+        ValueError: if `theta` is no states of the target: of another shape, or whole numbers by type.
+    """
+    event = target.space.event_shape
+    if not theta.is_floating_point() or theta.shape[theta.dim() - len(event) :] != event:
+        raise ValueError(
+            f"states must be floating-point numbers of shape (*batch, {', '.join(map(str, event))}), "
+            f"{theta.dtype} of shape {tuple(theta.shape)} was given"
+        )
     if gradient:
         log_prob, grad = target.log_prob_and_grad(theta)
         return State(theta, log_prob, grad)

@@ -1,5 +1,6 @@
 from .datasets.dataset import Dataset as Dataset
 from .distinct_rows import Predictive as Predictive
+from .function_target import FunctionTarget as FunctionTarget
 from .models.binary_bnn import BinaryBNN as BinaryBNN
 from .models.rbm import RBM as RBM
 from .models.resnet_ebm import ResNetEBM as ResNetEBM

@@ -56,7 +56,8 @@ class Streams:
     """One generator per seed, with the interface of a single generator.
 
     Batches end in the axes ``(seeds, chains)``: ``batch = (*leading, seeds, chains)``, where the leading
-    axes hold, for instance, the replicas of a ladder.
+    axes hold, for instance, the replicas of a ladder. Streams of one seed serve every batch, and need no axis
+    of seeds.
 
     The probability that two of n streams are the same is n^2 / 2^64 on a GPU (10^5 streams: 5e-10) and
     far below that on the CPU. The CPU streams of seeds below 4,096 are hashes of 32 bits, with n^2 / 2^33
@@ -77,11 +78,17 @@ class Streams:
         self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, fill: Callable[..., Tensor]
     ) -> Tensor:
         """A tensor ``(*batch, *event)``, filled seed by seed."""
-        *leading, seeds, chains = batch
-        if seeds != len(self.generators):
+        number = len(self.generators)
+        if number == 1 and (len(batch) < 2 or batch[-2] != 1):
+            whole = torch.empty((*batch, *event), dtype=dtype, device=self.device)
+            fill(whole, generator=self.generators[0])
+            return whole
+        if len(batch) < 2 or batch[-2] != number:
             raise ValueError(
-                f"the batch {tuple(batch)} has {seeds} seeds, the streams {len(self.generators)}"
+                f"a batch with streams of {number} seeds ends in the axes (seeds, chains), that is "
+                f"(.., {number}, chains); {tuple(batch)} was given"
             )
+        *leading, seeds, chains = batch
         rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
         for row, generator in zip(rows, self.generators, strict=True):
             fill(row, generator=generator)

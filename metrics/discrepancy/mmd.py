@@ -11,7 +11,8 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, by_seed, expected
+from metrics.metric import Context, by_seed
+from metrics.statistics.closed_form import expected
 from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import positive
 from samplers.reference.reference_draws import ExactDraws

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from metrics.library.named_metrics import Factory, metric_factories
+from metrics.metric import Context
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
+from metrics.suite import MetricSuite
+from samplers.kernel import Info, Kernel
+from targets import Target
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """What made the draws: see `metrics.library.run_chains.run_chains`, which has these arguments."""
+
+    target: Target
+    kernel: Kernel
+    burn_in: int
+    thin: int
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,26 +41,47 @@ class ChainDraws:
         log_prob: U of the draws, ``(chain, draw)``.
         acceptance: mean acceptance probability of the steps since the last draw, ``(chain, draw)``.
         evaluations: evaluations of the target per chain from the first step to each draw, ``(draw,)``.
+        infos: what the step before each draw did, of one seed's chains: tensors ``(1, chain)``.
+        source: what made them.
     """
 
     draws: Array
     log_prob: Array
     acceptance: Array
     evaluations: NDArray[np.int64]
+    infos: tuple[Info, ...]
+    source: Chains
+
+    @property
+    def info(self) -> Mapping[str, Array]:
+        """What the steps did, ``(chain, draw)`` each, with tempering ``(chain, draw, pair or rung)``.
+
+        ``acceptance_rate`` as `acceptance`; of the step before each draw ``jump`` and, with a ladder,
+        ``swap_probability``, ``swap_attempted``, ``swap_accepted`` and ``replica`` (`samplers.kernel.Info`).
+        """
+        found = {"acceptance_rate": self.acceptance, "jump": _along([info.jump for info in self.infos])}
+        swaps = [info.swap for info in self.infos if info.swap is not None]
+        if swaps:
+            for name in ("probability", "attempted", "accepted"):
+                found[f"swap_{name}"] = _along([getattr(swap, name) for swap in swaps])
+            found["replica"] = _along([swap.replica for swap in swaps])
+        return found
 
     def groups(self) -> dict[str, dict[str, Array]]:
         """Draws and statistics by ArviZ's groups and variables, each ``(chain, draw, ...)``.
 
         This is the argument of ``arviz.from_dict`` (ArviZ 1) and ``arviz_base.from_dict``:
         ``posterior`` with ``theta``; ``sample_stats`` with ``lp`` (U) and ``acceptance_rate``, as ArviZ calls
-        them, and ``evaluations`` (of the target so far).
+        them, ``evaluations`` (of the target so far), and the rest of `info`.
         """
         evaluations = np.broadcast_to(self.evaluations, self.log_prob.shape)
-        stats = {"lp": self.log_prob, "acceptance_rate": self.acceptance, "evaluations": evaluations}
-        return {"posterior": {"theta": self.draws}, "sample_stats": stats}
+        return {
+            "posterior": {"theta": self.draws},
+            "sample_stats": {"lp": self.log_prob, "evaluations": evaluations, **self.info},
+        }
 
-    def to_datatree(self) -> Any:
-        """The same as an ``xarray.DataTree``, which the functions of ArviZ and arviz-stats accept.
+    def to_arviz(self) -> Any:
+        """The same as an ``xarray.DataTree``, which ArviZ takes: ``plot_trace``, ``plot_rank``, ``ess``, ...
 
         Raises:
             ModuleNotFoundError: without arviz-base, which ``pip install rungwise[arviz]`` installs.
@@ -50,6 +89,29 @@ class ChainDraws:
         from arviz_base import from_dict
 
         return from_dict(self.groups())
+
+    def metrics(self, wanted: Iterable[str | Factory]) -> dict[str, float]:
+        """Metrics of the draws, by their names as in ``conf/metric`` or by their classes.
+
+            runner.sample("mog", "dmala").metrics(["tv", "kl", "emc"])
+
+        The numbers are those of the runner's task ``sample``, bit for bit.
+
+        Raises:
+            ValueError: for an unknown metric, one that the target or the kernel cannot serve, or draws of
+                ``thin`` above 1: metrics of tempering need every step.
+        """
+        factories, source = metric_factories(wanted), self.source
+        if source.thin != 1:
+            raise ValueError(f"metrics need the draws of every step, thin={source.thin} was given")
+        like, chains = source.target.like(), len(self.draws)
+        context = Context(source.target, source.kernel, 1, chains, like.device, seed_values=(source.seed,))
+        suite = MetricSuite(context, factories)
+        for step, (theta, info) in enumerate(zip(self.draws.swapaxes(0, 1), self.infos, strict=True)):
+            suite.update(
+                source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
+            )
+        return {name: float(value[0]) for name, value in suite.result().items()}
 
     def ess(self) -> Array:
         """Bulk effective sample size of each coordinate, ``event_shape``: `metrics.mixing.diagnostics`."""
@@ -74,3 +136,9 @@ class ChainDraws:
         flat = self.draws.reshape(*self.draws.shape[:2], -1)
         values = [measure(flat[..., place]) for place in range(flat.shape[-1])]
         return np.asarray(values).reshape(self.draws.shape[2:])
+
+
+def _along(steps: list[Tensor]) -> Array:
+    """Values of each step ``(*rungs, 1, chain)`` as ``(chain, draw, *rungs)``."""
+    values = torch.stack(steps).squeeze(-2).movedim(-1, 0)
+    return values.cpu().numpy()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 import numpy as np
 import torch
 
-from metrics.library.chain_draws import ChainDraws
+from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel
 from samplers.stepper import Stepper
 from targets import Streams, Target
 from targets.checks import whole_number
+from targets.function_target import FunctionTarget
+from targets.trial import try_target
 
 
 @torch.no_grad()
@@ -44,9 +48,12 @@ def run_chains(
         seed: of the starts and of the chains.
 
     Raises:
-        ValueError: if a number is out of range, the kernel does not support the target, or its chains move
-            between temperatures, so that most of their states are not draws from the target.
+        TypeError: if `target` is no `Target` or `kernel` no `Kernel`.
+        ValueError: if a number is out of range, the target gives wrong shapes or types or no finite number,
+            the kernel does not support it, or its chains move between temperatures, so that most of their
+            states are not draws from the target.
     """
+    _check_types(target, kernel)
     whole_number("chains", chains)
     whole_number("steps", steps)
     whole_number("thin", thin)
@@ -58,9 +65,11 @@ def run_chains(
     one = like.new_ones(())
     kernel = kernel.to(like).prepared(target, one)
     start = target.initial((*kernel.axes, 1, chains), Streams([seed], "start", like.device))
+    name = target.function if isinstance(target, FunctionTarget) else type(target)
+    try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
-    draws, log_prob, acceptance, evaluations = [], [], [], []
+    draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
     for number in range(1, steps + 1):
         state, info = step(state)
@@ -82,10 +91,39 @@ def run_chains(
         log_prob.append(state.log_prob[(0,) * len(kernel.axes)][0].clone())
         acceptance.append(accepted / thin)
         evaluations.append(spent)
+        infos.append(info)
         accepted = torch.zeros_like(accepted)
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),
         log_prob=torch.stack(log_prob, 1).cpu().numpy(),
         acceptance=torch.stack(acceptance, 1).cpu().numpy(),
         evaluations=np.asarray(evaluations, dtype=np.int64),
+        infos=tuple(infos),
+        source=Chains(target, kernel, burn_in, thin, seed),
     )
+
+
+def _check_types(target: object, kernel: object) -> None:
+    """Raises TypeError, in one sentence, unless these are a target and a kernel of numbers."""
+    if not isinstance(target, Target):
+        raise TypeError(
+            "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
+            f"{_described(target)} was given"
+        )
+    if not isinstance(kernel, Kernel):
+        tune = (
+            ", which must be tuned first: kernel.tuned(target, generator)" if hasattr(kernel, "tuned") else ""
+        )
+        raise TypeError(
+            "kernel must be a samplers.Kernel such as DMALA(step_size=0.4), "
+            f"{_described(kernel)} was given{tune}"
+        )
+
+
+def _described(given: object) -> str:
+    """What was given in place of an object: a class itself, a function, or something of another type."""
+    if isinstance(given, type):
+        return f"the class {given.__name__} itself"
+    if isinstance(given, FunctionType):
+        return f"the function {given.__name__}"
+    return repr(given) if isinstance(given, str | int | float) else f"a {type(given).__name__}"

@@ -16,7 +16,8 @@ from samplers.kernel import Info
 class SwapSums(Sums):
     """Sums of swap probabilities (float64), attempted and accepted swaps (int64): ``(seeds, pairs, chains)``.
 
-    `steps` counts the swap rounds; steps without swaps are ignored.
+    And of the acceptance probabilities of the moves on each rung, ``(seeds, rungs, chains)``, NaN where the
+    kernel does not tell them. `steps` counts the swap rounds; steps without swaps are ignored.
 
     Raises:
         UnsupportedMetric: if the kernel has no replicas that swap.
@@ -24,10 +25,12 @@ class SwapSums(Sums):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        shape = (context.seeds, require_replicas("swap statistics", context) - 1, context.chains)
+        rungs = require_replicas("swap statistics", context)
+        shape = (context.seeds, rungs - 1, context.chains)
         self.probability = self.zeros("probability", *shape)
         self.attempted = self.zeros("attempted", *shape, dtype=torch.int64)
         self.accepted = self.zeros("accepted", *shape, dtype=torch.int64)
+        self.moves = self.zeros("moves", context.seeds, rungs, context.chains)
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if info.swap is None:
@@ -35,11 +38,16 @@ class SwapSums(Sums):
         self.probability.add_(info.swap.probability.movedim(1, 0))
         self.attempted.add_(info.swap.attempted.movedim(1, 0))
         self.accepted.add_((info.swap.attempted & info.swap.accepted).movedim(1, 0))
+        self.moves.add_(math.nan if info.rungs is None else info.rungs.movedim(1, 0))
         self.steps += 1
 
     def probability_of_pairs(self) -> Tensor:
         """Mean Metropolis swap probability of each pair over all rounds, ``(seeds, pairs)``."""
         return by_seed(lambda row: row.mean(-1), self.probability / self.steps)
+
+    def acceptance_of_rungs(self) -> Tensor:
+        """Mean acceptance probability of the moves on each rung over all rounds, ``(seeds, rungs)``."""
+        return by_seed(lambda row: row.mean(-1), self.moves / self.steps)
 
 
 class _SwapMetric(Metric):
@@ -94,3 +102,19 @@ class Barrier(_SwapMetric):
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: by_seed(lambda row: (1 - row).sum(), self.swaps.probability_of_pairs())}
+
+
+def rates_by_rung(context: Context, place: int) -> dict[str, list[float]] | None:
+    """What a run did on its ladder, the cold rung first; None where no metric looks at its swaps.
+
+    `place` is that of the run in its batch. `acceptance` is that of the moves on each rung, left out where
+    the kernel does not tell it; `swap_rate` that of each rung with the next.
+    """
+    for statistic in context.statistics.values():
+        if isinstance(statistic, SwapSums) and statistic.steps:
+            means = {
+                "acceptance": statistic.acceptance_of_rungs()[place],
+                "swap_rate": statistic.probability_of_pairs()[place],
+            }
+            return {name: mean.tolist() for name, mean in means.items() if bool(mean.isfinite().all())}
+    return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import stats
+
+from metrics.statistics.inference import t_quantile
 
 LEVEL = 0.95
 
@@ -70,16 +72,23 @@ def straightness(x: Sequence[float], y: Sequence[float]) -> float:
     abscissa, ordinate = _pairs(x, y)
     if np.ptp(ordinate) == 0.0:
         return 0.0
-    return float(stats.linregress(abscissa, ordinate).rvalue ** 2)
+    return float(_fit(abscissa, ordinate).rvalue ** 2)
+
+
+def _fit(abscissa: np.ndarray, ordinate: np.ndarray) -> Any:
+    """SciPy's least-squares line; imported only now, since it takes half a second."""
+    from scipy import stats
+
+    return stats.linregress(abscissa, ordinate)
 
 
 def _line(abscissa: np.ndarray, ordinate: np.ndarray, level: float) -> GrowthExponent:
-    line = stats.linregress(abscissa, ordinate)
+    line = _fit(abscissa, ordinate)
     exponent, points = float(line.slope), len(abscissa)
     if points == 2:
         return GrowthExponent(exponent, None, None, float(np.exp(line.intercept)), points)
     # SciPy gives NaN where y does not vary.
-    margin = float(stats.t.ppf(0.5 + level / 2, points - 2)) * float(np.nan_to_num(line.stderr))
+    margin = t_quantile(0.5 + level / 2, points - 2) * float(np.nan_to_num(line.stderr))
     return GrowthExponent(
         exponent, exponent - margin, exponent + margin, float(np.exp(line.intercept)), points
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import special
 
 LEVEL = 0.95
 ALPHA = 0.05
@@ -64,8 +64,13 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     sd = 0.0 if _is_rounding(data, data) else float(data.std(ddof=1))
     if sd == 0.0:
         return Interval(mean, 0.0, None, None, data.size)
-    margin = float(stats.t.ppf(0.5 + level / 2, data.size - 1)) * sd / math.sqrt(data.size)
+    margin = t_quantile(0.5 + level / 2, data.size - 1) * sd / math.sqrt(data.size)
     return Interval(mean, sd, mean - margin, mean + margin, data.size)
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """The quantile of Student's t with so many degrees of freedom."""
+    return float(special.stdtrit(degrees, probability))
 
 
 def _paired_differences(a: Mapping[int, float], b: Mapping[int, float]) -> np.ndarray | None:
@@ -88,7 +93,7 @@ def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | No
         return None
     n = differences.size
     statistic = differences.mean() / (differences.std(ddof=1) / math.sqrt(n))
-    return float(2 * stats.t.sf(abs(statistic), n - 1))
+    return float(2 * special.stdtr(n - 1, -abs(statistic)))
 
 
 def detectable_difference(
@@ -104,8 +109,11 @@ def detectable_difference(
     differences = _paired_differences(a, b)
     if differences is None:
         return None
+    # Imported only now: it takes half a second, and most tables need no more than `special`.
+    from scipy import optimize, stats
+
     n = differences.size
-    critical = float(stats.t.ppf(1 - ALPHA / 2, n - 1))
+    critical = t_quantile(1 - ALPHA / 2, n - 1)
 
     def excess(ratio: float) -> float:
         """Power at a true difference of `ratio` standard errors, less the one that is wanted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -34,7 +34,7 @@ class ThinnedSeries(Statistic, ABC):
         steps: the stored steps, ascending.
     """
 
-    start: ClassVar[int] = 0
+    start: int = 0
 
     def __init__(
         self,

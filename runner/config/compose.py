@@ -144,7 +144,7 @@ def _job(overrides: tuple[str, ...]) -> DictConfig:
     config = copy.deepcopy(choice(overrides))
     with open_dict(config):
         config.pop("table", None)
-        config.sweep = {key: config.sweep[key] for key in ("retries", "objective")}
+        config.sweep = {key: config.sweep[key] for key in ("retries", "objective", "gpus")}
     return config
 
 

@@ -23,6 +23,9 @@ CHOSEN = ("target", "sampler", "task", "scale")
 PLAIN = ("model", "device", "dtype", "streams", "threads")
 """Keys at the top of a configuration that are settings."""
 
+UNLISTED = {"task.keep": 0}
+"""Settings that runs of earlier versions have not, with the value that changes nothing: it is not listed."""
+
 Settings = dict[str, Any]
 """Dotted key to a number, a text, a truth value or None; a list is written as text."""
 
@@ -39,6 +42,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
             found[group] = node.get("name") or str(node.get("_target_", "")).rsplit(".", 1)[-1]
             if group != "scale":
                 found |= _leaves(node, group)
+    for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
+        del found[key]
     return found | {key: config[key] for key in PLAIN if key in config}
 
 

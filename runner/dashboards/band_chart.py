@@ -51,5 +51,5 @@ def add_band_chart(api: wandb.Api, entity: str) -> str:
 
 
 def fields(axis: str) -> dict[str, str]:
-    """Which columns of the table of courses the chart draws against `axis`."""
+    """Which columns of the table of curves the chart draws against `axis`."""
     return {"x": axis, **{name: name for name in ("row", "column", "metric", "mean", "lo", "hi")}}

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import wandb
 
 from runner.dashboards.papers import chapters
-from runner.dashboards.shown import Shown
-from runner.dashboards.tables import courses, result_table, rungs
 from runner.execution.errors import UserError
 
 if TYPE_CHECKING:
+    from runner.dashboards.shown import Shown
     from runner.loggers.wandb import WandbLogger
 
 EXTRA = (
@@ -86,7 +85,9 @@ def show_report(logger: WandbLogger, paper: str, root: Path) -> str:
 
 def _write_tables(shown: Shown, folder: Path) -> None:
     """Writes the tables that have lines."""
-    frames = {"results": result_table(shown), "courses": courses(shown), "rungs": rungs(shown)}
+    from runner.dashboards.tables import curves, result_table, rungs
+
+    frames = {"results": result_table(shown), "curves": curves(shown), "rungs": rungs(shown)}
     for name, frame in frames.items():
         if len(frame):
             frame.to_csv(folder / f"{name}.csv", index=False)

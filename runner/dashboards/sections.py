@@ -52,7 +52,7 @@ def sections(shown: Shown, chart: str, figures: list[str]) -> list[Any]:
 def _band(metric: str, axis: str, chart: str) -> Any:
     """Mean and 95 % interval over seeds, of the runs that were done when the table was copied."""
     return wr.CustomChart(
-        query={"summaryTable": {"tableKey": "courses"}},
+        query={"summaryTable": {"tableKey": "curves"}},
         chart_name=chart,
         chart_fields=fields(axis),
         chart_strings={"metric": metric, "title": metric},

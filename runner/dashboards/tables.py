@@ -1,4 +1,4 @@
-"""The tables that a dashboard's panels are drawn from: the results, their courses, the rungs of ladders."""
+"""The tables that a dashboard's panels are drawn from: the results, their curves, the rungs of ladders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ROWS = 10_000
 
 COSTS = ("evaluations", "seconds")
 ALPHA = 0.05
-COURSE = ["row", "column", "metric", "steps", "evaluations", "seconds", "mean", "lo", "hi", "seeds"]
+CURVE = ["row", "column", "metric", "steps", "evaluations", "seconds", "mean", "lo", "hi", "seeds"]
 RUNGS = ["row", "column", "rung", "beta", "swap rate to the next (pilot)"]
 
 
@@ -37,7 +37,7 @@ def _verdict(best: bool, p_value: float | None) -> str:
     return f"{'' if p_value < ALPHA else 'not '}significantly different from the best (p = {p_value:.2g})"
 
 
-def courses(shown: Shown) -> pd.DataFrame:
+def curves(shown: Shown) -> pd.DataFrame:
     """Mean and 95 % interval over seeds of each metric at each recorded step of each row and column."""
     wanted = measured(shown)
     parts = []
@@ -46,7 +46,7 @@ def courses(shown: Shown) -> pd.DataFrame:
         if rows is not None:
             parts.append(rows.loc[rows["metric"].isin(wanted)].assign(row=run.row, column=run.column))
     if not parts:
-        return pd.DataFrame(columns=COURSE)
+        return pd.DataFrame(columns=CURVE)
     lines = []
     whole = pd.concat(parts, ignore_index=True)
     for (row, column, metric, step), group in whole.groupby(["row", "column", "metric", "step"], sort=False):
@@ -57,14 +57,14 @@ def courses(shown: Shown) -> pd.DataFrame:
             costs = group["evaluations"].mean(), group["seconds"].mean()
             ends = (span.mean if end is None else end for end in (span.lo, span.hi))
             lines.append([row, column, metric, step, *costs, span.mean, *ends, span.n])
-    return _thinned(pd.DataFrame(lines, columns=COURSE))
+    return _thinned(pd.DataFrame(lines, columns=CURVE))
 
 
-def _thinned(courses: pd.DataFrame) -> pd.DataFrame:
-    """As many points of each course as fit, evenly over its points, the last among them."""
-    every = -(-len(courses) // MOST_ROWS)
-    place = courses.groupby(["row", "column", "metric"]).cumcount(ascending=False)
-    return courses.loc[place % every == 0]
+def _thinned(curves: pd.DataFrame) -> pd.DataFrame:
+    """As many points of each curve as fit, evenly over its points, the last among them."""
+    every = -(-len(curves) // MOST_ROWS)
+    place = curves.groupby(["row", "column", "metric"]).cumcount(ascending=False)
+    return curves.loc[place % every == 0]
 
 
 def rungs(shown: Shown) -> pd.DataFrame:

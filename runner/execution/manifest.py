@@ -31,6 +31,8 @@ def new_manifest(device: str, threads: int, former: dict[str, Any] | None) -> di
     """
     attempt = {"started": now(), "host": socket.gethostname(), "process": os.getpid(), "threads": threads}
     attempt |= source()
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        attempt["gpu"] = os.environ["CUDA_VISIBLE_DEVICES"]
     attempts = former.get("attempts", []) if former else []
     attempts = [*(attempts if isinstance(attempts, list) else []), attempt]
     return {

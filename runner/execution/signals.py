@@ -98,8 +98,22 @@ def wanted() -> bool:
     return _stop.signal is not None
 
 
+@contextmanager
+def listening() -> Iterator[None]:
+    """`listen`, and afterwards the handlers of before: for a process that is not ours, such as a notebook."""
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in SIGNALS if main}
+    listen()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        forget()
+
+
 def forget() -> None:
-    """As if no signal had come: for tests, which go on after one."""
+    """As if no signal had come: for processes that go on after one."""
     _stop.signal = None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import wandb
 
 from runner.problem.metric_directions import metric_direction
-from runner.store.pictures import pixels
+from runner.store.pictures import drawn
 
 if TYPE_CHECKING:
     from runner.store.pictures import Making
@@ -52,19 +52,17 @@ class OpenRun:
             self._define(name)
         # One NaN would stay the least and the largest value of the whole run.
         row: dict[str, Any] = {name: value for name, value in values.items() if value == value}
-        shown = pictures() if pictures else {}
-        row |= {name: wandb.Image(pixels(picture)) for name, picture in shown.items()}
-        self.run.log({"step": step} | row)
+        self.run.log({"step": step, **row, **dict(_images(pictures))})
         self.step = step
 
-    def training(self, iteration: int, values: Mapping[str, float]) -> None:
-        """Writes how far the training is of the model that the run waits for."""
+    def training(self, iteration: int, values: Mapping[str, float], pictures: Making | None = None) -> None:
+        """Writes how far the training is of the model that the run waits for, and what its chains are."""
         if iteration <= self.iteration:
             return
         if "training/*" not in self.defined:
             self.defined.add("training/*")
             self.run.define_metric("training/*", step_metric="training/iteration")
-        row = {f"training/{name}": value for name, value in values.items()}
+        row = {f"training/{name}": value for name, value in [*values.items(), *_images(pictures)]}
         self.run.log({"training/iteration": iteration, **row})
         self.iteration = iteration
 
@@ -76,9 +74,8 @@ class OpenRun:
         """
         own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
         missing = {name: None for name, value in (summary.get("metrics") or {}).items() if value is None}
-        self.run.summary.update(missing)
         # As it is on disk: W&B takes no other keys than text.
-        self.run.summary.update(json.loads(json.dumps(own)))
+        self.run.summary.update({**missing, **json.loads(json.dumps(own))})
         self.run.finish(exit_code=1 if failed else 0)
 
     def _define(self, name: str) -> None:
@@ -90,6 +87,11 @@ class OpenRun:
         direction = metric_direction(name, node.get("_target_") if isinstance(node, Mapping) else None)
         best = {"min": "min,last", "max": "max,last"}.get(direction, "last")
         self.run.define_metric(name, step_metric=AXES[0], summary=best)
+
+
+def _images(pictures: Making | None) -> list[tuple[str, wandb.Image]]:
+    """The pictures, where there are any, as W&B takes them, by name."""
+    return [(name, wandb.Image(drawn(each))) for name, each in (pictures() if pictures else {}).items()]
 
 
 def _number(value: Any) -> float:

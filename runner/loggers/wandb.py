@@ -100,11 +100,11 @@ class WandbLogger:
         run = self._open(
             known,
             about.get("finished") is None,
-            name=called.text,
+            run_name=called.text,
             config={**config, **own},
-            group=self.group or (f"{experiment}, {names['scale']}" if experiment else None),
-            job_type=names["task"] or "run",
-            tags=list(dict.fromkeys(filter(None, tags))),
+            run_group=self.group or (f"{experiment}, {names['scale']}" if experiment else None),
+            run_job_type=names["task"] or "run",
+            run_tags=tuple(dict.fromkeys(filter(None, tags))),
             commit=git.get("commit"),
         )
         self._open_runs[run_id] = OpenRun.of(run, config)
@@ -121,10 +121,12 @@ class WandbLogger:
         if (opened := self._open_runs.get(run_id)) is not None:
             opened.log(step, values, pictures)
 
-    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
-        """Writes how far the training is of the model that a run waits for."""
+    def training(
+        self, run_id: str, iteration: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        """Writes how far the training is of the model that a run waits for, and what its chains are."""
         if (opened := self._open_runs.get(run_id)) is not None:
-            opened.training(iteration, values)
+            opened.training(iteration, values, pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         """Writes a run's summary and closes it in W&B; a run that failed before its start is not there.
@@ -157,7 +159,8 @@ class WandbLogger:
             return run_id
         import pandas
 
-        run = self._open(run_id, False, name=title, job_type="table", group=group, commit=None)
+        about = {"run_name": title, "run_job_type": "table", "run_group": group}
+        run = self._open(run_id, False, commit=None, **about)
         run.log(
             {
                 path.stem: wandb.Image(str(path))

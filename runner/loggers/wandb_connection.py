@@ -6,6 +6,7 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from typing import Any
 
 import wandb
 
@@ -46,8 +47,9 @@ def usable_mode(mode: str, base_url: str | None = None) -> str:
     """`mode`, or ``"offline"`` with one sentence of warning where online is asked for and cannot be had."""
     if mode != "online":
         return mode
-    # For all of this process: what asks W&B later, without a run, takes the same server.
-    wandb.setup(wandb.Settings(base_url=base_url) if base_url else None)
+    # For all of this process: what asks W&B later, without a run, takes the same server, and is as quiet.
+    own: dict[str, Any] = {"silent": True} | ({"base_url": base_url} if base_url else {})
+    wandb.setup(wandb.Settings(**own))
     if (reason := trouble()) is None:
         return mode
     warn(f"{reason}; the logger goes on offline.")

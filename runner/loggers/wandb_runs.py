@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -32,29 +33,30 @@ class WandbRuns:
     system: bool
 
     def open(
-        self, run_id: str, live: bool, *, commit: str | None, first: bool = True, **arguments: Any
+        self,
+        run_id: str,
+        live: bool,
+        *,
+        commit: str | None,
+        first: bool = True,
+        config: dict[str, Any] | None = None,
+        **names: Any,
     ) -> Any:
         """Opens a run; `live` where it is computed now, on the machine that W&B may then measure.
 
         Args:
             commit: the commit of the code that computed the run.
             first: whether no other run is open: the logger may then go on offline if this one is refused.
+            config: what the run's configuration holds in W&B.
+            names: further settings of W&B's run: its name, group, job type, tags.
         """
         Path(self.directory).mkdir(parents=True, exist_ok=True)
-        common: dict[str, Any] = {
-            "id": run_id,
-            "resume": "allow",
-            "reinit": "create_new",
-            "project": self.project,
-            "entity": self.entity,
-            "dir": self.directory,
-            "settings": self._settings(live, commit),
-        }
         if self.mode == "offline":
             # Everything that was recorded is written again.
             self.forget_offline(run_id)
+        own = {"run_id": run_id, "git_commit": commit, **names}
         try:
-            return wandb.init(mode=self.mode, **common, **arguments)
+            return wandb.init(config=config, settings=self._settings(live, own))
         except Exception as error:
             if self.mode != "online" or not first:
                 raise
@@ -62,7 +64,7 @@ class WandbRuns:
             self.mode = "offline"
             # The client holds the refused run's id as one in use until it is shut down.
             wandb.teardown()
-            return wandb.init(mode="offline", **common, **arguments)
+            return wandb.init(config=config, settings=self._settings(live, own))
 
     def offline_copies(self, run_id: str) -> list[Path]:
         """The folders of a run that W&B has written offline."""
@@ -73,13 +75,20 @@ class WandbRuns:
         for folder in self.offline_copies(run_id):
             shutil.rmtree(folder)
 
-    def _settings(self, live: bool, commit: str | None) -> wandb.Settings:
+    def _settings(self, live: bool, own: Mapping[str, Any]) -> wandb.Settings:
+        """All settings at once: the client checks every one again whenever one is changed."""
         settings: dict[str, Any] = {
+            **own,
+            "mode": self.mode,
+            "project": self.project,
+            "entity": self.entity,
+            "root_dir": self.directory,
+            "resume": "allow",
+            "reinit": "create_new",
             "silent": True,
             "console": "wrap" if live else "off",
             # The commit is that of the code, wherever the command is given.
             "disable_git": True,
-            "git_commit": commit,
             "save_code": False,
             # The manifest has those that matter; to list them takes longer than all the rest.
             "x_save_requirements": False,
@@ -87,8 +96,12 @@ class WandbRuns:
             # Without it a server that is gone would hold the command for days.
             "finish_timeout_raises": True,
         }
+        if not live:
+            # The machine is another one, and the disk has all that the client would write for a second try.
+            settings |= {"x_disable_meta": True, "symlink": False}
+            settings["x_skip_transaction_log"] = self.mode == "online"
         asked = wandb.setup().settings
         settings["init_timeout"] = min(asked.init_timeout, INIT_SECONDS)
         settings["finish_timeout"] = asked.finish_timeout or FINISH_SECONDS
         settings |= {"base_url": self.base_url} if self.base_url else {}
-        return wandb.Settings(**settings)
+        return wandb.Settings(**{name: value for name, value in settings.items() if value is not None})

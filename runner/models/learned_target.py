@@ -93,7 +93,7 @@ def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Datase
         training = Training(
             target,
             kernel,
-            TrainingImages(data.train, data.validation, data.grey, data.white),
+            TrainingImages(data.train, data.validation, data.grey, data.white, data.shape),
             recipe.settings,
             recipe.seed,
             scoring=recipe.scoring,

@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric
+from metrics.statistics.kept_draws import KeptDraws
 from metrics.suite import MetricSuite
 from runner.config.construct import check_arguments, construct, located
 from runner.config.construct_sampler import construct_sampler
@@ -87,9 +88,26 @@ class Problem:
             seed_values=tuple(seeds),
         )
         try:
-            return MetricSuite(context, factories, optional=optional)
+            suite = MetricSuite(context, factories, optional=optional)
         except UnsupportedMetric as unmet:
             raise UserError(f"metric: {one_sentence(unmet)}.") from unmet
+        if self.settings.keep:
+            self._keep_draws(context)
+        return suite
+
+    def _keep_draws(self, context: Context) -> None:
+        """Has the draws of the batch kept, beside its metrics.
+
+        Raises:
+            UserError: if most states of the chains are no draws.
+        """
+        keep = self.settings.keep
+        if self.kernel.has_levels:
+            raise UserError(
+                f"task.keep={keep} needs chains whose states are all draws from the target; those of "
+                f"{type(self.kernel).__name__} move between temperatures."
+            )
+        context.statistic(KeptDraws, most=keep, burn_in=self.settings.burn_in, steps=self.settings.steps)
 
     def start(self, shape: Sequence[int], seeds: Sequence[int]) -> Tensor:
         """Starting states ``(*shape, seeds, chains, *event_shape)``, as ``task.start`` says.

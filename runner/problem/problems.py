@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from omegaconf import DictConfig
-from torch import Tensor
 
 from runner.execution.errors import UserError, one_sentence
 from runner.problem.build import Problem, beta, build, built_target
@@ -15,6 +14,7 @@ from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
 from runner.store.run_files import resolved
 from targets.target import Target
+from targets.trial import try_target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
 PROBLEM_KEYS = (*TARGET_KEYS, "sampler", "metric", "task", "tuning", "streams", "threads", "checkpoint")
@@ -118,7 +118,7 @@ def check_metrics(problem: Problem) -> None:
 
 
 def check_target(problem: Problem) -> None:
-    """Refuses a target whose log density is of the wrong shape or not finite at two initial states.
+    """Refuses a target whose initial states, or log density at two of them, are not what they must be.
 
     Raises:
         UserError: naming the target, what it gave and what was expected.
@@ -127,7 +127,6 @@ def check_target(problem: Problem) -> None:
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         theta = small.start((), [0])
-        log_prob = target.log_prob(theta)
     except UserError:
         raise
     except Exception as error:
@@ -139,23 +138,7 @@ def check_target(problem: Problem) -> None:
             f"The target {name} gave initial states of shape {tuple(theta.shape)}, "
             f"{(1, 2, *target.space.event_shape)} was expected."
         )
-    if not isinstance(log_prob, Tensor) or log_prob.shape != (1, 2):
-        got = tuple(log_prob.shape) if isinstance(log_prob, Tensor) else type(log_prob).__name__
-        raise UserError(f"The target {name} gave log densities of shape {got}, (1, 2) was expected.")
-    if not bool(log_prob.isfinite().all()):
-        raise UserError(
-            f"The target {name} gave the log density {log_prob.flatten().tolist()} at its initial states, "
-            "finite numbers were expected."
-        )
-    if problem.kernel.needs_gradient:
-        try:
-            target.log_prob_and_grad(theta)
-        except Exception as error:
-            raise UserError(
-                f"The target {name} gives no gradient, which the sampler needs "
-                f"({type(error).__name__}: {one_sentence(error)})."
-            ) from error
-    if log_prob.dtype != theta.dtype:
-        raise UserError(
-            f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."
-        )
+    try:
+        try_target(str(name), target, theta, gradient=problem.kernel.needs_gradient)
+    except ValueError as error:
+        raise UserError(str(error)) from error

@@ -9,6 +9,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.construct import errors_at
 from runner.execution.errors import UserError
+from runner.store.draws_netcdf import require_netcdf
 from targets.checks import one_of, whole_number
 from targets.target import Target
 
@@ -26,6 +27,7 @@ class SampleSettings:
         start: ``uniform`` on the space, ``random`` (`Target.initial`) or ``one_mode`` (all chains at the
             first mode).
         record: at how many points of the run, besides its end, metrics are written.
+        keep: draws of each chain that are written at most; 0 for none.
     """
 
     steps: int
@@ -33,6 +35,7 @@ class SampleSettings:
     burn_in: int
     start: str
     record: int
+    keep: int
 
     def points(self) -> list[int]:
         """The steps after which metrics are written: log-spaced behind the burn-in, and the end."""
@@ -62,6 +65,7 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
             burn_in=whole_number("burn_in", task.get("burn_in"), 0),
             start=one_of("start", task.get("start"), STARTS),
             record=whole_number("record", task.get("record"), 0),
+            keep=whole_number("keep", task.get("keep", 0), 0),
         )
     if settings.burn_in >= settings.steps:
         raise UserError(
@@ -71,4 +75,6 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
         raise UserError(
             f"task.start=one_mode needs a target with known modes, {type(target).__name__} has none."
         )
+    if settings.keep:
+        require_netcdf(f"task.keep={settings.keep}")
     return settings

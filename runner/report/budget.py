@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import RESERVED
+from runner.execution.progress import duration
 from runner.report.stored_results import Results, Run
 from runner.tasks.task import Task, span, task_of
 
@@ -16,8 +19,23 @@ def _distinct(results: Results) -> list[Run]:
     return list({run.run_id: run for run in results.runs}.values())
 
 
-def budget_sentence(results: Results) -> str:
-    """What the runs and the models behind them are given, in a sentence or two."""
+@dataclass(frozen=True)
+class Planned:
+    """What the tasks of a table's runs say of them before any is done.
+
+    Attributes:
+        random: whether a seed changes the numbers of any.
+        budget: what the runs and the models behind them are given, in a sentence or two.
+        spends: what finished runs have taken, see `Task.spends`, by the path of their task.
+    """
+
+    random: bool
+    budget: str
+    spends: dict[str, dict[str, str]]
+
+
+def planned(results: Results) -> Planned:
+    """Asks the tasks of `results`, whose modules take seconds to import."""
     configs = [run.config for run in results.runs]
     scales = ", ".join(sorted({str(config.scale.name) for config in configs}))
     by_task: dict[Task, list[DictConfig]] = {}
@@ -26,20 +44,41 @@ def budget_sentence(results: Results) -> str:
     phrases = [phrase for task, own in by_task.items() if (phrase := task.budget(own))]
     models = [config.target for task, own in by_task.items() if task.uses_target for config in own]
     trained = [model for model in models if model.get("training") is not None]
-    said = [f"Budget ({scales}): {'; '.join(phrases)}." if phrases else ""]
-    said += [_training(trained) if trained else "", *(_spent(results, task) for task in by_task)]
-    return " ".join(filter(None, said))
+    said = [
+        f"Budget ({scales}): {'; '.join(phrases)}." if phrases else "",
+        _training(trained) if trained else "",
+    ]
+    spends = {_path(own[0]): dict(task.spends) for task, own in by_task.items() if task.spends}
+    return Planned(results.random, " ".join(filter(None, said)), spends)
 
 
-def _spent(results: Results, task: Task) -> str:
-    """What the finished runs of a task have taken on what device; empty where it says nothing of that."""
-    own = [run for run in _distinct(results) if run.summary is not None and task_of(run.config) is task]
-    phrase = task.spent([run.summary for run in own if run.summary is not None]) if own else ""
-    if not phrase:
-        return ""
+def budget_sentence(results: Results, known: Planned | None = None) -> str:
+    """What the runs and the models behind them are given, and what they have taken, in a few sentences.
+
+    Args:
+        known: what `planned` says of the runs, where that is known already.
+    """
+    known = known or planned(results)
+    spent = [_spent(results, path, words) for path, words in known.spends.items()]
+    return " ".join(filter(None, [known.budget, *spent]))
+
+
+def _path(config: DictConfig) -> str:
+    """The path of a run's task, which says what its class is without an import."""
+    return str(config.task.get("_target_"))
+
+
+def _spent(results: Results, path: str, words: Mapping[str, str]) -> str:
+    """What the finished runs of a task have taken, and on what device; empty where none is finished."""
+    own = [run for run in _distinct(results) if run.summary is not None and _path(run.config) == path]
     manifests = [run.folder.manifest() for run in own]
     devices = sorted({str(manifest["device"]["name"]) for manifest in manifests if manifest is not None})
-    return f"Measured on {' and '.join(devices)}: {phrase}, all runs together." if devices else ""
+    if not devices:
+        return ""
+    found = [{**run.summary["metrics"], **run.summary} for run in own if run.summary is not None]
+    sums = {what: sum(float(each.get(name) or 0.0) for each in found) for name, what in words.items()}
+    phrase = " and ".join(f"{duration(seconds)} of {what}" for what, seconds in sums.items())
+    return f"Measured on {' and '.join(devices)}: {phrase}, all runs together."
 
 
 def _training(models: list[DictConfig]) -> str:

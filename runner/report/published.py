@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     if not path.is_file():
         held = ", ".join(sorted(file.name for file in path.parent.glob("*.csv")))
         raise UserError(f"table.published.file is '{path.name}', conf/published holds: {held}.")
-    frame = pd.read_csv(path, comment="#", dtype={"mean": str})
+    frame = _read(path)
     numbers = {}
     for label, version in shape.published.versions.items():
         rows = frame[(frame["paper"] == version.paper) & (frame["table"] == version.table)]
@@ -64,3 +65,9 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
             decimals = len(mean.partition(".")[2])
             numbers[label, metric, setting, sampler] = Published(float(mean), spread, float(scale), decimals)
     return PublishedNumbers(numbers)
+
+
+@functools.cache
+def _read(path: Path) -> pd.DataFrame:
+    """A file of published numbers; panels ask for it number by number."""
+    return pd.read_csv(path, comment="#", dtype={"mean": str})

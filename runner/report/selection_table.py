@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.files.atomic_files import write_text
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import write_figures
 from runner.report.page.grid_lines import show_grid
-from runner.report.page.latex import latex
 from runner.report.page.layout import lay_out
-from runner.report.page.markdown import markdown
+from runner.report.page.table_files import write_table
 from runner.report.published import PublishedNumbers
 from runner.report.selection.grid import Grid, grid_of
 from runner.report.selection.grid_figures import add_intervals, line_grid
@@ -52,11 +50,9 @@ def write_runs(
     (folder / DIGESTS).unlink(missing_ok=True)
     add_intervals(grid)
     page = lay_out(grid.shape, summary, grid.results, "", "")
-    write_text(folder / "table.csv", summary.frame(grid.shape).to_csv(index=False))
-    write_text(folder / "table.md", markdown(page))
-    write_text(folder / "table.tex", latex(page))
+    files = write_table(folder, summary.frame(grid.shape), page)
     figures = write_figures(grid.shape, grid.results, folder)
     if (lines := line_grid(runs, grid)) is not None:
         figures += write_figures(lines.shape, lines.results, folder)
-    write_digests(folder, ["table.csv", "table.md", "table.tex", *(path.name for path in figures)])
+    write_digests(folder, [*files, *(path.name for path in figures)])
     return folder

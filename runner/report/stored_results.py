@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
-from metrics.metric import expected
+from metrics.statistics.closed_form import expected
 from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
 from runner.report.table_shape import TableShape
@@ -76,9 +76,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """All runs of an experiment."""
+    """All runs of an experiment.
+
+    Attributes:
+        random_runs: whether a seed changes the numbers of any; None where their tasks were not asked.
+    """
 
     runs: tuple[Run, ...]
+    random_runs: bool | None = None
 
     def at(self, row: str, column: str) -> list[Run]:
         """The runs of one row and column, by seed."""
@@ -101,9 +106,16 @@ class Results:
     @property
     def seeds(self) -> int:
         """The most runs that a row has in a column; 0 where nothing in any run is random."""
-        if not any("task" not in run.config or task_of(run.config).random for run in self.runs):
+        if not self.random:
             return 0
         return max(Counter((run.row, run.column) for run in self.runs).values())
+
+    @property
+    def random(self) -> bool:
+        """Whether a seed changes the numbers of any run."""
+        if self.random_runs is None:
+            return any("task" not in run.config or task_of(run.config).random for run in self.runs)
+        return self.random_runs
 
     @property
     def columns(self) -> list[str]:
@@ -127,7 +139,7 @@ class Results:
         claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]
         return all(claims) if claims else None
 
-    def courses(self, row: str, column: str, metric: str) -> pd.DataFrame:
+    def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
         parts = []
         for run in self.at(row, column):
@@ -135,8 +147,8 @@ class Results:
             if rows is not None:
                 parts.append(rows.loc[rows["metric"] == metric].assign(seed=run.seed))
         names = ["seed", "step", "evaluations", "seconds", "value"]
-        courses = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
-        return courses[names]
+        curves = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+        return curves[names]
 
     @property
     def scale(self) -> str:

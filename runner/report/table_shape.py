@@ -26,6 +26,10 @@ class Direction(Enum):
     none = "none"
 
 
+BETTER = {Direction.min: "lower is better", Direction.max: "higher is better", Direction.none: ""}
+"""The directions in words."""
+
+
 class Orientation(Enum):
     """What runs down the page: the rows (samplers) or the columns (cells)."""
 

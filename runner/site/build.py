@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.site.content.compare_data import courses_script, runs_script, shard_of, t_quantiles
-from runner.site.content.courses import Course, courses_of
+from runner.report.figures.metric_axis import Quantity
+from runner.site.content.compare_data import curves_script, runs_script, shard_of, t_quantiles
+from runner.site.content.curves import Curve, curves_of
 from runner.site.experiment_pages import ExperimentPages
-from runner.site.index.metric_facts import MetricFacts, metric_facts
+from runner.site.index.known_quantities import known_quantities
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
 from runner.site.pages.assets import write_assets
@@ -51,26 +52,26 @@ class Report:
         """Makes every page that is not as the disk is."""
         changed = self.index.update(Store(self.root))
         runs = self.index.runs
-        facts = metric_facts(sorted({name for run in runs.values() for name in run.metrics}), self.index)
+        known = known_quantities(sorted({name for run in runs.values() for name in run.metrics}), self.index)
         if self._fresh:
             write_assets(self.site)
             self.site.write("compare.html", render("compare.html", page="compare", up=""))
         experiments = ExperimentPages(self.root, self.hydra, self.index, self.site)
         experiments.write()
-        pages = experiments.written + self._runs(changed, facts, experiments.page_of)
+        pages = experiments.written + self._runs(changed, known, experiments.page_of)
         if changed or self._fresh:
             commands = {str(run.about.get("command")) for run in runs.values()}
             names = {command: command_name(command) for command in commands}
             shards = sorted(self.index.kept.get("shards", []))
-            script = runs_script(list(runs.values()), facts, names, shards, t_quantiles(self.index))
+            script = runs_script(list(runs.values()), known, names, shards, t_quantiles(self.index))
             self.site.write("data/runs.js", script)
         write_start(str(self.root), experiments.cards, runs, set(experiments.page_of), self.site)
         self.index.save(self.site.index)
         self._fresh = False
         return Built(len(runs), pages)
 
-    def _runs(self, changed: set[str], facts: Mapping[str, MetricFacts], page_of: Mapping[str, str]) -> int:
-        """Writes the pages of runs that changed, and the courses beside them; how many pages."""
+    def _runs(self, changed: set[str], known: Mapping[str, Quantity], page_of: Mapping[str, str]) -> int:
+        """Writes the pages of runs that changed, and the curves beside them; how many pages."""
         pages, runs = self.index.pages, self.index.runs
         stale: dict[str, dict[str, str]] = {}
         for run_id, run in runs.items():
@@ -83,23 +84,23 @@ class Report:
             stale.setdefault(shard_of(run_id), {})
         store = Store(self.root)
         for shard, own in sorted(stale.items()):
-            read = {run_id: self._courses(run_id) for run_id in own}
+            read = {run_id: self._curves(run_id) for run_id in own}
             for run_id, made_of in own.items():
                 page = page_of.get(run_id, "")
-                write_run(runs[run_id], store.run(run_id), read[run_id], facts, page, self.site)
+                write_run(runs[run_id], store.run(run_id), read[run_id], known, page, self.site)
                 pages[f"runs/{run_id}.html"] = made_of
             self._shard(shard, read)
         return sum(map(len, stale.values()))
 
-    def _shard(self, shard: str, read: Mapping[str, Mapping[str, Course]]) -> None:
-        """Writes the file of the courses of a few runs; `read` has those that are known already."""
+    def _shard(self, shard: str, read: Mapping[str, Mapping[str, Curve]]) -> None:
+        """Writes the file of the curves of a few runs; `read` has those that are known already."""
         own = [run_id for run_id in self.index.runs if shard_of(run_id) == shard]
-        found = {run_id: read[run_id] if run_id in read else self._courses(run_id) for run_id in own}
-        self.site.write(f"data/courses/{shard}.js", courses_script(shard, found))
+        found = {run_id: read[run_id] if run_id in read else self._curves(run_id) for run_id in own}
+        self.site.write(f"data/curves/{shard}.js", curves_script(shard, found))
         self.index.kept["shards"] = sorted({*self.index.kept.get("shards", []), shard})
 
-    def _courses(self, run_id: str) -> dict[str, Course]:
+    def _curves(self, run_id: str) -> dict[str, Curve]:
         """The metrics along a run; empty unless it is done."""
         if not self.index.runs[run_id].done:
             return {}
-        return courses_of(Store(self.root).run(run_id).path / "metrics.csv")
+        return curves_of(Store(self.root).run(run_id).path / "metrics.csv")

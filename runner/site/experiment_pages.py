@@ -76,21 +76,26 @@ class ExperimentPages:
             from runner.site.content.experiment_data import experiment_data
             from runner.site.pages.experiment_page import write_experiment
 
-            data = experiment_data(place, self.root, self.hydra, self.index)
+            data = experiment_data(place, self.root, self.hydra, self.index, bool(ids or why))
             kept[place.key] = write_experiment(data, runs, others, self.site, left)
             self.index.pages[name] = made_of
             self.written += 1
         self.cards.append(kept[place.key])
 
     def _ids(self, place: Place) -> tuple[list[str], str]:
-        """The runs of an experiment, where any run on disk is of it; or else why they are not known."""
-        runs = self.index.runs.values()
-        if not any(run.experiment == place.experiment and run.scale == place.scale for run in runs):
+        """The runs of an experiment, where any of them is on disk; or else why they are not known.
+
+        Experiments may share runs, which say of one alone that they are of it.
+        """
+        runs = self.index.runs
+        own = any(run.experiment == place.experiment and run.scale == place.scale for run in runs.values())
+        if not own and not place.rendered:
             return [], ""
         try:
-            return planned_ids(place.experiment, place.overrides(self.hydra, self.root), self.index), ""
+            ids = planned_ids(place.experiment, place.overrides(self.hydra, self.root), self.index)
         except UserError as error:
             return [], str(error)
+        return (ids, "") if own or any(run_id in runs for run_id in ids) else ([], "")
 
     def _unmeasured(self, name: str, names: Names) -> dict[str, Any]:
         """What the start page says of an experiment without any result."""

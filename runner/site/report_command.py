@@ -26,7 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(
         prog="python -m runner.report",
-        description="Makes the HTML report of all results; --watch serves it and keeps it up to date.",
+        description="Writes pages of all results for a browser: every experiment, every run, any runs "
+        "compared. Only what has changed on disk since the last time is made again.",
+        epilog="Examples: python -m runner.report; python -m runner.report output_root=DIR --watch. "
+        "The last line says where the report is and how long it took. It needs the extra 'report' "
+        "(pip install -e '.[report]'). Exit status: 0, or 2 for a mistake in the command.",
     )
     parser.add_argument(
         "words", nargs="*", metavar="output_root=DIR", help="where results are (default: outputs)"
@@ -34,9 +38,19 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument(
         "--to", metavar="DIR", help="the folder of the report (default: report in output_root)"
     )
-    parser.add_argument("--watch", action="store_true", help="serve it on this computer and update it")
-    parser.add_argument("--port", type=int, default=PORT, help=f"of --watch (default: {PORT})")
-    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="serve it on this computer alone, and bring it up to date while runs go on, until Ctrl-C",
+    )
+    parser.add_argument(
+        "--port", type=int, default=PORT, help=f"of --watch; 0 takes a free one (default: {PORT})"
+    )
+    parser.add_argument(
+        "--config-dir",
+        metavar="DIR",
+        help="a folder of configurations of your own, whose experiments are shown too",
+    )
     given = parser.parse_intermixed_args(arguments)
     root = _root(given.words)
     if not 0 <= given.port <= MOST_PORT:

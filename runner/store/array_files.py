@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from runner.store.draws_netcdf import POSTERIOR, posterior_file
 from runner.store.npz_content import compressed, stored_arrays
 from runner.store.series_file import SERIES, series_file
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from metrics.suite import MetricSuite
 
 VISITS, DRAWS = "visits.npz", "draws.npz"
@@ -35,6 +38,7 @@ def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
         VISITS: visits_file(suite, place),
         DRAWS: draws_file(suite, place),
         SERIES: series_file(suite, place),
+        POSTERIOR: posterior_file(suite, place),
     }
     return {name: content for name, content in files.items() if content is not None}
 
@@ -85,6 +89,12 @@ def draws_file(suite: MetricSuite, place: int, shape: tuple[int, int] | None = N
     """The content of the file of `draws_of`, one bit a pixel; the same draws give the same bytes."""
     draws = draws_of(suite, place, shape)
     return None if draws is None else images_file(draws)
+
+
+def binary_images(states: Tensor, shape: tuple[int, int]) -> np.ndarray:
+    """At most `MOST` of the states ``(n, pixels)`` as images ``(n, height, width)`` of truth values."""
+    images: np.ndarray = (states[:MOST] > 0).reshape(-1, *shape).cpu().numpy()
+    return images
 
 
 def images_file(pixels: np.ndarray) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import yaml
 
@@ -30,16 +31,32 @@ AT_ONCE = 32
 """Runs that are given at the same time: each mostly waits for the server."""
 
 
-def log_runs(logger: Logger, folders: Sequence[RunFolder], again: bool = False) -> Given:
-    """Gives runs that are done to the logger, those that it has had before only `again`."""
+def log_runs(
+    logger: Logger,
+    folders: Sequence[RunFolder],
+    again: bool = False,
+    configs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Given:
+    """Gives runs that are done to the logger, those that it has had before only `again`.
+
+    Args:
+        configs: configurations that have been read already, by run id.
+    """
+    known = configs or {}
+
+    def give(folder: RunFolder) -> bool | None:
+        return log_run(logger, folder, again, known.get(folder.run_id))
+
     # The first one alone: a server that refuses it refuses all.
-    first = [log_run(logger, folder, again) for folder in folders[:1]]
+    first = [give(folder) for folder in folders[:1]]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        statuses = first + list(pool.map(lambda folder: log_run(logger, folder, again), folders[1:]))
+        statuses = first + list(pool.map(give, folders[1:]))
     return Given(*(statuses.count(status) for status in (True, False, None)))
 
 
-def log_run(logger: Logger, folder: RunFolder, again: bool = False) -> bool | None:
+def log_run(
+    logger: Logger, folder: RunFolder, again: bool = False, config: Mapping[str, Any] | None = None
+) -> bool | None:
     """Gives one run to the logger.
 
     Returns:
@@ -51,7 +68,7 @@ def log_run(logger: Logger, folder: RunFolder, again: bool = False) -> bool | No
     if not again and logger.has(folder.run_id, summary):
         return False
     try:
-        config = plain_yaml((folder.path / "config.yaml").read_bytes())
+        config = config or plain_yaml((folder.path / "config.yaml").read_bytes())
         points = _points(folder)
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         warn(f"the run {folder.path} is not logged, since its files cannot be read: {one_sentence(error)}.")

@@ -38,8 +38,10 @@ class Logger(Protocol):
         """What a run measured and can show after `step` steps, as recorded; a step may be said again."""
         ...
 
-    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
-        """How far the training is of the model that a run waits for."""
+    def training(
+        self, run_id: str, iteration: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        """How far the training is of the model that a run waits for, and what its chains are."""
         ...
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
@@ -79,8 +81,10 @@ class SafeLogger:
     ) -> None:
         self._call("log", run_id, step, values, pictures)
 
-    def training(self, run_id: str, iteration: int, values: Mapping[str, float]) -> None:
-        self._call("training", run_id, iteration, values)
+    def training(
+        self, run_id: str, iteration: int, values: Mapping[str, float], pictures: Making | None = None
+    ) -> None:
+        self._call("training", run_id, iteration, values, pictures)
 
     def finish(self, run_id: str, summary: Mapping[str, Any], failed: bool = False) -> None:
         self._call("finish", run_id, summary, failed)

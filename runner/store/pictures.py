@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from runner.store.array_files import (
     DRAWS,
     IMAGES,
     VISITS,
+    binary_images,
     draws_of,
     load_images,
     load_visits,
@@ -21,6 +23,9 @@ from runner.store.array_files import (
 )
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+    from torch import Tensor
+
     from metrics.suite import MetricSuite
 
 SMALLEST = 256
@@ -40,26 +45,40 @@ def suite_pictures(suite: MetricSuite, place: int) -> Pictures:
     return _there({DRAWS: draws_of(suite, place), VISITS: visits_of(suite, place)})
 
 
+def chain_pictures(states: Tensor, shape: tuple[int, int]) -> Pictures:
+    """What can be shown of chains whose states ``(chains, pixels)`` are binary images of `shape`."""
+    return _there({DRAWS: binary_images(states, shape)})
+
+
 def stored_pictures(folder: Path) -> Pictures:
     """What can be shown of a run that is done: draws, images of its data, visits."""
     found = {name: load_images(folder, name) for name in (DRAWS, IMAGES)}
     return _there({**found, VISITS: load_visits(folder)})
 
 
-def pixels(picture: np.ndarray) -> np.ndarray:
-    """A sheet, black on white, or a heat map in the colours of the figures: ``(height, width[, 3])``, uint8.
+def drawn(picture: np.ndarray) -> Image:
+    """A sheet, black on white, or a heat map in the colours of the figures; in few colours, so soon written.
 
     The states of a heat map are in rows: the cells of a grid, or the first half of the coordinates down.
     """
+    from PIL import Image
+
     if picture.ndim == 3:
-        return np.asarray(255 * (1 - sheet(picture.astype(np.uint8))), dtype=np.uint8)
+        return Image.fromarray(255 * (1 - sheet(picture.astype(np.uint8)))).convert("1")
     side = math.isqrt(picture.size)
     share = np.sqrt(picture / max(1, picture.max())).reshape(side, side)
-    # matplotlib's cividis between five of its colours: to import it takes longer than all the rest.
-    places = np.linspace(0.0, 1.0, len(CIVIDIS))
-    channels = [np.interp(share.T[::-1], places, [colour[each] for colour in CIVIDIS]) for each in range(3)]
-    colours = np.stack(channels, axis=-1).astype(np.uint8)
-    return np.kron(colours, np.ones((-(-SMALLEST // side),) * 2 + (1,), dtype=np.uint8))
+    cells = Image.fromarray((255 * share.T[::-1]).astype(np.uint8))
+    page = cells.resize((side * -(-SMALLEST // side),) * 2, Image.Resampling.NEAREST)
+    page.putpalette(_colours())
+    return page
+
+
+@functools.cache
+def _colours() -> list[int]:
+    """Red, green and blue of 256 colours; to import matplotlib's cividis takes longer than all the rest."""
+    places = np.linspace(0, 255, len(CIVIDIS))
+    channels = [np.interp(np.arange(256), places, channel) for channel in zip(*CIVIDIS, strict=True)]
+    return np.stack(channels, axis=-1).astype(int).flatten().tolist()
 
 
 def _there(found: Mapping[str, np.ndarray | None]) -> Pictures:

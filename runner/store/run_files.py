@@ -66,6 +66,7 @@ class RunResult:
         axes: leading axes of the kernel.
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the model that was sampled, learned or evaluated.
+        rungs: what a ladder did by rung, see `metrics.mixing.swaps.rates_by_rung`.
         files: further files of the run, content by name.
     """
 
@@ -79,6 +80,7 @@ class RunResult:
     axes: Sequence[int] = ()
     notes: Sequence[str] = ()
     model: str | None = None
+    rungs: Mapping[str, list[float]] | None = None
     files: dict[str, bytes] = field(default_factory=dict)
 
 

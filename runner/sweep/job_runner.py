@@ -29,6 +29,7 @@ from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
+from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job, seeds_of
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
@@ -48,11 +49,13 @@ def job(config: DictConfig) -> Outcome:
         if signals.wanted():
             return Outcome(interrupted=True)
         signals.listen()
-    # Hydra composes a worker's configuration without us.
-    config = folded(config)
-    check_form(config)
-    ids = run_ids(config, device_type(config.device), seeds_of(config))
     try:
+        if worker:
+            take_gpu(config)  # before CUDA is asked for a device
+        # Hydra composes a worker's configuration without us.
+        config = folded(config)
+        check_form(config)
+        ids = run_ids(config, device_type(config.device), seeds_of(config))
         only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
         return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:

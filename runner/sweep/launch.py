@@ -21,6 +21,7 @@ from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
 from runner.problem.problems import Problems
 from runner.sweep.ending import ended
+from runner.sweep.gpus import one_each
 from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
@@ -98,6 +99,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    one_each(launcher, jobs[0].config)
     summaries = [folder.path / "summary.json" for each in jobs for folder in folders_of(each)]
     # By name: Hydra loads its plugins' modules once more, and their classes are then others.
     kind = type(launcher).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,5 +67,7 @@ class PreparationLogging:
 
     def recorded(self, point: Point) -> None:
         values = {name: value for name, value in point.values[0].items() if math.isfinite(value)}
+        # The model is one for all runs.
+        pictures = None if point.pictures is None else functools.cache(partial(point.pictures, 0))
         for run_id in self.open():
-            self.logger.training(run_id, point.step, {"seconds": point.seconds, **values})
+            self.logger.training(run_id, point.step, {"seconds": point.seconds, **values}, pictures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from omegaconf import DictConfig
@@ -13,7 +13,6 @@ from metrics.likelihood.target_log_partition import evenly
 from runner.config.construct import located
 from runner.execution.devices import floating_point
 from runner.execution.errors import UserError, one_sentence
-from runner.execution.progress import duration
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.identity import learned_identity
 from runner.models.learned_target import trained
@@ -23,7 +22,7 @@ from runner.models.training.negative_chains import check_draws
 from runner.models.training.training_settings import essential
 from runner.problem.build import build_kernel, label
 from runner.problem.problems import Problems
-from runner.store.array_files import DRAWS, IMAGES, MOST, images_file
+from runner.store.array_files import DRAWS, IMAGES, MOST, binary_images, images_file
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -39,6 +38,8 @@ from targets.target import Target
 
 class Learn(PerSeedTask):
     """Trains a model with the sampler in the negative phase, and measures the likelihood of data under it."""
+
+    spends: ClassVar[Mapping[str, str]] = {"seconds": "training", "ais_seconds": "annealing"}
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         if config.target.get("model") is not None:
@@ -89,11 +90,6 @@ class Learn(PerSeedTask):
             f"{span(_number(task.ais.temperatures) for task in tasks)} temperatures and "
             f"{span(task.ais.chains for task in tasks)} chains{times}"
         )
-
-    def spent(self, summaries: Sequence[Mapping[str, Any]]) -> str:
-        training = sum(float(summary["seconds"]) for summary in summaries)
-        annealing = sum(float(summary["metrics"].get("ais_seconds") or 0.0) for summary in summaries)
-        return f"{duration(training)} of training and {duration(annealing)} of annealing"
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
@@ -169,9 +165,9 @@ def _number(temperatures: Any) -> int:
 def _pictures(model: TrainedModel, data: Dataset) -> dict[str, bytes]:
     """Images of the last states of the training's chains, and test images."""
     # A set may be sorted by class.
-    images = evenly(data.test, MOST).reshape(-1, *data.shape).numpy() > 0
+    images = images_file(binary_images(evenly(data.test, MOST), data.shape))
     try:
-        samples = read_tensors(model.path.parent / SAMPLES_FILE)[0]["samples"][:MOST]
+        samples = read_tensors(model.path.parent / SAMPLES_FILE)[0]["samples"]
     except (UnreadableTensorsError, KeyError):
-        return {IMAGES: images_file(images)}  # older models have no samples beside them
-    return {DRAWS: images_file(samples.reshape(-1, *data.shape).numpy() > 0), IMAGES: images_file(images)}
+        return {IMAGES: images}  # older models have no samples beside them
+    return {DRAWS: images_file(binary_images(samples, data.shape)), IMAGES: images}

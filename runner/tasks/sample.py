@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from metrics.mixing.swaps import rates_by_rung
 from metrics.suite import MetricSuite
 from runner.execution.errors import warn
 from runner.execution.live import Point, say_recorded
@@ -224,6 +225,7 @@ def run_result(run: Sampling, seed: int) -> RunResult:
         axes=problem.kernel.axes,
         notes=problem.notes,
         model=problem.model,
+        rungs=rates_by_rung(run.suite.context, place),
     )
 
 

@@ -18,7 +18,7 @@ from runner.store.array_files import suite_files
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
 from runner.tasks.sample import begin, run_result
-from runner.tasks.task import Batch, Runs, Task, alternatives, span
+from runner.tasks.task import Batch, Parts, Runs, Task, alternatives, span
 from targets.randomness import Streams
 
 TRIAL_STEPS = 20
@@ -33,6 +33,11 @@ class Sample(Task):
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.check(config)
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """Without ``keep`` where it is 0, as in runs of versions that had no such key."""
+        kept = {key: value for key, value in parts["task"].items() if (key, value) != ("keep", 0)}
+        return super().identity(config, {**parts, "task": kept})
 
     def work(self, config: DictConfig) -> int:
         """Steps times chains."""

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -90,6 +90,9 @@ class Task(ABC):
     own_streams: bool = False
     """Whether its runs can have random numbers of their own (``streams=independent``)."""
 
+    spends: ClassVar[Mapping[str, str]] = {}
+    """What a table says that its runs have taken: words for seconds of the summary or a metric, by name."""
+
     def check(self, config: DictConfig, problems: Problems) -> None:  # noqa: B027 - not abstract on purpose
         """Refuses, before any work, what could not be computed.
 
@@ -121,10 +124,6 @@ class Task(ABC):
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         """A phrase for the table: what runs of these configurations are given."""
-        return ""
-
-    def spent(self, summaries: Sequence[Mapping[str, Any]]) -> str:
-        """A phrase for the table: what the finished runs have taken; empty where it says nothing."""
         return ""
 
     @abstractmethod

@@ -69,3 +69,16 @@ def equal_rejection_ladder(betas: Sequence[float], rejections: Sequence[float], 
         for level in total * (1 - np.arange(1, replicas - 1) / (replicas - 1))
     ]
     return [cold, *inner, hot]
+
+
+def require_replicas(name: str, theta: Tensor, batch: Sequence[int], replicas: int) -> None:
+    """Raises ValueError unless the states `theta`, of these batch axes, have one replica for each rung first.
+
+    Args:
+        name: of the kernel, for the message.
+    """
+    if tuple(batch[:1]) != (replicas,):
+        raise ValueError(
+            f"{name} needs states with its {replicas} replicas as the first axis, ({replicas}, *batch, ...); "
+            f"{tuple(theta.shape)} was given"
+        )

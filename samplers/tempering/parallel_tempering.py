@@ -13,7 +13,7 @@ from samplers.kernel import Info, Kernel, State, along_first
 from samplers.kernel_family import RungKernels, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.ladder import check_ladder
+from samplers.tempering.ladder import check_ladder, require_replicas
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
 from targets.randomness import Generator
@@ -84,7 +84,9 @@ class ParallelTempering(Kernel):
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.swaps.rule.check(target)
-        axes = len(target.space.batch_shape(theta))
+        batch = target.space.batch_shape(theta)
+        require_replicas("parallel tempering", theta, batch, len(self.betas))
+        axes = len(batch)
         local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
         return SwapMemory.start(local.log_prob).into(local)
 
@@ -104,6 +106,7 @@ class ParallelTempering(Kernel):
             evaluations=(local.evaluations + self.swaps.rule.evaluations) * len(self.betas),
             swap=swap,
             aux={name: after.aux[name][0] for name in local.aux},
+            rungs=local.acceptance,
         )
         return memory.into(after), info
 

@@ -70,7 +70,7 @@ def test_means_and_intervals_are_those_of_the_runs(visit: Visit, report: Report)
 
 
 def test_runs_are_drawn_against_steps_evaluations_and_seconds(visit: Visit) -> None:
-    page = visit.open("compare.html#experiment=none&sampler=acs&view=courses&metric=kl&sampler.step_size=5")
+    page = visit.open("compare.html#experiment=none&sampler=acs&view=curves&metric=kl&sampler.step_size=5")
     lines = [trace for trace in shown(page) if trace["mode"] == "lines+markers"]
     assert lines[0]["x"] == [500, 1000, 1500, 2000]
     page.get_by_label("against").select_option("seconds")

@@ -19,7 +19,7 @@ PAGES = {
     "recorded": "experiments/pt_table1-quick.html",
     "turned": "experiments/pt_figure2-quick.html",
     "compare": "compare.html",
-    "courses": "compare.html#view=courses&metric=kl&task.record=4",
+    "curves": "compare.html#view=curves&metric=kl&task.record=4",
     "parallel": "compare.html#view=parallel&metric=kl&experiment=none",
     "run": "runs/{run}.html",
     "damaged": f"runs/{DAMAGED}.html",
@@ -138,13 +138,13 @@ def test_a_row_of_a_figure_can_be_hidden_and_axes_changed(visit: Visit, report: 
     assert axis(page, "intervals", "yaxis")["type"] == "log"
     box.get_by_label("Show").select_option(index=1)
     assert axis(page, "intervals", "yaxis") == {"type": "linear", "title": "EMC (share of log M)"}
-    along = page.locator('[data-chart="courses"]')
-    before = drawn(page, "courses")
+    along = page.locator('[data-chart="curves"]')
+    before = drawn(page, "curves")
     along.get_by_label("against").select_option("seconds")
-    after = drawn(page, "courses")
+    after = drawn(page, "curves")
     assert [trace["y"] for trace in after] == [trace["y"] for trace in before]
     assert after[-1]["x"] == pytest.approx([0.01, 0.02, 0.03, 0.04])
-    assert axis(page, "courses", "xaxis")["title"].startswith("seconds")
+    assert axis(page, "curves", "xaxis")["title"].startswith("seconds")
 
 
 def test_a_mark_is_explained_where_it_stands_and_below(visit: Visit) -> None:

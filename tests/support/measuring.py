@@ -54,7 +54,9 @@ def noisy_infos(steps: int, seeds: int, chains: int, replicas: int = 4) -> list[
                 accepted[pair], label[pair : pair + 2].flip(0), label[pair : pair + 2]
             )
         acceptance, jump = torch.rand(2, seeds, chains, generator=generator)
-        infos.append(Info(acceptance, jump, 1, SwapInfo(probability, attempted, accepted, label.clone())))
+        swap = SwapInfo(probability, attempted, accepted, label.clone())
+        rungs = torch.rand(replicas, seeds, chains, generator=torch.Generator().manual_seed(step))
+        infos.append(Info(acceptance, jump, 1, swap, rungs=rungs))
     return infos
 
 
@@ -126,7 +128,9 @@ def of_seeds(info: Info, seeds: slice) -> Info:
         parts = (swap.probability, swap.attempted, swap.accepted, swap.replica)
         swap = SwapInfo(*(part[:, seeds] for part in parts))
     level = None if info.level is None else info.level[seeds]
-    return replace(info, acceptance=info.acceptance[seeds], jump=info.jump[seeds], swap=swap, level=level)
+    rungs = None if info.rungs is None else info.rungs[:, seeds]
+    acceptance, jump = info.acceptance[seeds], info.jump[seeds]
+    return replace(info, acceptance=acceptance, jump=jump, swap=swap, level=level, rungs=rungs)
 
 
 def walk(kernel: Kernel, target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:

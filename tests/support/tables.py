@@ -74,11 +74,11 @@ def finished(
 ) -> Run:
     """A run that is done.
 
-    Of `more`, `course` is what its folder holds of the way and `manifest` its manifest, the rest its summary.
+    Of `more`, `curve` is what its folder holds of the way and `manifest` its manifest, the rest its summary.
     """
-    course = more.pop("course", pd.DataFrame())
+    curve = more.pop("curve", pd.DataFrame())
     manifest = more.pop("manifest", None)
-    kept = SimpleNamespace(path=folder, metrics=lambda: course, manifest=lambda: manifest)
+    kept = SimpleNamespace(path=folder, metrics=lambda: curve, manifest=lambda: manifest)
     summary = {"metrics": metrics, "seconds": 1.0, "exact": True, **more}
     whole = cast(DictConfig, OmegaConf.create(dict(config)))
     return Run(row, column, seed, f"{row}-{column}-{seed}", "done", whole, summary, cast(Any, kept))

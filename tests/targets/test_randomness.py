@@ -98,7 +98,7 @@ def test_derived_seeds_never_change() -> None:
 
 
 def test_a_batch_with_another_number_of_seeds_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"the batch \(2, 5\) has 2 seeds, the streams 3"):
+    with pytest.raises(ValueError, match=r"streams of 3 seeds ends in the axes .*; \(2, 5\) was given"):
         uniform(Streams(SEEDS, "chain"), (2, 5), like=LIKE)
 
 

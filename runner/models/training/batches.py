@@ -20,12 +20,14 @@ class TrainingImages:
         validation: held-out images, likewise; None or empty if there are none.
         grey, white: grey values of the training images and the maximum grey value, for dynamic binarisation
             (`Batches`); None for static images.
+        shape: height and width of an image, for pictures; None where they are no images.
     """
 
     train: Tensor
     validation: Tensor | None = None
     grey: Tensor | None = None
     white: int = 255
+    shape: tuple[int, int] | None = None
 
     def check(self, event_shape: Sequence[int], batch: int) -> None:
         """Refuses images of another shape than a model's states, and fewer of them than a batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,10 @@ from runner.models.training.optimiser import Optimiser
 from runner.models.training.replay_buffer import ReplayBuffer
 from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings
+from runner.store.array_files import MOST
+from runner.store.pictures import Pictures, chain_pictures
 from samplers import Kernel, Tunable
-from targets import Discrete, Target
+from targets import Binary, Discrete, Target
 
 
 class Training:
@@ -71,7 +73,7 @@ class Training:
             buffer = ReplayBuffer(target, settings.buffer, settings.reinitialisation, seed)
         self.chains = NegativeChains(target, kernel, seed, buffer, settings.tuning_effort)
         like, held_out = self.chains.like, data.validation
-        self.data = data.train.to(like.device)
+        self.data, self.shape = data.train.to(like.device), data.shape
         self.held_out = None if held_out is None or not len(held_out) else held_out.to(like.device)
         self.batches = Batches(self.data, settings.batch, seed, like.dtype, data.grey, data.white)
         self.optimiser = Optimiser(target, settings)
@@ -123,17 +125,26 @@ class Training:
                 also = self._current_values()
                 self.seconds = before + time.perf_counter() - started
                 self.history.record(self.iteration, self.chains.evaluations, self.seconds, also)
-                self._say(self.history.records[-1])
+                said = time.perf_counter()
+                self._say(self.history.records[-1], self._pictures)
+                started += time.perf_counter() - said
         if self.finished:
             self.optimiser.load_averaged()
             self.selection.load_best(self.optimiser.parameters)
         check_divergence(self.target, unchecked, self.iteration, checkpoint)
         self.seconds = before + time.perf_counter() - started
 
-    def _say(self, record: Mapping[str, Any]) -> None:
+    def _say(self, record: Mapping[str, Any], pictures: Callable[[int], Pictures] | None = None) -> None:
         """Says what was recorded to who listens, unless it is the last record, which the result holds."""
         if (iteration := record["iteration"]) < self.settings.iterations:
-            say_recorded(Point(iteration, record["evaluations"], record["seconds"], [record["values"]]))
+            costs = record["evaluations"], record["seconds"]
+            say_recorded(Point(iteration, *costs, [record["values"]], pictures))
+
+    def _pictures(self, place: int) -> Pictures:
+        """The states of the chains as they stand; nothing where they are no binary images."""
+        if self.shape is None or not isinstance(self.target.space, Binary):
+            return {}
+        return chain_pictures(self.samples(MOST), self.shape)
 
     def _tuned(self) -> bool:
         """Whether the sampler is tuned where that is due; if not, its pilot has come nearer to its end."""

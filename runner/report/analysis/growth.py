@@ -26,8 +26,8 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
     """
     pairs = []
     if growth.along is not None:
-        course = results.courses(row, growth.along, growth.metric)
-        for x, group in course.groupby(growth.x):
+        curve = results.curves(row, growth.along, growth.metric)
+        for x, group in curve.groupby(growth.x):
             pairs.append((float(str(x)), float(group["value"].mean(skipna=False))))
     else:
         for column in shape.columns:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import conf
 from runner.files.plain_yaml import plain_yaml
-from runner.problem.metric_directions import metric_class
 from runner.report.table_shape import Direction, MetricShape
 
 ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
@@ -24,6 +23,23 @@ class Quantity:
     low: float = -math.inf
     high: float = math.inf
     direction: Direction = Direction.none
+
+    def titled(self, name: str) -> str:
+        """`name` with the unit, if it names none."""
+        return (
+            f"{name} ({self.unit})"
+            if self.unit and "(" not in name and self.unit not in name.lower()
+            else name
+        )
+
+    def clipped(self, low: float, high: float) -> tuple[float, float]:
+        """The part of an interval that its values can have."""
+        return max(low, self.low), min(high, self.high)
+
+    def errors(self, mean: float, margin: float | None) -> tuple[float, float]:
+        """How far the interval ``mean ± margin`` goes down and up within its range."""
+        low, high = self.clipped(mean - (margin or 0.0), mean + (margin or 0.0))
+        return max(mean - low, 0.0), max(high - mean, 0.0)
 
 
 OF_TASKS = {
@@ -51,6 +67,9 @@ OTHER_UNITS = {"mean_norm_log2": "ln²"}
 @functools.cache
 def quantities() -> dict[str, Quantity]:
     """Every metric of conf/metric by its name, with what its class says, and what tasks measure."""
+    # Imported only now: it takes torch.
+    from runner.problem.metric_directions import metric_class
+
     found = dict(OF_TASKS)
     for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
         for name, node in (plain_yaml(path.read_bytes()) or {}).items():
@@ -75,22 +94,7 @@ def metric_label(metric: MetricShape, text: str | None = None) -> str:
 
     Where the table compares nothing by the metric, the arrow is that of its class.
     """
-    label = text or metric.name
     quantity = quantity_of(metric.metric)
-    unit = quantity.unit
-    if unit and "(" not in label and unit not in label.lower():
-        label = f"{label} ({unit})"
+    label = quantity.titled(text or metric.name)
     arrow = ARROWS[quantity.direction if metric.direction is Direction.none else metric.direction]
     return f"{label}\n{arrow}" if arrow else label
-
-
-def clipped(metric: str, low: float, high: float) -> tuple[float, float]:
-    """The part of an interval that the metric's values can have."""
-    quantity = quantity_of(metric)
-    return max(low, quantity.low), min(high, quantity.high)
-
-
-def errors(metric: str, mean: float, margin: float | None) -> tuple[float, float]:
-    """How far the interval ``mean ± margin`` goes down and up within the metric's range."""
-    low, high = clipped(metric, mean - (margin or 0.0), mean + (margin or 0.0))
-    return max(mean - low, 0.0), max(high - mean, 0.0)

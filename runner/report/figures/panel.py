@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
 from metrics.statistics.inference import Interval
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
+from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run
 from runner.report.table_shape import MetricShape, RowShape, TableShape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,12 @@ class PanelData:
         """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
         return self.results.interval(row, column, self.metric.metric if metric is None else metric)
 
+    def published(self, row: str, column: str) -> list[tuple[str, float]]:
+        """Version and number printed beside ours, in the metric's own unit, the newest version first."""
+        numbers, place = published_numbers(self.shape), (self.shape.column(column), self.shape.row(row))
+        found = [(version, numbers.find(version, self.metric, *place)) for version in self.metric.published]
+        return [(version, number.mean * number.scale) for version, number in reversed(found) if number]
+
     @property
     def floor(self) -> float | None:
         """Mean of the panel's floor over all runs of its column; None where no run has it."""
@@ -75,7 +84,7 @@ class PanelData:
         return sum(values) / len(values) if values else None
 
 
-Draw = Callable[[Axes, PanelData], None]
+Draw = Callable[["Axes", PanelData], None]
 
 
 @dataclass(frozen=True)

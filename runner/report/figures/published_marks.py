@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import RowStyle
-from runner.report.published import published_numbers
 
 PUBLISHED = "published"
 """What the group id of a published marker begins with; the version follows."""
@@ -20,14 +19,11 @@ NEWEST, STEP = 6.5, 2.5
 
 def published_values(data: PanelData, row: str, column: str) -> list[tuple[str, float, float]]:
     """Version, value in the metric's own unit, and marker size, of each number printed beside ours."""
-    numbers, versions = published_numbers(data.shape), list(data.metric.published)
-    found = []
-    for age, version in enumerate(reversed(versions)):
-        number = numbers.find(version, data.metric, data.shape.column(column), data.shape.row(row))
-        if number is not None:
-            size = max(NEWEST - age * STEP, 2.5)
-            found.append((version, number.mean * number.scale, size))
-    return found
+    ages = {version: age for age, version in enumerate(reversed(data.metric.published))}
+    return [
+        (version, value, max(NEWEST - ages[version] * STEP, 2.5))
+        for version, value in data.published(row, column)
+    ]
 
 
 def mark_published(ax: Axes, style: RowStyle, x: float, y: float, version: str, size: float) -> None:

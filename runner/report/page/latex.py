@@ -7,7 +7,7 @@ import re
 from runner.report.numerals import power_of_ten
 from runner.report.page.layout import Cell, Label, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import BETTER
+from runner.report.table_shape import BETTER
 
 MARKS = {
     INEXACT: r"\dagger",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from runner.report.numerals import power_of_ten
 from runner.report.page.layout import Cell, Label, MetricBlock, Page
-from runner.report.table_shape import Direction
+from runner.report.table_shape import BETTER
 
 SUPERSCRIPT = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789-", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-BETTER = {Direction.min: "lower is better", Direction.max: "higher is better", Direction.none: ""}
 
 
 def unit_text(unit: float) -> str:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from matplotlib.axes import Axes
 
+from runner.report.figures.class_shares import REAL, SHARE, classes
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.stored_results import Run
-
-SHARE, REAL = "class_", "real_"
-
-
-def classes(runs: list[Run]) -> list[int]:
-    """The classes that any of `runs` has a share of, ascending."""
-    names = {name for run in runs if run.summary is not None for name in run.summary["metrics"]}
-    return sorted(int(name[len(SHARE) :]) for name in names if re.fullmatch(rf"{SHARE}\d+", name))
 
 
 def draw_classes(ax: Axes, data: PanelData) -> None:

@@ -9,8 +9,7 @@ from omegaconf import DictConfig
 
 from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.stored_results import Run
-from runner.store.array_files import load_visits
+from runner.report.figures.visits import pooled
 from targets import Discrete, Enumerable
 
 
@@ -24,16 +23,6 @@ def target_probabilities(config: DictConfig) -> np.ndarray:
     return found
 
 
-def visited(runs: list[Run], levels: int) -> np.ndarray | None:
-    """Share of all recorded draws in each cell, pooled over seeds; None where no run stored its visits."""
-    total = np.zeros(levels * levels)
-    for run in runs:
-        counts = load_visits(run.folder.path) if run.summary is not None else None
-        if counts is not None:
-            total += counts
-    return (total / total.sum()).reshape(levels, levels) if total.any() else None
-
-
 def draw_heat_map(ax: Axes, data: PanelData) -> None:
     """Draws one grid; all panels of a column share the colours of the target's probabilities."""
     ax.grid(False)
@@ -42,13 +31,14 @@ def draw_heat_map(ax: Axes, data: PanelData) -> None:
         show_missing(ax)
         return
     exact = target_probabilities(data.runs[0].config)
-    share = exact if data.panel.row is None else visited(data.own_runs, exact.shape[0])
+    share = exact if data.panel.row is None else pooled(data.own_runs)
     if share is None:
         show_missing(ax, data.runs, "stored visits")
         ax.set(xticks=[], yticks=[])
         return
     norm = PowerNorm(0.5, vmin=0.0, vmax=float(exact.max()))
-    image = ax.imshow(share.T, origin="lower", cmap="cividis", norm=norm, interpolation="nearest")
+    cells = share.reshape(exact.shape).T
+    image = ax.imshow(cells, origin="lower", cmap="cividis", norm=norm, interpolation="nearest")
     image.set_rasterized(True)
     last = exact.shape[0] - 1
     ticks = [0, last // 2, last]

@@ -7,10 +7,11 @@ import torch
 from matplotlib.axes import Axes
 
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.panels.states import probabilities_of, shares, small_binary_target
+from runner.report.figures.spectrum_bins import BINS, binned, edges
+from runner.report.figures.visits import shares
+from runner.report.panels.states import probabilities_of, small_binary_target
 from runner.report.published import published_numbers
-
-BINS = 24
+from targets import Target
 
 
 def draw_spectrum(ax: Axes, data: PanelData) -> None:
@@ -24,30 +25,28 @@ def draw_spectrum(ax: Axes, data: PanelData) -> None:
         show_missing(ax, data.own_runs, "stored visits")
         return
     target = small_binary_target(data.own_runs[0].config)
-    eigenvalues = torch.linalg.eigvalsh(target.hessians()).cpu().numpy()  # type: ignore[operator]
-    end = float(np.ceil(np.abs(eigenvalues).max()))
-    edges = np.linspace(-end, end, BINS + 1)
-    heights = np.stack([binned(eigenvalues, share, edges) for share in found])
-    exact = binned(eigenvalues, probabilities_of(target), edges)
-    middles, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
+    eigenvalues = eigenvalues_of(target)
+    ends = edges(eigenvalues)
+    heights = np.stack([binned(eigenvalues, share, ends) for share in found])
+    exact = binned(eigenvalues, probabilities_of(target), ends)
+    middles, width = (ends[1:] + ends[:-1]) / 2, ends[1] - ends[0]
     spread = heights.std(0, ddof=1) if len(heights) > 1 else np.zeros(BINS)
     colour, mean = data.styles[data.row].colour, heights.mean(0)
     ax.bar(middles, mean, width=0.9 * width, color=colour, alpha=0.75, linewidth=0)
     seen = spread > 0
     ax.errorbar(middles[seen], mean[seen], yerr=spread[seen], fmt="none", ecolor="#4D4D4D", elinewidth=0.8)
-    ax.stairs(exact, edges, color="#000000", linewidth=0.9)
-    ax.set_xlim(-end, end)
+    ax.stairs(exact, ends, color="#000000", linewidth=0.9)
+    ax.set_xlim(ends[0], ends[-1])
     ax.set_ylim(0.0, data.panel.limits[1] if data.panel.limits else None)
     ax.set(xlabel="eigenvalue (nats)", ylabel="share of eigenvalues")
     lines = [_summary(data, f"hessian_{name.lower()}", name) for name in ("std", "IQR")]
     ax.text(0.03, 0.98, "\n".join(filter(None, lines)), transform=ax.transAxes, va="top", size=6)
 
 
-def binned(eigenvalues: np.ndarray, share: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Share of all eigenvalues ``(size, d)`` in each bin, where state i is seen with `share` ``(size,)``."""
-    weights = np.repeat(share / eigenvalues.shape[1], eigenvalues.shape[1])
-    heights: np.ndarray = np.histogram(eigenvalues.flatten(), bins=edges, weights=weights)[0]
-    return heights
+def eigenvalues_of(target: Target) -> np.ndarray:
+    """Eigenvalues of the Hessian at each state of a target that has `hessians`, ``(size, d)``."""
+    found: np.ndarray = torch.linalg.eigvalsh(target.hessians()).cpu().numpy()  # type: ignore[operator]
+    return found
 
 
 def _summary(data: PanelData, metric: str, name: str) -> str:

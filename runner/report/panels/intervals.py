@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from runner.report.figure_shape import Role
-from runner.report.figures.metric_axis import errors, metric_label
+from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
@@ -23,7 +23,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         if (span := drawn.get(row.row)) is None:
             ax.annotate("no value", (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
         else:
-            off = [[part] for part in errors(data.metric.metric, span.mean, span.margin)]
+            off = [[part] for part in quantity_of(data.metric.metric).errors(span.mean, span.margin)]
             ax.errorbar(
                 span.mean, place, xerr=off, color=style.colour, marker=style.marker, markersize=4,
                 capsize=2.5, zorder=3,
@@ -61,7 +61,7 @@ def _label_ticks(ax: Axes) -> None:
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     else:
-        ax.xaxis.set_major_locator(LogLocator(numticks=6))
+        ax.xaxis.set_major_locator(LogLocator(numticks=4))
 
 
 KINDS = {"intervals": PanelKind(draw_intervals, required=("metric",), optional=("log_x", "x_label"))}

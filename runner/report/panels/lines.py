@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from metrics.statistics.inference import interval
 from runner.report.figure_shape import Role
-from runner.report.figures.metric_axis import errors, metric_label
+from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
@@ -54,7 +54,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             continue
         points.sort(key=lambda point: point[0])
         places, means = [x for x, _ in points], [span.mean for _, span in points]
-        off = np.array([errors(data.metric.metric, span.mean, span.margin) for _, span in points]).T
+        off = np.array(
+            [quantity_of(data.metric.metric).errors(span.mean, span.margin) for _, span in points]
+        ).T
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
@@ -79,48 +81,49 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time. Up to
     `FEW` recorded steps the intervals are bars, side by side; beyond that they are bands behind all lines.
     """
-    metric, courses = data.metric.metric, []
+    metric, curves = data.metric.metric, []
+    quantity = quantity_of(metric)
     for row in data.rows:
-        course = data.results.courses(row.row, data.column, metric)
-        course = course[np.isfinite(course["value"].astype(float))]
+        curve = data.results.curves(row.row, data.column, metric)
+        curve = curve[np.isfinite(curve["value"].astype(float))]
         found, spans = [], []
-        for _, group in course.groupby("step"):
+        for _, group in curve.groupby("step"):
             span = interval([float(value) for value in group["value"]])
             if span is not None:
                 found.append(float(group[data.panel.x].mean()))
                 spans.append(span)
         if spans:
-            courses.append((row, np.array(found), spans))
+            curves.append((row, np.array(found), spans))
     log_x = data.panel.log_x is not False
-    few = max((len(places) for _, places, _ in courses), default=0) <= FEW
-    gaps = [float(np.diff(places).min()) for _, places, _ in courses if len(places) > 1]
-    for index, (row, places, spans) in enumerate(courses):
+    few = max((len(places) for _, places, _ in curves), default=0) <= FEW
+    gaps = [float(np.diff(places).min()) for _, places, _ in curves if len(places) > 1]
+    for index, (row, places, spans) in enumerate(curves):
         style = data.styles[row.row]
         means = np.array([span.mean for span in spans])
-        off = np.array([errors(metric, span.mean, span.margin) for span in spans]).T
+        off = np.array([quantity.errors(span.mean, span.margin) for span in spans]).T
         if few:
             # Rows share their steps; their evaluations and seconds differ by themselves.
-            aside = (index - (len(courses) - 1) / 2) / len(courses) if data.panel.x == "step" else 0.0
+            aside = (index - (len(curves) - 1) / 2) / len(curves) if data.panel.x == "step" else 0.0
             at = places * 1.25**aside if log_x else places + 0.4 * aside * min(gaps, default=1.0)
             look = style.look if row.role is Role.draws else {**style.look, "linestyle": "none"}
             (line, *_) = ax.errorbar(at, means, yerr=off, **look, capsize=2, elinewidth=0.9, zorder=3)
         else:
-            often = (index / len(courses) * MARK_EVERY, MARK_EVERY)
+            often = (index / len(curves) * MARK_EVERY, MARK_EVERY)
             (line,) = ax.plot(places, means, **style.look, markevery=often, zorder=3)
-            alpha = BAND / max(1.0, len(courses) / 3)
+            alpha = BAND / max(1.0, len(curves) / 3)
             ax.fill_between(
                 places, means - off[0], means + off[1], color=style.colour, alpha=alpha, linewidth=0, zorder=1
             )
         if row.role is Role.draws:
             mark_reference(line, row.row)
-    if not courses:
+    if not curves:
         show_missing(ax)
     if data.floor is not None:
         level(ax, data.floor, FLOOR, data.floor_label)
     if log_x:
         ax.set_xscale("log")
-    if few and courses and data.panel.x == "step":
-        steps = sorted({place for _, places, _ in courses for place in places})
+    if few and curves and data.panel.x == "step":
+        steps = sorted({place for _, places, _ in curves for place in places})
         ax.set_xticks(steps, [f"{step:g}" for step in steps])
         ax.minorticks_off()
         ax.margins(x=0.25)

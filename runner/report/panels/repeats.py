@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from runner.report.figures.metric_axis import errors, metric_label
+from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
@@ -33,7 +33,7 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         colour = data.styles[row.row].colour
         ax.scatter([values[seed] for seed in seeds], heights, s=5, color=colour, alpha=0.6, linewidths=0)
         drawn = True
-        off = [[part] for part in errors(data.metric.metric, span.mean, span.margin)]
+        off = [[part] for part in quantity_of(data.metric.metric).errors(span.mean, span.margin)]
         ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
         for version, value, size in published_values(data, row.row, data.column):
             mark_published(ax, data.styles[row.row], value, place, version, size)

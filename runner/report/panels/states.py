@@ -18,13 +18,10 @@ from omegaconf import DictConfig
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.stored_results import Run
-from runner.store.array_files import load_visits
+from runner.report.figures.visits import WIDEST_GAP, shares
 from targets import Binary, Enumerable, Target
 
 MOST_BITS = 6
-WIDEST_GAP = 0.03
-"""Ends of the colours of `state_gaps` where the panel has no `limits`."""
 FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
 
 
@@ -63,13 +60,6 @@ def probabilities_of(target: Target) -> np.ndarray:
     assert isinstance(target, Enumerable)
     found: np.ndarray = target.probabilities().cpu().numpy()
     return found
-
-
-def shares(runs: Sequence[Run]) -> np.ndarray | None:
-    """Share of a run's draws in each state, ``(seeds, size)``; None where no run stored its visits."""
-    counts = [load_visits(run.folder.path) for run in runs if run.summary is not None]
-    found = [count / count.sum() for count in counts if count is not None]
-    return np.stack(found) if found else None
 
 
 def small_binary_target(config: DictConfig) -> Target:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from runner.config.run_settings import Settings, flat_settings
 from runner.report.selection.conditions import chosen_by
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,15 @@ def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataF
     Raises:
         UserError: for a condition that cannot be read, or a key that no run has.
     """
+    return runs_frame(chosen_by(conditions, stored_runs(output_root)))
+
+
+def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
+    """`runs` as the frame of `load_runs`."""
+    import pandas as pd
+
     rows = []
-    for run in chosen_by(conditions, stored_runs(output_root)):
+    for run in runs:
         row = {key: run.described[key] for key in ("run_id", "status", "experiment", "seed")} | run.settings
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}

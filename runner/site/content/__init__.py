@@ -1,4 +1,4 @@
-"""What pages show, without markup: tables, charts, courses, pictures.
+"""What pages show, without markup: tables, charts, curves, pictures.
 
 Imports the index.
 """

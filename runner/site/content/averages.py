@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metrics.statistics.inference import Interval, interval
-from runner.site.content.courses import Course
+from runner.site.content.curves import Curve
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Point:
     span: Interval
 
 
-def averaged(courses: Iterable[Course]) -> list[Point]:
-    """The courses of several seeds, averaged at each recorded step."""
+def averaged(curves: Iterable[Curve]) -> list[Point]:
+    """The curves of several seeds, averaged at each recorded step."""
     at: dict[int, list[tuple[float, float, float]]] = {}
-    for course in courses:
-        rows = zip(course.step, course.evaluations, course.seconds, course.value, strict=True)
+    for curve in curves:
+        rows = zip(curve.step, curve.evaluations, curve.seconds, curve.value, strict=True)
         for step, evaluations, seconds, value in rows:
             if value is not None:
                 at.setdefault(step, []).append((evaluations, seconds, value))

@@ -6,16 +6,15 @@ the rest of a report of thousands of runs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from runner.report.figures.metric_axis import clipped
+from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import RowStyle
 from runner.site.content.averages import Point
-from runner.site.content.courses import AXES
+from runner.site.content.curves import AXES
 
 Trace = dict[str, Any]
 
@@ -36,22 +35,27 @@ SPREAD = 50
 
 
 def intervals_chart(
-    frame: pd.DataFrame, titles: Mapping[str, str], styles: Mapping[str, RowStyle], versions: Sequence[str]
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    known: Mapping[str, Quantity],
+    styles: Mapping[str, RowStyle],
+    versions: Sequence[str],
 ) -> dict[str, Any]:
     """Mean and interval of every row in every column, one plot a metric, published values beside them.
 
     Args:
         frame: the table's numbers, as `runner.report.analysis.table_entries.Summary.frame` gives them.
-        titles: what the axis of each metric says.
+        names: of the metrics.
+        known: their units and ranges.
         styles: how each row looks.
         versions: labels of the published versions.
     """
     plots = []
-    for metric, title in titles.items():
+    for metric, name in names.items():
         own = frame[(frame["metric"] == metric) & frame["mean"].notna()]
         if own.empty:
             continue
-        limits = clipped(metric, -math.inf, math.inf)
+        limits, title = (known[metric].low, known[metric].high), known[metric].titled(name)
         traces = [_interval(row, group, styles[row], limits) for row, group in _by_row(own)]
         for version in versions:
             printed = frame[(frame["metric"] == metric) & frame[f"published_{version}"].notna()]
@@ -122,22 +126,22 @@ def said_of(lo: float | None, hi: float | None, n: float) -> str:
     return f"95 % interval {lo:.5g} to {hi:.5g}, n = {n:.0f}"
 
 
-def courses_plot(
-    metric: str, title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
+def curves_plot(
+    quantity: Quantity, title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
 ) -> dict[str, Any]:
     """One metric along runs: a line with its band for each row; `lines` are its points."""
     traces: list[Trace] = []
     for row, points in lines.items():
-        traces += _line(metric, row, points, styles[row])
+        traces += _line(quantity, row, points, styles[row])
     return {"name": title, "traces": traces, "layout": {"yaxis": {"title": {"text": title}}}}
 
 
-def courses_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def curves_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Plots along runs, whose horizontal axis can be chosen."""
     return {"plots": list(plots), "along": AXES}
 
 
-def _line(metric: str, row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
+def _line(quantity: Quantity, row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
     along = {key: [getattr(point, key) for point in points] for key in AXES}
     line = {
         "type": "scatter",
@@ -153,7 +157,7 @@ def _line(metric: str, row: str, points: Sequence[Point], style: RowStyle) -> li
         "hovertemplate": HOVER,
     }
     spans = [(point.span.lo, point.span.hi) for point in points]
-    ends = [clipped(metric, lo, hi) for lo, hi in spans if lo is not None and hi is not None]
+    ends = [quantity.clipped(lo, hi) for lo, hi in spans if lo is not None and hi is not None]
     if len(ends) < len(points):
         return [line]
     bounds = [

@@ -1,14 +1,15 @@
-"""What the page Compare reads: every run in columns, and the courses of runs in files of a few each."""
+"""What the page Compare reads: every run in columns, and the curves of runs in files of a few each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
-from runner.site.content.courses import AXES, Course
+from runner.report.table_shape import Direction
+from runner.site.content.curves import AXES, Curve
 from runner.site.content.script_json import script_json
-from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
 
@@ -19,18 +20,16 @@ MOST_SEEDS = 60
 def t_quantiles(index: Index) -> list[float]:
     """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on."""
     if "t" not in index.kept:
-        from scipy import stats
+        from metrics.statistics.inference import LEVEL, t_quantile
 
-        from metrics.statistics.inference import LEVEL
-
-        index.kept["t"] = [round(float(stats.t.ppf(0.5 + LEVEL / 2, n)), 6) for n in range(1, MOST_SEEDS)]
+        index.kept["t"] = [round(t_quantile(0.5 + LEVEL / 2, n), 6) for n in range(1, MOST_SEEDS)]
     found: list[float] = index.kept["t"]
     return found
 
 
 def runs_script(
     runs: Sequence[RunEntry],
-    facts: Mapping[str, MetricFacts],
+    known: Mapping[str, Quantity],
     commands: Mapping[str, str],
     shards: Sequence[str],
     t: Sequence[float],
@@ -42,7 +41,7 @@ def runs_script(
 
     Args:
         commands: a short name of each command that started runs.
-        shards: the files of courses that there are.
+        shards: the files of curves that there are.
         t: see `t_quantiles`.
     """
     settings = [run.settings for run in runs]
@@ -63,8 +62,10 @@ def runs_script(
         "metrics": {name: [_short(run.metrics.get(name)) for run in runs] for name in names},
         "costs": {key: [_short(run.costs.get(key)) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],
-        "units": {name: facts[name].unit for name in names if facts[name].unit},
-        "directions": {name: facts[name].direction for name in names if facts[name].direction != "none"},
+        "units": {name: known[name].unit for name in names if known[name].unit},
+        "directions": {
+            name: known[name].direction.value for name in names if known[name].direction is not Direction.none
+        },
         "colours": {name: look_of(name)[0] for name in samplers},
         "commands": {name: command for command, name in commands.items()},
         "shards": shards,
@@ -90,23 +91,23 @@ def _short(value: float | None) -> float | None:
 
 
 def shard_of(run_id: str) -> str:
-    """The file that has the courses of a run."""
+    """The file that has the curves of a run."""
     return run_id[:2]
 
 
-def courses_script(shard: str, courses: Mapping[str, Mapping[str, Course]]) -> str:
-    """The script that hands the courses of a few runs to the page, by run.
+def curves_script(shard: str, curves: Mapping[str, Mapping[str, Curve]]) -> str:
+    """The script that hands the curves of a few runs to the page, by run.
 
     Metrics that were recorded at the same steps share them."""
     content = {}
-    for run_id, own in courses.items():
-        long = {name: course for name, course in own.items() if len(course.step) > 1}
+    for run_id, own in curves.items():
+        long = {name: curve for name, curve in own.items() if len(curve.step) > 1}
         points: dict[tuple[int, ...], dict[str, Any]] = {}
-        for name, course in long.items():
+        for name, curve in long.items():
             part = points.setdefault(
-                tuple(course.step), {key: getattr(course, key) for key in AXES} | {"values": {}}
+                tuple(curve.step), {key: getattr(curve, key) for key in AXES} | {"values": {}}
             )
-            part["values"][name] = [_short(value) for value in course.value]
+            part["values"][name] = [_short(value) for value in curve.value]
         if points:
             content[run_id] = list(points.values())
-    return f"rungwise.courses({script_json(shard)},{script_json(content)});\n"
+    return f"rungwise.curves({script_json(shard)},{script_json(content)});\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +16,25 @@ from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import summarise
+from runner.report.budget import Planned, budget_sentence, planned
 from runner.report.experiment_shape import experiment_shape
-from runner.report.figures.metric_axis import quantity_of
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import TableShape
 from runner.site.content.averages import averaged
-from runner.site.content.charts import courses_chart, courses_plot, intervals_chart
-from runner.site.content.courses import Course, courses_of
-from runner.site.content.experiment_places import Place
+from runner.site.content.charts import curves_chart, curves_plot, intervals_chart
+from runner.site.content.curves import Curve, curves_of
+from runner.site.content.experiment_places import TABLE, Place
+from runner.site.content.panels.known import Known
+from runner.site.content.panels.panel_chart import panel_chart
 from runner.site.content.recorded_table import read_page
+from runner.site.index.known_quantities import known_quantities
 from runner.site.index.plans import planned_jobs
 from runner.site.index.store_index import Index
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-
-TABLE = "table.csv"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class ExperimentData:
     @property
     def folder(self) -> Path:
         """The folder of its rendered files."""
-        return self.place.tables if (self.place.tables / TABLE).is_file() else self.place.record
+        return self.place.tables if self.place.rendered else self.place.record
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -73,41 +74,55 @@ class ExperimentData:
         return read_json(self.place.record / "manifest.json") or {}
 
 
-def experiment_data(place: Place, root: Path, hydra: Sequence[str], index: Index) -> ExperimentData:
+def experiment_data(
+    place: Place, root: Path, hydra: Sequence[str], index: Index, started: bool
+) -> ExperimentData:
     """What the runs say of an experiment; where none of them is done, what its rendered table says.
+
+    Args:
+        started: whether any of its runs is on disk.
 
     Raises:
         UserError: if there is no such experiment, or it has no table.
     """
     shape, why = experiment_shape(place.experiment, hydra), ""
-    if any(run.experiment == place.experiment and run.scale == place.scale for run in index.runs.values()):
+    if started:
         try:
             return _of_runs(place, shape, root, hydra, index)
         except UserError as error:
             why = str(error)
-    return _written(place, shape, why, _sweep(place.experiment, hydra))
+    return _written(place, shape, why, _sweep(place.experiment, hydra), index)
 
 
 def _of_runs(
     place: Place, shape: TableShape, root: Path, hydra: Sequence[str], index: Index
 ) -> ExperimentData:
     """From the runs; where none is done, what was written, with the counts of the runs."""
-    from runner.report.budget import budget_sentence
-
     overrides = place.overrides(hydra, root)
     jobs = planned_jobs(place.experiment, overrides, index)
     results = gather(place.experiment, shape, jobs, Store(root))
     if not results.done:
-        written = _written(place, shape, "", results)
+        written = _written(place, shape, "", results, index)
         return ExperimentData(**{**vars(written), "counts": results.counts, "run_ids": _ids(results)})
     shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published_numbers(shape))
+    known = _planned(place, results, index)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={place.experiment}", *overrides])
-    page = lay_out(shape, summary, results, budget_sentence(results), command)
-    charts = table_charts(shape, results, frame := summary.frame(shape))
-    if along := run_charts(shape, results):
-        charts["courses"] = along
+    budget = budget_sentence(results, known)
+    page = lay_out(shape, summary, replace(results, random_runs=known.random), budget, command)
+    frame = summary.frame(shape)
+    charts = charts_of(shape, results, frame, index)
+    if along := run_charts(shape, results, index):
+        charts["curves"] = along
     return ExperimentData(place, shape, page, frame, "runs", results.counts, _ids(results), charts)
+
+
+def _planned(place: Place, results: Results, index: Index) -> Planned:
+    """What the tasks of an experiment say of its runs, from the index where it is known: they need torch."""
+    kept = index.kept.setdefault("budgets", {})
+    if place.key not in kept:
+        kept[place.key] = asdict(planned(results))
+    return Planned(**kept[place.key])
 
 
 def _sweep(experiment: str, hydra: Sequence[str]) -> Results:
@@ -121,7 +136,7 @@ def _sweep(experiment: str, hydra: Sequence[str]) -> Results:
     return Results(tuple(rows))
 
 
-def _written(place: Place, shape: TableShape, why: str, rows: Results) -> ExperimentData:
+def _written(place: Place, shape: TableShape, why: str, rows: Results, index: Index) -> ExperimentData:
     """From the rendered table, or else the recorded one; `rows` say which sampler each row is."""
     for source, folder in (("tables", place.tables), ("record", place.record)):
         try:
@@ -129,7 +144,7 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results) -> Experi
             page = read_page((folder / "table.md").read_text(), shape.versions)
             labels = set(frame["cell"])
             shape = shape.restricted(labels)
-            charts = table_charts(shape, rows, frame)
+            charts = charts_of(shape, rows, frame, index)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
         except FileNotFoundError:
             continue
@@ -145,17 +160,21 @@ def _ids(results: Results) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def table_charts(shape: TableShape, results: Results, frame: pd.DataFrame) -> dict[str, Any]:
-    """The chart of the table's numbers."""
-    titles = {metric.metric: axis_title(metric.metric, metric.name) for metric in shape.metrics}
+def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: Index) -> dict[str, Any]:
+    """The chart of the table's numbers, and that of the panels that show something else."""
+    names = {metric.metric: metric.name for metric in shape.metrics}
     versions = [version for version in shape.versions if f"published_{version}" in frame]
-    return {"intervals": intervals_chart(frame, titles, row_styles(shape, results), versions)}
+    styles, known = row_styles(shape, results), known_quantities(names, index)
+    charts = {"intervals": intervals_chart(frame, names, known, styles, versions)}
+    if panels := panel_chart(shape, results, frame, styles, Known(index)):
+        charts["panels"] = panels
+    return charts
 
 
-def run_charts(shape: TableShape, results: Results) -> dict[str, Any] | None:
+def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, Any] | None:
     """The table's metrics along the runs, one plot a metric and column; None where nothing was recorded."""
     styles = row_styles(shape, results)
-    read: dict[str, dict[str, Course]] = {}
+    read: dict[str, dict[str, Curve]] = {}
     plots = []
     named = {metric.metric: metric.name for metric in shape.metrics}
     named |= {
@@ -164,29 +183,23 @@ def run_charts(shape: TableShape, results: Results) -> dict[str, Any] | None:
         for panel in figure.panels
         if panel.metric
     }
+    known = known_quantities(named, index)
     for metric, name in named.items():
         for column in shape.columns:
             lines = {}
             for row in shape.rows:
                 runs = [run for run in results.at(row.row, column.label) if run.summary is not None]
-                courses = [found for run in runs if (found := _course(run, metric, read)) is not None]
-                points = averaged(courses)
+                curves = [found for run in runs if (found := _curve(run, metric, read)) is not None]
+                points = averaged(curves)
                 if len(points) > 1:
                     lines[row.row] = points
             if lines:
-                plots.append(
-                    courses_plot(metric, axis_title(metric, name), lines, styles) | {"column": column.label}
-                )
-    return courses_chart(plots) if plots else None
+                plot = curves_plot(known[metric], known[metric].titled(name), lines, styles)
+                plots.append(plot | {"column": column.label})
+    return curves_chart(plots) if plots else None
 
 
-def _course(run: Run, metric: str, read: dict[str, dict[str, Course]]) -> Course | None:
+def _curve(run: Run, metric: str, read: dict[str, dict[str, Curve]]) -> Curve | None:
     if run.run_id not in read:
-        read[run.run_id] = courses_of(run.folder.path / "metrics.csv")
+        read[run.run_id] = curves_of(run.folder.path / "metrics.csv")
     return read[run.run_id].get(metric)
-
-
-def axis_title(metric: str, name: str) -> str:
-    """A metric's name with its unit."""
-    unit = quantity_of(metric).unit
-    return f"{name} ({unit})" if unit and "(" not in name and unit not in name.lower() else name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.site.index.run_entry import RunEntry
 
+TABLE = "table.csv"
 RECORD = "record"
 """The folder of recorded tables below an output root."""
 
@@ -31,6 +33,11 @@ class Place:
         """What its files are called."""
         return f"{self.experiment}-{self.scale}"
 
+    @property
+    def rendered(self) -> bool:
+        """Whether its table was rendered here."""
+        return (self.tables / TABLE).is_file()
+
     def overrides(self, hydra: Sequence[str], root: Path) -> list[str]:
         """Those of the command that computes its runs under `root`."""
         return [*hydra, f"scale={self.scale}", f"output_root={root}"]
@@ -46,14 +53,19 @@ def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) 
     """The scales at which each of `experiments` has runs, a rendered table or a recorded one."""
     computed = {(run.experiment, run.scale) for run in runs}
     found: dict[str, list[Place]] = {}
-    for name in sorted(experiments):
+    for name in sorted(experiments, key=in_order):
         scales = {scale for experiment, scale in computed if experiment == name}
         scales |= {path.name for path in (root / "tables" / name).glob("*") if path.is_dir()}
         recorded = (root / RECORD).glob(f"{name}_*")
-        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / "table.csv").is_file()}
+        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / TABLE).is_file()}
         found[name] = [
             Place(name, scale, root / "tables" / name / scale, root / RECORD / f"{name}_{scale}")
             for scale in sorted(scales)
             if "_" not in scale
         ]
     return found
+
+
+def in_order(name: str) -> list[int | str]:
+    """What names are sorted by, so that figure2 comes before figure11."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from runner.report.numerals import Numeral
 from runner.report.page.layout import Cell, ColumnGroup, Label, Line, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import BETTER, SUPERSCRIPT
-from runner.report.table_shape import Direction
+from runner.report.page.markdown import SUPERSCRIPT
+from runner.report.table_shape import BETTER, Direction
 
 RAISED = {chr(raised): chr(plain) for plain, raised in SUPERSCRIPT.items()}
 MARKS = INEXACT + NOT_SIGNIFICANT + BEATS_BEST + WITHIN_FLOOR + REDUCED

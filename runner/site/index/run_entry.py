@@ -75,7 +75,9 @@ def entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     if (why := _why(folder, status, config)) is not None:
         about["why"] = why
     if summary is not None:
-        about |= {key: summary.get(key) for key in ("exact", "notes", "tuning", "schema", "batch", "model")}
+        about |= {
+            key: summary.get(key) for key in ("exact", "notes", "tuning", "schema", "batch", "model", "rungs")
+        }
     return RunEntry(
         run_id=folder.run_id,
         stamp=stamp,

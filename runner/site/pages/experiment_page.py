@@ -16,8 +16,8 @@ import pandas as pd
 from runner.report.figure_shape import Role
 from runner.report.page.layout import Cell
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import BETTER, unit_text
-from runner.report.table_shape import Orientation
+from runner.report.page.markdown import unit_text
+from runner.report.table_shape import BETTER, Orientation
 from runner.site.content.charts import said_of
 from runner.site.content.experiment_data import ExperimentData
 from runner.site.content.experiment_places import Place

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from runner.site.content.courses import AXES, Course
+from runner.report.figures.metric_axis import Quantity
+from runner.report.table_shape import BETTER, Direction
+from runner.site.content.curves import AXES, Curve
 from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import states_of
-from runner.site.index.metric_facts import MetricFacts
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
@@ -38,23 +41,23 @@ COLOUR = "#0072B2"
 def write_run(
     run: RunEntry,
     folder: RunFolder,
-    courses: Mapping[str, Course],
-    facts: Mapping[str, MetricFacts],
+    curves: Mapping[str, Curve],
+    quantities: Mapping[str, Quantity],
     experiment: str,
     site: SiteFolder,
 ) -> None:
     """Writes the page of one run.
 
     Args:
-        courses: its metrics along it.
-        facts: unit and direction of each metric.
+        curves: its metrics along it.
+        quantities: unit and direction of each metric.
         experiment: name of the page of its experiment; empty where it has none.
     """
     tuning = run.about.get("tuning") or {}
     page = render(
         "run.html",
         page="run", up="../", run=run, experiment=experiment,
-        chart=along_chart(courses, facts), rungs=rungs_chart(run, tuning),
+        chart=along_chart(curves, quantities), rungs=rungs_chart(run, tuning),
         chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=states_of(folder.path) if run.done else [],
         diagnostics=[
@@ -62,22 +65,22 @@ def write_run(
             for name, said in DIAGNOSTICS.items()
             if run.metrics.get(name) is not None
         ],
-        about={name: facts.get(name, MetricFacts()) for name in run.metrics},
+        better=BETTER, about={name: quantities.get(name, Quantity("")) for name in run.metrics},
         tuned=tuning.get("hyperparameters"), origin=_origin(run), notes={},
     )  # fmt: skip
     site.write(f"runs/{run.run_id}.html", page)
 
 
-def along_chart(courses: Mapping[str, Course], facts: Mapping[str, MetricFacts]) -> dict[str, Any] | None:
+def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity]) -> dict[str, Any] | None:
     """Every metric that was recorded more than once; None where there is none."""
-    long = [name for name, course in courses.items() if len(course.step) > 1 and name != "evaluations"]
-    known = {name: facts.get(name, MetricFacts()) for name in long}
+    long = [name for name, curve in curves.items() if len(curve.step) > 1 and name != "evaluations"]
+    known = {name: quantities.get(name, Quantity("")) for name in long}
     plots = []
-    for name in sorted(long, key=lambda name: known[name].direction == "none"):
+    for name in sorted(long, key=lambda name: known[name].direction is Direction.none):
         title = known[name].titled(name)
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
-            "along": {key: getattr(courses[name], key) for key in AXES}, "y": courses[name].value,
+            "along": {key: getattr(curves[name], key) for key in AXES}, "y": curves[name].value,
             "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip
@@ -86,46 +89,60 @@ def along_chart(courses: Mapping[str, Course], facts: Mapping[str, MetricFacts])
 
 
 def rungs_chart(run: RunEntry, tuning: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is known by rung of the ladder: its inverse temperatures, steps, visits, swaps of the pilot."""
+    """By rung of the ladder: acceptance, swaps and visits of the run, what it was given, and its pilot."""
     report, tuned = tuning.get("report") or {}, tuning.get("hyperparameters") or {}
+    own, ladder = run.about.get("rungs") or {}, tuned.get("ladder") or run.settings.get("sampler.ladder")
     occupied = sorted(
         (int(found[1]), value) for name, value in run.metrics.items() if (found := LEVEL.match(name))
     )
+    tried = [f"{size:.4g}" for size in _numbers(report.get("step_size"))]
     plots = [
-        _by_rung("share of steps at each level", [value for _, value in occupied]),
-        _by_rung("inverse temperature of each rung", tuned.get("ladder")),
-        _by_rung("step size of each rung", tuned.get("step_size")),
-        _by_rung("swap probability between neighbours, ladder of the pilot", _swaps(report)),
-        _by_rung(
-            "acceptance in the pilot, by tried step size", report.get("acceptance"), report.get("step_size")
-        ),
+        _by_rung("acceptance", own.get("acceptance"), ladder),
+        _by_rung("swap rate with the next rung", own.get("swap_rate"), ladder),
+        _by_rung("share of steps at each level", [value for _, value in occupied], ladder),
+        _by_rung("inverse temperature", ladder, ladder),
+        _by_rung("step size", tuned.get("step_size"), ladder),
+        _by_rung("swap rate in the pilot", _swaps(report), report.get("pilot_ladder")),
+        _bars("acceptance in the pilot", "tried step size", tried, _numbers(report.get("acceptance"))),
     ]
     known = [plot for plot in plots if plot is not None]
     return {"plots": known} if known else None
 
 
-def _swaps(report: Mapping[str, Any]) -> list[float] | None:
-    rejections = report.get("pilot_rejections")
-    return [1.0 - float(each) for each in rejections] if isinstance(rejections, list) else None
+def _swaps(report: Mapping[str, Any]) -> list[float]:
+    return [1.0 - each for each in _numbers(report.get("pilot_rejections"))]
 
 
-def _by_rung(title: str, values: Any, places: Any = None) -> dict[str, Any] | None:
-    """One bar a rung; None for fewer than two numbers."""
-    if (
-        not isinstance(values, list)
-        or len(values) < 2
-        or not all(isinstance(each, int | float) for each in values)
-    ):
+def _by_rung(title: str, values: Any, ladder: Any) -> dict[str, Any] | None:
+    """One bar a rung, which says its inverse temperature where that is known."""
+    found, betas = _numbers(values), _numbers(ladder)
+    said = [f", inverse temperature {beta:.4g}" for beta in betas[: len(found)]]
+    return _bars(title, "rung", [str(rung) for rung in range(len(found))], found, said)
+
+
+def _bars(
+    title: str, across: str, places: Sequence[str], values: Sequence[float], said: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """One bar at each of `places`; None where there are no values, or others than places."""
+    if not values or len(values) != len(places):
         return None
-    named = places if isinstance(places, list) and len(places) == len(values) else list(range(len(values)))
     trace = {
-        "type": "bar", "name": title, "showlegend": False, "y": values,
-        "x": [f"{place:.4g}" if isinstance(place, float) else str(place) for place in named],
-        "marker": {"color": COLOUR}, "hovertemplate": "%{x}: %{y:.5g}<extra></extra>",
+        "type": "bar", "name": title, "showlegend": False, "x": list(places), "y": list(values),
+        "customdata": list(said) if len(said) == len(values) else [""] * len(values),
+        "marker": {"color": COLOUR},
+        "hovertemplate": f"{across} %{{x}}%{{customdata}}<br>%{{y:.5g}}<extra></extra>",
     }  # fmt: skip
-    across = "step size" if named is places else "rung"
     layout = {"xaxis": {"type": "category", "title": {"text": across}}, "yaxis": {"title": {"text": title}}}
     return {"name": title, "traces": [trace], "layout": layout}
+
+
+def _numbers(values: Any) -> list[float]:
+    """A list of numbers, which as a setting is a text; empty where it is something else."""
+    if isinstance(values, str):
+        with suppress(ValueError):
+            values = json.loads(values)
+    known = isinstance(values, list) and all(isinstance(each, int | float) for each in values)
+    return values if known else []
 
 
 def _origin(run: RunEntry) -> dict[str, str]:

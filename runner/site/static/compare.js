@@ -5,7 +5,7 @@
   const FIRST = ["target", "sampler", "experiment", "scale", "tags", "status"];
   const MANY = 400, LISTED = 2000, BARS = 80;
   const at = (id) => document.getElementById(id);
-  const courses = {}, asked = new Map();
+  const curves = {}, asked = new Map();
   let runs = null, table = null;
 
   const value = (key, run) => (key in runs.keys ? runs.keys[key].values[runs.keys[key].at[run]] : undefined);
@@ -106,7 +106,7 @@
     made.forEach(([name, own], place) => {
       const points = new Map();
       for (const run of own) {
-        for (const part of courses[runs.ids[run]] || []) {
+        for (const part of curves[runs.ids[run]] || []) {
           (part.values[metric] || []).forEach((given, index) => {
             if (given === null) return;
             if (!points.has(part.step[index])) points.set(part.step[index], { x: [], y: [] });
@@ -142,31 +142,31 @@
       { margin: { l: 90, r: 60, t: 60, b: 30 } }];
   };
 
-  // Courses are in files of a few runs each, which are loaded when they are drawn.
+  // Curves are in files of a few runs each, which are loaded when they are drawn.
   const load = (found) => Promise.all([...new Set(found.map((run) => runs.ids[run].slice(0, 2)))].filter((shard) => runs.shards.includes(shard)).map((shard) => {
     if (!asked.has(shard)) {
       asked.set(shard, new Promise((done) => {
-        const script = Object.assign(document.createElement("script"), { src: `data/courses/${shard}.js`, onload: done, onerror: done });
+        const script = Object.assign(document.createElement("script"), { src: `data/curves/${shard}.js`, onload: done, onerror: done });
         document.head.append(script);
       }));
     }
     return asked.get(shard);
   }));
-  rungwise.courses = (shard, content) => Object.assign(courses, content);
+  rungwise.curves = (shard, content) => Object.assign(curves, content);
 
   const draw = async (found) => {
     const metric = at("metric").value, view = at("view").value, group = at("group").value;
-    at("along-label").hidden = view !== "courses";
-    at("logy").parentElement.hidden = view !== "courses";
+    at("along-label").hidden = view !== "curves";
+    at("logy").parentElement.hidden = view !== "curves";
     for (const name of ["logx", "group"]) at(name).parentElement.hidden = view === "parallel";
     let traces, layout, note = "";
-    if (view === "courses") {
+    if (view === "curves") {
       await load(found.slice(0, MANY));
       [traces, layout] = lines(found.slice(0, MANY), metric, group, at("along").value);
     } else [traces, layout, note = ""] = view === "parallel" ? parallel(found, metric) : bars(found, metric, group);
     const some = view === "parallel" ? traces[0].dimensions[0].values.length : traces.some((trace) => trace.y.length);
     at("caption").textContent = some ? `${titled(metric)}${runs.directions[metric] ? `, ${runs.directions[metric] === "min" ? "lower" : "higher"} is better` : ""}${note}`
-      : view === "courses" ? "None of these runs recorded this metric along the way (task.record=N does)." : "None of these runs has this metric.";
+      : view === "curves" ? "None of these runs recorded this metric along the way (task.record=N does)." : "None of these runs has this metric.";
     at("plot").hidden = !some;
     if (!some) return;
     const full = rungwise.layout(layout, at("logx").checked, at("logy").checked && view !== "bars");
@@ -195,7 +195,7 @@
     const { conditions } = state();
     const found = chosen(conditions);
     const given = Object.entries(conditions).map(([key, values]) => `${key}=${values.join(",")}`).join(" ");
-    at("found").textContent = found.length ? `${found.length} of ${runs.ids.length} runs${found.length > MANY && at("view").value === "courses" ? `, the first ${MANY} are drawn` : ""}`
+    at("found").textContent = found.length ? `${found.length} of ${runs.ids.length} runs${found.length > MANY && at("view").value === "curves" ? `, the first ${MANY} are drawn` : ""}`
       : `None of the ${runs.ids.length} runs fits ${given}.`;
     const { metric } = state();
     const known = Object.keys(runs.metrics).filter((name) => found.some((run) => runs.metrics[name][run] !== null));

@@ -10,6 +10,7 @@ rungwise.layout = (own, logx, logy) => {
   const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
   const grid = getComputedStyle(document.documentElement).getPropertyValue("--line").trim();
   const narrow = window.innerWidth < 640;
+  const beside = Object.keys(own).filter((name) => /^[xy]axis\d/.test(name));
   const axis = (given, log) => ({
     automargin: true, gridcolor: grid, linecolor: grid, zerolinecolor: grid, exponentformat: "power",
     ...given, ...(log ? { type: "log" } : {}),
@@ -18,14 +19,22 @@ rungwise.layout = (own, logx, logy) => {
     ...own,
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: narrow ? 11 : 13 },
     margin: { l: 56, r: 12, t: 12, b: 48 }, height: narrow ? 420 : 480, hovermode: "closest",
-    legend: { orientation: "h", y: -0.18, yanchor: "top", ...(own.legend || {}) },
+    legend: { orientation: "h", y: -0.18, yanchor: "top", itemsizing: "constant", ...(own.legend || {}) },
     hoverlabel: { align: "left" },
     xaxis: axis({ ...(own.xaxis || {}) }, logx && (own.xaxis || {}).type !== "category"),
     yaxis: axis({ ...(own.yaxis || {}) }, logy),
+    ...Object.fromEntries(beside.map((name) => [name, axis(own[name], false)])),
   };
 };
 
 rungwise.options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+
+// What is black on paper: some traces, and the intervals of bars.
+rungwise.inked = ({ ink, ...trace }) => {
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+  if (trace.type === "bar" && trace.error_y) return { ...trace, error_y: { ...trace.error_y, color } };
+  return ink ? { ...trace, marker: { ...trace.marker, color }, line: { ...trace.line, color } } : trace;
+};
 
 // Two colours of samplers are too dark for a dark page.
 const LIGHTER = { "#332288": "#9b8cf0", "#882255": "#d9709f" };
@@ -41,15 +50,29 @@ rungwise.chart = (box) => {
   const role = (name) => box.querySelector(`[data-role="${name}"]`);
   const hidden = new Set();
   const shown = () => spec.plots[Number(role("plot")?.value || 0)];
-  const scale = () => { role("logy").checked = Boolean(shown().logy); };
+  // What can be chosen of a plot, and which of its axes are logarithmic at first.
+  const scale = () => {
+    const plot = shown(), may = plot.log ?? "xy";
+    const has = (name) => plot.traces.some((trace) => trace[name]);
+    role("rows").closest("details").hidden = !has("legendgroup");
+    if (role("published")) role("published").parentElement.hidden = !has("published");
+    area.classList.toggle("square", Boolean(plot.square));
+    for (const axis of ["x", "y"]) {
+      const tick = role(`log${axis}`);
+      if (!tick) continue;
+      tick.parentElement.hidden = !may.includes(axis);
+      if (axis === "y" || "logx" in plot) tick.checked = may.includes(axis) && Boolean(plot[`log${axis}`]);
+    }
+  };
   const draw = () => {
     const plot = shown();
     const along = role("along")?.value;
-    const logx = role("logx")?.checked, logy = role("logy")?.checked;
+    const may = plot.log ?? "xy";
+    const logx = may.includes("x") && role("logx")?.checked, logy = may.includes("y") && role("logy")?.checked;
     const published = role("published")?.checked ?? true;
     const traces = plot.traces
       .filter((trace) => !hidden.has(trace.legendgroup) && (published || !trace.published))
-      .map(({ along: places, published: _, ...trace }) => (places ? { ...trace, x: places[along] } : trace));
+      .map(({ along: places, published: _, ...trace }) => ({ ...rungwise.inked(trace), ...(places ? { x: places[along] } : {}) }));
     const layout = { ...plot.layout };
     if (along) layout.xaxis = { ...(layout.xaxis || {}), title: { text: spec.along[along] } };
     rungwise.draw(area, traces, rungwise.layout(layout, logx, logy));
@@ -65,7 +88,6 @@ rungwise.chart = (box) => {
     label.append(tick, ` ${name}`);
     rows.append(label);
   }
-  if (!rows.children.length) rows.closest("details").hidden = true;
   role("plot")?.addEventListener("change", scale);
   box.querySelectorAll("select, input[data-role]").forEach((each) => each.addEventListener("change", draw));
   scale();

@@ -28,15 +28,18 @@ from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
 from runner.tools.bench.tempering_round import scaling_rows, tempering_rows
 from runner.tools.bench.timing import BenchRows
+from runner.tools.bench.wandb_copies.wandb_cost import wandb_rows
 
 
-def bench_rows(bench: BenchRows, folder: Path, *, short: bool) -> None:
-    """Measures everything."""
+def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | None) -> None:
+    """Measures everything; without a module that serves as W&B what needs one is left out."""
     # First, since a child's peak memory includes that of its parent, which grows.
     few, many = (1_000, 4_000) if short else (10_000, 100_000)
     growth = run_megabytes(many) - run_megabytes(few)
     bench.limited(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", growth, 20, " MB")
     report_rows(bench, 200 if short else 5_000)
+    if server is not None:
+        wandb_rows(bench, server, short=short)
     annealing_rows(bench, short=short)
     network_memory_rows(bench)
     deep_memory_rows(bench)
@@ -58,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m runner.bench", description=__doc__)
     parser.add_argument("--output-root", default="outputs", help="where results go (default: outputs)")
     parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")
+    parser.add_argument("--wandb-server", metavar="MODULE", help="serves as W&B; without it that is left out")
     options = parser.parse_args(arguments)
     folder = Path(options.output_root) / "bench"
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = f"Bench on {machine}, torch {torch.__version__}"
     console.print(about)
     bench = BenchRows(console.print)
-    bench_rows(bench, folder, short=options.short)
+    bench_rows(bench, folder, short=options.short, server=options.wandb_server)
     header = ("measured", "value", "wanted", "met")
     with (folder / "bench.csv").open("w", newline="") as file:
         csv.writer(file).writerows([header, *bench.found])

@@ -7,7 +7,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +31,13 @@ class Cost:
         return f"{self.seconds:.1f} s, {self.megabytes:.0f} MB"
 
 
-def spawned(output: Path | str, *arguments: str) -> resource.struct_rusage:
+def spawned(
+    output: Path | str, *arguments: str, environment: Mapping[str, str] | None = None
+) -> resource.struct_rusage:
     """What ``python -m arguments`` used, its output going to a file.
+
+    Args:
+        environment: of the process; by default that of this one.
 
     Raises:
         RuntimeError: if the process fails.
@@ -40,9 +45,9 @@ def spawned(output: Path | str, *arguments: str) -> resource.struct_rusage:
     child = os.posix_spawn(
         sys.executable,
         [sys.executable, "-m", *arguments],
-        dict(os.environ),
+        dict(os.environ if environment is None else environment),
         file_actions=[
-            (os.POSIX_SPAWN_OPEN, 1, str(output), os.O_WRONLY | os.O_CREAT, 0o600),
+            (os.POSIX_SPAWN_OPEN, 1, str(output), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         ],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_diagnostics_of_each_coordinate_are_those_of_arviz() -> None:
     groups = found.groups()
     assert {name: set(group) for name, group in groups.items()} == {
         "posterior": {"theta"},
-        "sample_stats": {"lp", "acceptance_rate", "evaluations"},
+        "sample_stats": {"lp", "acceptance_rate", "evaluations", "jump"},
     }
     assert all(values.shape[:2] == (4, 160) for group in groups.values() for values in group.values())
 
@@ -86,7 +87,7 @@ def test_a_datatree_serves_arviz() -> None:
     import arviz_stats
 
     found = run_chains(MixtureOfGaussians(4), DMALA(20.0), steps=200)
-    tree = found.to_datatree()
+    tree = found.to_arviz()
     assert np.allclose(arviz_stats.ess(tree)["theta"].values, found.ess(), rtol=1e-12)
     assert np.allclose(arviz_stats.rhat(tree)["theta"].values, found.rhat(), rtol=1e-12)
 
@@ -136,3 +137,17 @@ def test_a_user_s_own_target_in_five_lines() -> None:
     assert found.draws.mean() == pytest.approx(0.0, abs=0.2)
     assert found.draws.std() == pytest.approx(1.0, abs=0.2)
     assert (found.rhat() < 1.1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_trace_and_rank_plots_come_from_arviz() -> None:
+    """As the page on the library says; the first import is for Matplotlib 3.11, see there."""
+    pytest.importorskip("arviz_base", reason="needs the extra arviz")
+    importlib.import_module("matplotlib.style.core")
+
+    arviz_plots = pytest.importorskip("arviz_plots", reason="needs the extra arviz")
+    arviz_plots.style.use("arviz-variat")
+    tree = run_chains(Bernoulli4(), DMALA(0.5), steps=100).to_arviz()
+    for plot in (arviz_plots.plot_trace, arviz_plots.plot_rank):
+        assert plot(tree, var_names=["theta"], backend="matplotlib").viz["plot"]["theta"].size == 4

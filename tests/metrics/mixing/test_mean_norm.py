@@ -85,7 +85,7 @@ def test_before_any_cold_state_there_is_no_value() -> None:
     assert all(bool(value.isnan().all()) for value in found.values())
 
 
-def course(norms: list[list[float]]) -> Tensor:
+def draws_with(norms: list[list[float]]) -> Tensor:
     """Draws ``(steps, seeds, 1, 2)`` of one chain whose running mean has these norms at each step."""
     wanted = torch.tensor(norms, dtype=torch.float64)
     sums = wanted * torch.arange(1, len(norms) + 1).unsqueeze(-1)
@@ -102,11 +102,11 @@ def test_the_steps_to_the_threshold_are_those_of_the_first_fall_and_of_the_last(
         [0.4, 0.3, 0.4, 3.0],
         [0.4, 0.2, 0.9, 3.0],
     ]
-    found = fed(course(norms), threshold=0.5, every=1)
+    found = fed(draws_with(norms), threshold=0.5, every=1)
     assert found["steps_to_threshold_first"].nan_to_num(-1).tolist() == [2, 2, 2, -1]
     assert found["steps_to_threshold"].nan_to_num(-1).tolist() == [4, 2, -1, -1]
     # Of the states themselves: theta_t = t m_t - (t - 1) m_{t - 1}.
-    present = course(norms).squeeze(2).norm(dim=-1)
+    present = draws_with(norms).squeeze(2).norm(dim=-1)
     below, last = (present < 0.5).tolist(), []
     for seed in range(4):
         step = 5
@@ -117,7 +117,9 @@ def test_the_steps_to_the_threshold_are_those_of_the_first_fall_and_of_the_last(
 
 
 def test_the_threshold_is_looked_at_every_ten_steps() -> None:
-    found = fed(course([[0.05]] * 35))
+    found = fed(draws_with([[0.05]] * 35))
     assert found["steps_to_threshold"].tolist() == [10]
-    assert fed(course([[0.05]] * 9))["steps_to_threshold"].isnan().all()
-    assert fed(course([[2.0]]))["mean_norm_log2"].isnan().all(), "ln squared increases with a norm above 1"
+    assert fed(draws_with([[0.05]] * 9))["steps_to_threshold"].isnan().all()
+    assert fed(draws_with([[2.0]]))["mean_norm_log2"].isnan().all(), (
+        "ln squared increases with a norm above 1"
+    )

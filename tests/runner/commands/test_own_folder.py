@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -22,3 +24,23 @@ def test_our_packages_are_found_before_those_of_the_current_folder(tmp_path: Pat
         command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "2 runs done."), ended.stderr
+
+
+@pytest.mark.parametrize("name", ["conf", "metrics", "samplers", "targets"])
+def test_another_package_that_was_imported_before_is_named_in_one_sentence(tmp_path: Path, name: str) -> None:
+    """Somebody's own `conf.py` or `metrics/`, in front of ours in the process that imports the runner."""
+    theirs = tmp_path / (f"{name}.py" if name == "conf" else f"{name}/__init__.py")
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {name}, runner"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        f"ImportError: rungwise needs its own package '{name}', but {theirs} was imported under that name "
+        "before; rename that one, or write `import runner` above its import."
+    )

@@ -79,15 +79,15 @@ def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     assert "tv" in {band["stringSettings"]["metric"] for band in bands}
     assert server.project.charts["rungwise-interval"]["entity"] == "tester"
     sent = server.run("table-pt_table5-smoke-dashboard")
-    assert {"results", "courses"} <= set(sent.summary)
+    assert {"results", "curves"} <= set(sent.summary)
     tables = {
         name.rsplit("/", 1)[-1]: json.loads(body)
         for name, body in server.project.uploads.items()
         if name.endswith("table.json")
     }
-    courses = tables["courses.table.json"]
-    assert courses["columns"][:3] == ["row", "column", "metric"]
-    assert {"tv", "kl"} <= {line[2] for line in courses["data"]}
+    curves = tables["curves.table.json"]
+    assert curves["columns"][:3] == ["row", "column", "metric"]
+    assert {"tv", "kl"} <= {line[2] for line in curves["data"]}
     assert {"verdict", "published_v1"} <= set(tables["results.table.json"]["columns"])
 
     ((title, report),) = views(server, "runs").items()
@@ -121,6 +121,29 @@ def test_a_sweep_online_ends_with_its_workspace(
     assert run(command) == 0
     assert saved(server) == 0
     assert len(views(server, "project-view")) == 1
+
+
+@pytest.mark.slow
+def test_a_sweep_and_its_table_end_with_workspace_and_report(
+    tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SMALL, "logger=wandb", f"output_root={tmp_path}"]
+    sweep = ["-m", "+experiment=pt_table5", *words]
+    assert run(sweep) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace: http" in out
+    assert "W&B report" not in out  # nothing is rendered yet
+    assert table.main(["pt_table5", *words]) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace: http" in out  # the figures have joined it
+    assert "W&B report: http" in out
+    assert f"W&B: {server.url}" in out
+    server.requests.clear()
+    assert run(sweep) == 0
+    out = capsys.readouterr().out
+    assert "W&B workspace (as it was): http" in out
+    assert "W&B report (as it was): http" in out
+    assert saved(server) == 0
 
 
 def test_a_workspace_offline_and_a_report_of_runs_are_refused(

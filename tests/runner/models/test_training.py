@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from runner.execution.errors import RunError
+from runner.execution.live import Point, heard_by
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingError, TrainingImages
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
@@ -563,3 +564,31 @@ def test_parameters_that_overflow_stop_the_training_in_the_iteration_that_did_it
         TrainingError, match=r"iteration 1, where the parameters are not finite .*no checkpoint yet"
     ):
         run.advance(1)
+
+
+class Looking:
+    """Asks for the pictures of every recorded point."""
+
+    def __init__(self) -> None:
+        self.seen: list[Mapping[str, Any]] = []
+
+    def state(self, title: str) -> None: ...
+
+    def recorded(self, point: Point) -> None:
+        assert point.pictures is not None
+        self.seen.append(point.pictures(0))
+
+
+def test_pictures_are_the_chains_as_they_stand_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    images, looking = TrainingImages(halves(), shape=(2, 4)), Looking()
+    run = Training(small_rbm(), pt(), images, settings(iterations=4), seed=5)
+    with heard_by(looking):
+        run.advance(1)
+    assert torch.equal(torch.from_numpy(looking.seen[0]["draws"]).flatten(1), run.samples(64) > 0)
+    assert looking.seen[0]["draws"].shape == (7, 2, 4)
+    with heard_by(looking):
+        Training(small_rbm(), pt(), TrainingImages(halves()), settings(iterations=2), seed=5).advance(1)
+    assert looking.seen[1] == {}
+    monkeypatch.setattr("runner.models.training.contrastive_divergence.chain_pictures", None)
+    run.advance(2)
+    assert run.iteration == 3

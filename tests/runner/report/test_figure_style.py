@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.report.draw_figures import draw_figure, write_figures
-from runner.report.figures.metric_axis import errors, metric_label, quantities, quantity_of
+from runner.report.figures.metric_axis import metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, row_styles
@@ -41,9 +41,9 @@ def table(*rows: str, metric: str = "acceptance", **more: Any) -> Any:
 def run(row: str, sampler: str, seed: int = 0, steps: int = 9, values: tuple[float, ...] = (0.9, 0.4)) -> Run:
     metric = "acceptance"
     points = [(step, step, 0.1 * step, metric, values[seed]) for step in range(1, steps + 1)]
-    course = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
+    curve = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
     config = {"scale": {"name": "quick"}, "sampler": {"name": sampler}}
-    return finished(row, "a", seed, config, {metric: values[seed]}, course=course)
+    return finished(row, "a", seed, config, {metric: values[seed]}, curve=curve)
 
 
 @pytest.fixture
@@ -139,9 +139,9 @@ def test_axes_name_unit_and_better_direction() -> None:
 
 
 def test_bounds_of_metrics() -> None:
-    assert errors("acceptance", 0.9, 0.3) == (pytest.approx(0.3), pytest.approx(0.1))
-    assert errors("mean_norm_log2", 1.0, 2.0) == (1.0, 2.0)
-    assert errors("log_mmd", -1.0, 2.0) == (2.0, 2.0)
+    assert quantity_of("acceptance").errors(0.9, 0.3) == (pytest.approx(0.3), pytest.approx(0.1))
+    assert quantity_of("mean_norm_log2").errors(1.0, 2.0) == (1.0, 2.0)
+    assert quantity_of("log_mmd").errors(-1.0, 2.0) == (2.0, 2.0)
     assert (quantity_of("swap_rate_min").low, quantity_of("swap_rate_min").high) == (0.0, 1.0)
     assert quantity_of("loss").low == -math.inf
     for name, quantity in quantities().items():

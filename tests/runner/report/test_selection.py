@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,6 +199,18 @@ def test_the_command_writes_the_table_and_its_figures(
     frame = pd.read_csv(folder / "table.csv")
     assert set(frame["row"]) == {"dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2"}
     assert "jump" in out
+
+
+@pytest.mark.slow
+def test_parquet_holds_what_the_csv_does(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    folder = table.render_runs(["sampler=dmala", f"output_root={store}"])
+    frame = pd.read_parquet(folder / "table.parquet")
+    pd.testing.assert_frame_equal(frame, pd.read_csv(folder / "table.csv"), check_dtype=False)
+    assert {"table.csv", "table.parquet"} <= set(json.loads((folder / "digests.json").read_text())["files"])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    table.render_runs(["sampler=dmala", f"output_root={store}"])
+    assert not (folder / "table.parquet").exists()
 
 
 def test_statuses_of_a_selection(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

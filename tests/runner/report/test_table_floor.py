@@ -49,7 +49,7 @@ metrics:
   - {metric: log_mmd, name: log-MMD, direction: min, floor: truth}
   - {metric: swaps, name: Swaps, direction: none, rows: [near]}
 figures:
-  - name: course
+  - name: curve
     across: 3
     width: 9.0
     floor_label: two sets
@@ -75,12 +75,12 @@ FLOOR_LINE = (FLOOR.line, FLOOR.colour)
 
 
 def run(row: str, column: str, seed: int, value: float, **more: Any) -> Run:
-    """A run with a course, in which seed 1 is twice as slow."""
+    """A run with a curve, in which seed 1 is twice as slow."""
     points = [(step, step, 0.1 * step * (1 + seed), "log_mmd", -step / 10) for step in (1, 10, 50)]
-    course = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
+    curve = pd.DataFrame(points, columns=["step", "evaluations", "seconds", "metric", "value"])
     config = {"target": {"dataset": column}, "scale": {"name": "quick"}}
     metrics = {"log_mmd": value, "log_mmd_floor": -6.0 - 0.1 * seed, "swaps": 0.5}
-    return finished(row, column, seed, config, metrics, course=course, **more)
+    return finished(row, column, seed, config, metrics, curve=curve, **more)
 
 
 @pytest.fixture

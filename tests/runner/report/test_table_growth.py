@@ -36,8 +36,8 @@ BLOCK = OmegaConf.create(
 def run(row: str, d: int, seed: int, cost: float | None) -> Run:
     steps = [10, 20, 40]
     values = {"metric": "cost", "value": [3.0 * n * (1 + seed) for n in steps]}
-    course = pd.DataFrame({"step": steps, "evaluations": steps, "seconds": 0.0, **values})
-    return finished(row, f"D = {d}", seed, {"target": {"distance": d}}, {"cost": cost}, course=course)
+    curve = pd.DataFrame({"step": steps, "evaluations": steps, "seconds": 0.0, **values})
+    return finished(row, f"D = {d}", seed, {"target": {"distance": d}}, {"cost": cost}, curve=curve)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def _fresh_kinds() -> None:
 
 def figure(panel: str) -> list[FigureShape]:
     """A figure with one panel, `panel` being its block in YAML."""
-    block = {"name": "course", "panels": [OmegaConf.create(f"{{title: one, {panel}}}")]}
+    block = {"name": "curve", "panels": [OmegaConf.create(f"{{title: one, {panel}}}")]}
     shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(FigureShape), block))
     assert isinstance(shape, FigureShape)
     return [shape]
@@ -34,7 +34,7 @@ def figure(panel: str) -> list[FigureShape]:
     ("panel", "sentence"),
     [
         ("kind: state_share, columns: [a]", r"Unknown panel kind 'state_share'; did you mean 'state_shares"),
-        ("kind: intervals, columns: [a]", "Figure course, panel 'one' of kind intervals needs metric"),
+        ("kind: intervals, columns: [a]", "Figure curve, panel 'one' of kind intervals needs metric"),
         (
             "kind: heat_map, columns: [a], log: true, floor: x",
             r"does not read floor, log; it reads: row\.",

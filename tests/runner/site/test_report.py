@@ -147,7 +147,7 @@ def test_a_run_page_has_its_metrics_settings_and_curves(report: Report) -> None:
     assert "rhat" in shown.text
 
 
-def test_compare_gets_every_run_with_settings_metrics_and_courses(report: Report) -> None:
+def test_compare_gets_every_run_with_settings_metrics_and_curves(report: Report) -> None:
     (content,) = script_data(report.site.path / "data" / "runs.js")
     frame = load_runs(output_root=report.root).set_index("run_id")
     three = interval([0.0, 1.0, 2.0])
@@ -166,9 +166,9 @@ def test_compare_gets_every_run_with_settings_metrics_and_courses(report: Report
         assert kl is None or kl == pytest.approx(own["kl"], rel=1e-5)
     # The standard error of 0, 1, 2 is 1 over the root of 3.
     assert content["t"][1] == pytest.approx((three.margin or 0.0) * 3**0.5, rel=1e-5)
-    shard, courses = script_data(report.site.path / "data" / "courses" / f"{content['shards'][0]}.js")
+    shard, curves = script_data(report.site.path / "data" / "curves" / f"{content['shards'][0]}.js")
     assert shard == content["shards"][0]
-    for run_id, parts in courses.items():
+    for run_id, parts in curves.items():
         assert run_id.startswith(shard)
         assert [len(part["step"]) for part in parts] in ([4], [8])
         assert parts[0]["values"]["kl"][-1] == pytest.approx(frame.loc[run_id]["kl"], rel=1e-5)

@@ -95,6 +95,8 @@ def serving() -> Iterator[WandbServer]:
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
+    # A connection that does not fit is tried again after a second.
+    request_queue_size = 128
     server: WandbServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -18,7 +18,7 @@ Value = float | None
 
 
 @dataclass(frozen=True)
-class Course:
+class Curve:
     """One metric along one run, at the points where it was recorded.
 
     Attributes:
@@ -32,18 +32,18 @@ class Course:
     value: list[Value]
 
 
-def courses_of(path: Path) -> dict[str, Course]:
+def curves_of(path: Path) -> dict[str, Curve]:
     """Every metric in the file ``metrics.csv`` of a run; empty where it cannot be read."""
-    found: dict[str, Course] = {}
+    found: dict[str, Curve] = {}
     try:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                course = found.setdefault(row["metric"], Course([], [], [], []))
+                curve = found.setdefault(row["metric"], Curve([], [], [], []))
                 value = float(row["value"])
-                course.step.append(int(row["step"]))
-                course.evaluations.append(float(row["evaluations"]))
-                course.seconds.append(float(row["seconds"]))
-                course.value.append(value if math.isfinite(value) else None)
+                curve.step.append(int(row["step"]))
+                curve.evaluations.append(float(row["evaluations"]))
+                curve.seconds.append(float(row["seconds"]))
+                curve.value.append(value if math.isfinite(value) else None)
     except (OSError, ValueError, KeyError):
         return {}
     return found

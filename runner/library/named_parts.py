@@ -1,0 +1,86 @@
+"""Targets and samplers by their names: what ``conf/`` says of them, read without Hydra.
+
+Hydra has one configuration for a process, and a notebook or a script may have its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+import conf
+from runner.config.tempering import without_leftovers
+from runner.execution.errors import UserError, unknown
+from runner.files.plain_yaml import plain_yaml
+from runner.problem.build import build_kernel, built_target
+from samplers.kernel import Kernel
+from samplers.tuning.tunable import Tunable
+from targets.target import Target
+
+HERE, OWN = "_here_", "_self_"
+
+
+def named_target(name: str, **settings: Any) -> Target:
+    """The target called `name` in ``conf/target``, on the CPU in float32, with these settings of its own.
+
+    ``runner.named_target("mog", components=4)``
+
+    Raises:
+        UserError: for an unknown name or setting, or a target that is trained before it is sampled.
+    """
+    described = described_option("target", name) | settings
+    if "training" in described:
+        raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
+    return built_target(_configuration(target=described))
+
+
+def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tunable:
+    """The sampler called `name` in ``conf/sampler``, with these settings of its own.
+
+    ``runner.named_sampler("pt_dmala", ladder=[1.0, 0.3, 0.1], step_size=25.0)``
+
+    Args:
+        steps: of the run, which decide the schedule of a cyclical sampler.
+
+    Returns:
+        A kernel, or where settings are ``auto`` something that tunes it to a target.
+
+    Raises:
+        UserError: for an unknown name or setting, or a value that is refused.
+    """
+    described = without_leftovers(described_option("sampler", name) | settings)
+    return build_kernel(_configuration(sampler=described, task={"steps": steps}))
+
+
+def _configuration(**groups: Any) -> DictConfig:
+    """As much of a run's configuration as its parts read."""
+    data = {"root": os.environ.get("DATA_ROOT"), "verify": True}
+    return OmegaConf.create({**groups, "data": data, "device": "cpu", "dtype": "float32", "threads": 1})
+
+
+def described_option(group: str, name: str) -> dict[str, Any]:
+    """What ``conf/<group>/<name>.yaml`` says, the files in its list of defaults included.
+
+    Raises:
+        UserError: if there is none.
+    """
+    folder = Path(conf.__path__[0]) / group
+    options = [path.stem for path in folder.glob("*.yaml")]
+    if name not in options:
+        raise unknown(group, name, options)
+    own = plain_yaml((folder / f"{name}.yaml").read_bytes())
+    found = OmegaConf.create()
+    for entry in own.pop("defaults", [OWN]):
+        if entry == OWN:
+            found.merge_with(own)
+            continue
+        where, _, package = entry.partition("@")
+        place = where.strip("/").rsplit("/", 1) if "/" in where else (group, where)
+        other = described_option(*place)
+        found.merge_with(other if package in ("", HERE) else {package: other})
+    content = OmegaConf.to_container(found, resolve=False)
+    assert isinstance(content, dict)
+    return {str(key): value for key, value in content.items()}

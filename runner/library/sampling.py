@@ -1,0 +1,96 @@
+"""Chains of a kernel on a target in one call: objects, names, or a function and its space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from torch import Tensor
+
+from metrics.library.chain_draws import ChainDraws
+from metrics.library.run_chains import run_chains
+from samplers.kernel import Kernel
+from samplers.tuning.tunable import Tunable
+from targets.function_target import FunctionTarget
+from targets.randomness import Streams
+from targets.target import Target
+
+if TYPE_CHECKING:
+    from targets.spaces import Space
+
+TUNING_SEED = 0
+"""As in the runner, tuning has random numbers of its own, the same for every run."""
+
+
+class Schedule(TypedDict, total=False):
+    """Which states are draws; see `metrics.library.run_chains.run_chains`."""
+
+    burn_in: int
+    thin: int
+
+
+def sample(
+    target: Target | Callable[[Tensor], Tensor] | str,
+    kernel: Kernel | Tunable | str,
+    steps: int = 1000,
+    chains: int = 4,
+    seed: int = 0,
+    space: Space | None = None,
+    **schedule: Unpack[Schedule],
+) -> ChainDraws:
+    """Draws of `chains` independent chains of `kernel` on `target`, with what every step did.
+
+        runner.sample("mog", "pt_dmala", steps=2000).metrics(["tv", "emc"])
+        runner.sample(lambda x: -x.square().sum(-1) / 2, "mala", space=targets.Real(3)).to_arviz()
+
+    Nothing is written, and Hydra is not used. The draws are those of the runner's task ``sample`` with the
+    same seed, dtype and device.
+
+    Args:
+        target: a `Target`, a name (`runner.named_target`), or a function from states
+            ``(*batch, *event_shape)`` to log densities ``(*batch)`` on `space`.
+        kernel: a kernel, something that is tuned first (`samplers.configured`), or a name
+            (`runner.named_sampler`).
+        steps: of every chain, the burn-in included.
+        seed: of the starts and of the chains.
+        space: of the states of a function; a `Target` has its own.
+        schedule: ``burn_in``, steps before the first draw, by default a fifth; ``thin``, steps between draws.
+
+    Raises:
+        UserError: for an unknown name.
+        TypeError: if `target` or `kernel` is something else, or a function comes without a space.
+        ValueError: as `metrics.run_chains`, or if the kernel cannot be tuned to the target.
+    """
+    described = kernel if isinstance(kernel, str) else type(kernel).__name__
+    on = _target(target, space)
+    if isinstance(kernel, str):
+        from runner.library.named_parts import named_sampler  # half a second more, for names alone
+
+        kernel = named_sampler(kernel, steps)
+    if isinstance(kernel, Tunable):
+        kernel.check(on)
+        streams = Streams([TUNING_SEED], "tuning", on.like().device)
+        try:
+            kernel = kernel.tuned(on, streams)
+        except ValueError as error:
+            raise ValueError(f"{described} cannot be tuned to this target: {error}") from error
+    return run_chains(on, kernel, chains, steps, seed=seed, **schedule)
+
+
+def _target(given: Target | Callable[[Tensor], Tensor] | str, space: Space | None) -> Target:
+    """The target that was given, named, or described by a function and its space."""
+    if isinstance(given, Target | str):
+        if space is not None:
+            raise TypeError(f"space is for a function; a target has its own, {space} was given")
+        if isinstance(given, Target):
+            return given
+        from runner.library.named_parts import named_target
+
+        return named_target(given)
+    if isinstance(given, type) or not callable(given) or space is None:
+        what = f"the class {given.__name__} itself" if isinstance(given, type) else "a function without it"
+        raise TypeError(
+            "target must be a targets.Target, a name, or a function together with space=..., such as "
+            f"space=targets.Binary(10); {what if callable(given) else repr(given)} was given"
+        )
+    return FunctionTarget(given, space)

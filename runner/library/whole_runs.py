@@ -1,0 +1,55 @@
+"""Whole runs from Python: what ``python -m runner -m`` computes, as a frame."""
+
+from __future__ import annotations
+
+import pandas as pd
+from hydra.core.global_hydra import GlobalHydra
+
+from runner.execution.errors import RunError, UserError
+from runner.execution.signals import listening
+from runner.report.selection.stored_runs import done_runs, runs_frame
+from runner.sweep.jobs import Job, folders_of, requested
+from runner.sweep.launch import run_sweep
+
+OURS = "pkg://conf"
+"""Where our configurations are, as Hydra calls it."""
+
+
+def run(*overrides: str) -> pd.DataFrame:
+    """Computes the runs that `overrides` describe, as ``python -m runner -m`` does, and returns them.
+
+        runner.run("target=mog", "sampler=dmala,acs", "seed=range(0,5)", "output_root=outputs")
+
+    Runs that are done are not computed again; what is interrupted goes on when the call is repeated. Progress
+    and failures are printed.
+
+    Returns:
+        One row for each run that is done, as `runner.load_runs` describes it.
+
+    Raises:
+        UserError: for a name, key or value that is refused, before anything is computed.
+        RunError: if a run failed; those that are done are on disk.
+        Interrupted: after Ctrl-C, with what was reached on disk.
+    """
+    hydra = GlobalHydra.instance()
+    if hydra.is_initialized() and OURS not in _places(hydra):
+        raise UserError(
+            "runner.run uses Hydra, which this process uses for a configuration of its own; "
+            "call `python -m runner -m ...` in a process of its own, or runner.sample, which needs no Hydra."
+        )
+    with listening():
+        request = requested(list(overrides), multirun=True)
+        jobs: list[Job] = []
+        status = run_sweep(request, jobs.extend)
+    folders = [folder for job in jobs for folder in folders_of(job)]
+    done = done_runs(folders)
+    if status:
+        raise RunError(
+            f"{len(done)} of {len(folders)} runs are done; why the others are not is printed above."
+        )
+    return runs_frame(done)
+
+
+def _places(hydra: GlobalHydra) -> set[str]:
+    """Where Hydra looks for configurations."""
+    return {each.path for each in hydra.config_loader().get_search_path().get_path()}

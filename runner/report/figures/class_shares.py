@@ -1,0 +1,17 @@
+"""The classes of a run's images: the values that a run has of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from runner.report.stored_results import Run
+
+SHARE, REAL = "class_", "real_"
+"""What the names of the share of a class begin with: in the run's images, in the real data."""
+
+
+def classes(runs: Sequence[Run]) -> list[int]:
+    """The classes that any of `runs` has a share of, ascending."""
+    names = {name for run in runs if run.summary is not None for name in run.summary["metrics"]}
+    return sorted(int(name[len(SHARE) :]) for name in names if re.fullmatch(rf"{SHARE}\d+", name))

@@ -1,0 +1,20 @@
+"""Shares of the eigenvalues of Hessians in bins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BINS = 24
+
+
+def edges(eigenvalues: np.ndarray) -> np.ndarray:
+    """The ends of `BINS` bins that hold all `eigenvalues`, even about zero, ``(BINS + 1,)``."""
+    end = float(np.ceil(np.abs(eigenvalues).max()))
+    return np.linspace(-end, end, BINS + 1)
+
+
+def binned(eigenvalues: np.ndarray, share: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Share of all eigenvalues ``(size, d)`` in each bin, where state i is seen with `share` ``(size,)``."""
+    weights = np.repeat(share / eigenvalues.shape[1], eigenvalues.shape[1])
+    heights: np.ndarray = np.histogram(eigenvalues.flatten(), bins=ends, weights=weights)[0]
+    return heights

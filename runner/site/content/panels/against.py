@@ -1,0 +1,56 @@
+"""Panels `against_columns`: a metric over the values of a key that the columns differ in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from metrics.statistics.inference import Interval
+from runner.report.figures.panel import PanelData
+from runner.site.content.charts import DASHES
+from runner.site.content.panels.known import Known
+from runner.site.content.panels.marks import Plot, Trace, points, printed
+
+
+def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot | None:
+    """Means and intervals of the table's numbers `frame`, each column at its value of the panel's `x`.
+
+    None where a column does not say that value, or the table has no numbers.
+    """
+    panel, quantity, traces = data.panel, known.quantity(data.metric.metric), list[Trace]()
+    wheres = {label: data.shape.column(label).where.get(panel.x) for label in panel.columns}
+    if not all(isinstance(value, int | float) for value in wheres.values()):
+        return None
+    places = {label: float(value) ** panel.x_power for label, value in wheres.items()}  # type: ignore[arg-type]
+    own = frame[(frame["metric"] == panel.metric) & frame["cell"].isin(places)]
+    own = own.assign(place=own["cell"].map(places)).sort_values("place", kind="stable")
+    for row in data.rows:
+        style, found = data.styles[row.row], own[own["row"] == row.row]
+        measured = found[found["mean"].notna()]
+        if measured.empty:
+            continue
+        spans = [_span(each) for each in measured.to_dict("records")]
+        line = {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2}
+        trace = points(row.row, style, list(measured["place"]), spans, quantity)
+        traces.append(trace | {"mode": "lines+markers" if style.marker else "lines", "line": line})
+        for version in data.metric.published:
+            values = dict(zip(found["place"], found[f"published_{version}"], strict=True))
+            values = {place: value for place, value in values.items() if value == value}
+            if values:
+                traces.append(printed(row.row, style, version, list(values), list(values.values())))
+    if not traces:
+        return None
+    up = quantity.titled(panel.y_label or data.metric.name)
+    layout = {"xaxis": {"title": {"text": panel.x_label or panel.x}}, "yaxis": {"title": {"text": up}}}
+    return {
+        "name": up, "column": panel.title, "traces": traces, "layout": layout,
+        "logx": bool(panel.log_x), "logy": panel.log, "log": "xy",
+    }  # fmt: skip
+
+
+def _span(entry: Mapping[Any, Any]) -> Interval:
+    """The interval of a number of the table."""
+    lo, hi, sd = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("lo", "hi", "sd"))
+    return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))

@@ -1,0 +1,1 @@
+"""Cost of the copies in W&B: runs sent from the disk, and logging while a run goes on."""

@@ -1,0 +1,53 @@
+"""Names read without Hydra describe what Hydra composes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+import conf
+import runner
+from runner.config.compose import compose
+from runner.config.tempering import without_leftovers
+from runner.execution.errors import UserError
+from runner.library.named_parts import described_option
+from samplers import DMALA, ParallelTempering
+from samplers.tuning.tunable import Tunable
+
+CONF = Path(conf.__path__[0])
+
+
+FAST = ("pt_dmala", "stmh", "acs", "mog", "tsp")
+"""One of each kind; the others are tried with the slow tests."""
+
+
+def options(group: str) -> list[object]:
+    names = sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+    return [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+def composed(group: str, name: str) -> Any:
+    return OmegaConf.to_container(compose([f"{group}={name}"])[group], resolve=False)
+
+
+@pytest.mark.parametrize("name", options("sampler"))
+def test_a_sampler_is_described_as_hydra_composes_it(name: str) -> None:
+    assert without_leftovers(described_option("sampler", name)) == composed("sampler", name)
+
+
+@pytest.mark.parametrize("name", options("target"))
+def test_a_target_is_described_as_hydra_composes_it(name: str) -> None:
+    assert described_option("target", name) == composed("target", name)
+
+
+def test_settings_are_those_of_the_command_line() -> None:
+    kernel = runner.named_sampler("pt_dmala", ladder=[1.0, 0.5], step_size=20.0)
+    assert isinstance(kernel, ParallelTempering)
+    assert isinstance(kernel.base, DMALA)
+    assert isinstance(runner.named_sampler("dmala"), Tunable)
+    assert len(runner.named_target("mog", components=4).modes) == 4
+    with pytest.raises(UserError, match=r"Unknown key 'target.componets'; did you mean 'components'"):
+        runner.named_target("mog", componets=4)

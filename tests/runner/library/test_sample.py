@@ -1,0 +1,131 @@
+"""`runner.sample`: what it takes, that it is the runner's task `sample`, and that it needs no Hydra."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import metrics
+import runner
+from metrics import KL
+from runner.__main__ import main
+from runner.execution.errors import UserError
+from samplers import DMALA, Gibbs, ParallelTempering, configured
+from targets import Bernoulli4, Binary, Real, Streams
+
+SMALL = {"steps": 60, "chains": 4, "seed": 3}
+
+
+def ones(theta: Tensor) -> Tensor:
+    return theta.sum(-1)
+
+
+@pytest.mark.parametrize(
+    ("target", "sampler", "measured"),
+    [
+        ("mog", "dmala", ["tv", "kl", "emc", "mmd", "ess", "rhat", "acceptance", "jump"]),
+        ("bernoulli4", "pt_dmala", ["tv", "swap_rate", "round_trips", "barrier", "acceptance"]),
+    ],
+)
+def test_metrics_of_names_are_those_of_the_runner(
+    tmp_path: Path, target: str, sampler: str, measured: list[str]
+) -> None:
+    budget = ["task.steps=60", "task.chains=4", "seed=3", "task.record=0", f"output_root={tmp_path}"]
+    assert main([f"target={target}", f"sampler={sampler}", f"metric=[{','.join(measured)}]", *budget]) == 0
+    (table,) = tmp_path.glob("runs/*/metrics.csv")
+    with table.open() as file:
+        expected = {row["metric"]: float(row["value"]) for row in csv.DictReader(file)}
+    found = runner.sample(target, sampler, **SMALL)  # type: ignore[arg-type]
+    assert found.metrics(measured) == {name: expected[name] for name in expected if name != "evaluations"}
+    assert found.evaluations[-1] == expected["evaluations"]
+
+
+def test_a_function_and_a_space_are_a_target() -> None:
+    found = runner.sample(ones, Gibbs(), steps=400, chains=20, space=Binary(6), burn_in=100, thin=3)
+    assert found.draws.shape == (20, 100, 6)
+    assert found.draws.mean() == pytest.approx(torch.tensor(1.0).sigmoid().item(), abs=0.03)
+
+
+def test_what_is_open_is_tuned_first() -> None:
+    tunable = configured(DMALA, acceptance=0.5)
+    kernel = tunable.tuned(Bernoulli4(), Streams([0], "tuning"))
+    draws = [runner.sample(Bernoulli4(), each, **SMALL).draws for each in (tunable, kernel)]  # type: ignore[arg-type]
+    assert (draws[0] == draws[1]).all()
+
+
+def test_the_steps_are_there_one_by_one() -> None:
+    found = runner.sample(Bernoulli4(), ParallelTempering(DMALA(0.4), [1.0, 0.5, 0.1]), **SMALL)  # type: ignore[arg-type]
+    shapes = {name: values.shape for name, values in found.info.items()}
+    assert shapes == {
+        **dict.fromkeys(("acceptance_rate", "jump"), (4, 48)),
+        **dict.fromkeys(("swap_probability", "swap_attempted", "swap_accepted"), (4, 48, 2)),
+        "replica": (4, 48, 3),
+    }
+    moved = (found.draws[:, 1:] != found.draws[:, :-1]).sum(-1)
+    assert (found.info["jump"][:, 1:] == moved).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        (("mgo", "dmala"), UserError, "Unknown target 'mgo'; did you mean 'mog'"),
+        (("mog", "dmalla"), UserError, "Unknown sampler 'dmalla'; did you mean 'dmala'"),
+        (
+            ("rbm", "gibbs"),
+            UserError,
+            "target=rbm is trained before it is sampled from, which runner.run does",
+        ),
+        ((ones, Gibbs()), TypeError, "a function together with space=.* a function without it was given"),
+        ((Bernoulli4, Gibbs()), TypeError, "the class Bernoulli4 itself was given"),
+        ((3, Gibbs()), TypeError, "target must be .* 3 was given"),
+        ((Bernoulli4(), DMALA), TypeError, "kernel must be .* the class DMALA itself was given"),
+        ((Bernoulli4(), ones), TypeError, "kernel must be .* the function ones was given"),
+        ((Bernoulli4(), "mala"), ValueError, "needs a real space"),
+    ],
+)
+def test_what_is_no_target_or_kernel_is_one_sentence(
+    given: tuple[object, object], error: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(error, match=sentence) as refused:
+        runner.sample(*given, steps=10)  # type: ignore[arg-type]
+    assert "\n" not in str(refused.value)
+
+
+def test_a_space_is_for_a_function_alone() -> None:
+    with pytest.raises(TypeError, match="space is for a function; a target has its own, "):
+        runner.sample("mog", "dmala", space=Real(2))
+
+
+def test_metrics_are_named_or_built() -> None:
+    found = runner.sample(Bernoulli4(), Gibbs(), **SMALL)  # type: ignore[arg-type]
+    assert found.metrics([KL]) == found.metrics(["kl"])
+    with pytest.raises(ValueError, match=r"metrics must be one of .*'klt' was given; did you mean 'kl'"):
+        found.metrics(["klt"])
+    with pytest.raises(TypeError, match="metrics must be a list of names"):
+        found.metrics("kl")
+    thinned = runner.sample(Bernoulli4(), Gibbs(), thin=2, **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="metrics need the draws of every step, thin=2 was given"):
+        thinned.metrics(["kl"])
+
+
+def test_every_metric_of_the_command_line_has_its_name_here() -> None:
+    from metrics.library.named_metrics import metric_classes
+
+    options = Path(runner.__file__).parents[1] / "conf" / "metric"
+    assert {path.stem for path in options.glob("*.yaml")} - {"standard"} == set(metric_classes())
+    assert set(metrics.__all__) > {cls.__name__ for cls in metric_classes().values()}
+
+
+def test_importing_the_runner_is_cheap_and_sampling_needs_no_hydra() -> None:
+    code = (
+        "import sys, runner; assert 'torch' not in sys.modules and 'hydra' not in sys.modules; "
+        "runner.sample('bernoulli4', 'pt_dmala', steps=20); assert 'hydra' not in sys.modules"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,58 @@
+"""A plain function as a target, and what is refused before chains run on it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from targets import Binary, FunctionTarget, Real
+from targets.trial import try_target
+
+
+def normal(theta: Tensor) -> Tensor:
+    return -0.5 * theta.square().sum(-1)
+
+
+def test_a_function_has_the_gradient_that_autograd_finds() -> None:
+    target = FunctionTarget(normal, Real(3))
+    theta = target.initial((2, 5), torch.Generator().manual_seed(0))
+    log_prob, grad = target.log_prob_and_grad(theta)
+    assert torch.equal(grad, -theta)
+    assert torch.equal(log_prob, normal(theta))
+
+
+def test_a_module_brings_its_precision_and_device() -> None:
+    linear = torch.nn.Linear(4, 1, dtype=torch.float64)
+    target = FunctionTarget(lambda theta: linear(theta).squeeze(-1), Binary(4))
+    assert target.like().dtype == torch.float32  # a closure hides its module
+    assert (
+        FunctionTarget(torch.nn.Sequential(linear, torch.nn.Flatten(0)), Binary(4)).like().dtype
+        == torch.float64
+    )
+
+
+@pytest.mark.parametrize("given", [(3, Real(2)), (normal, 4), (normal, Real)])
+def test_what_is_no_function_or_no_space_is_refused(given: tuple[object, object]) -> None:
+    with pytest.raises(TypeError, match=r"(function must be a function|space must be a space)"):
+        FunctionTarget(*given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (lambda theta: theta, r"gave log densities of shape \(2, 3\), \(2,\) was expected"),
+        (lambda theta: normal(theta).sum(), r"of shape \(\), \(2,\) was expected"),
+        (lambda theta: 1.0, "of shape float, "),
+        (lambda theta: normal(theta) / 0, "gave the log density .* finite numbers were expected"),
+        (lambda theta: normal(theta).double(), "of type torch.float64, torch.float32 was expected"),
+        (lambda theta: normal(theta.round().detach()), "gives no gradient, which the sampler needs"),
+        (lambda theta: normal(theta @ theta), "cannot be evaluated: RuntimeError: "),
+    ],
+)
+def test_a_bad_log_density_is_one_sentence(function: object, sentence: str) -> None:
+    target = FunctionTarget(function, Real(3))  # type: ignore[arg-type]
+    theta = target.initial((2,), torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match=rf"^The target mine .*{sentence}") as refused:
+        try_target("mine", target, theta, gradient=True)
+    assert "\n" not in str(refused.value)
