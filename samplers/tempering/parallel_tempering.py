@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, along_first
+from samplers.kernel import Info, Kernel, State, along_first, require_temperable
 from samplers.kernel_family import RungKernels, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
@@ -46,10 +46,11 @@ class ParallelTempering(Kernel):
     def __init__(
         self,
         kernel: Kernel,
-        ladder: Sequence[float],
+        ladder: Sequence[float] | Tensor,
         step_size: float | Sequence[float] | None = None,
         swap: Swaps | None = None,
     ) -> None:
+        require_temperable(kernel)
         self.betas = check_ladder(ladder, auto=False)
         sizes = rung_step_sizes(kernel, step_size, len(self.betas))
         self.base, self.swaps = kernel, swap or Swaps()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
-from samplers.kernel import Info, Kernel, State
+from samplers.kernel import Info, Kernel, State, require_temperable
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath
@@ -66,6 +66,7 @@ class SimulatedTempering(Kernel):
         step_size: float | Sequence[float] | None = None,
     ) -> None:
         self.rate = check_rate(rate)
+        require_temperable(kernel)
         self.base = kernel
         self.exact = kernel.exact
         self.betas = check_ladder(ladder, auto=False)
