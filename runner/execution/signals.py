@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+
+SAVING_SECONDS = 3.0
+"""What a worker needs to end its block of steps and save it."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 
@@ -24,17 +28,21 @@ class _Stop:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.pressed = False
         self.deferred = 0
         self.forwarding = False
         self.commanding: int | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
+        self.pressed |= number == signal.SIGINT
         self.signal = number
         if self.forwarding:
+            # Ctrl-C in a terminal reaches the children, too; a second SIGINT would not let them save.
+            passed = signal.SIGTERM if number == signal.SIGINT else number
             for child in children():
                 with suppress(ProcessLookupError):
-                    os.kill(child, number)
+                    os.kill(child, passed)
             return
         # A second Ctrl-C does not wait for the next block.
         if not self.deferred or (repeated and number == signal.SIGINT):
@@ -87,6 +95,16 @@ def in_worker() -> bool:
     return _stop.commanding != os.getpid()
 
 
+def leave_worker() -> None:
+    """Ends this worker after a Ctrl-C, which its command has had too, so that no further job is handed to it.
+
+    Hundreds of jobs may wait, and each takes Hydra a moment. The other workers get the time to save.
+    """
+    if _stop.pressed:
+        time.sleep(SAVING_SECONDS)
+        os._exit(Interrupted.status)
+
+
 def children() -> list[int]:
     """The processes that this one started, on Linux; none on other systems."""
     lists = Path("/proc/self/task").glob("*/children")
@@ -114,7 +132,7 @@ def listening() -> Iterator[None]:
 
 def forget() -> None:
     """As if no signal had come: for processes that go on after one."""
-    _stop.signal = None
+    _stop.signal, _stop.pressed = None, False
 
 
 def obey() -> None:

@@ -47,6 +47,7 @@ def job(config: DictConfig) -> Outcome:
     worker = signals.in_worker()
     if worker:
         if signals.wanted():
+            signals.leave_worker()
             return Outcome(interrupted=True)
         signals.listen()
     try:
