@@ -188,6 +188,19 @@ def test_every_dependency_is_pinned_at_a_version_that_its_bound_allows() -> None
             assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
+def test_the_lower_bounds_are_the_constraints_of_the_lowest_versions() -> None:
+    command = [sys.executable, str(ROOT / ".ci" / "lowest")]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    pinned = {requirement.name: requirement for requirement in map(Requirement, lines)}
+    for requirement in map(Requirement, PYPROJECT["project"]["dependencies"]):
+        (bound,) = requirement.specifier
+        assert str(pinned[requirement.name].specifier) == f"=={bound.version}"
+    assert {"ray", "pyarrow", "h5netcdf"} <= set(pinned)
+    assert {"pytest", "mypy", "mkdocs"}.isdisjoint(pinned)
+    said = make("--dry-run", "check", VENV="none", PINNED="lowest", PYTHON="python3").stdout
+    assert "--constraint <(none/bin/python .ci/lowest)" in said
+
+
 def test_hosted_ci_runs_each_python_that_is_promised() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
     pythons = workflow["jobs"]["run"]["strategy"]["matrix"]["python"]

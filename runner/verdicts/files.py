@@ -81,7 +81,7 @@ def _in(value: float | None, unit: float) -> float | None:
 
 
 def _pairs(column: Column) -> list[dict[str, object]]:
-    """The lines of order.csv of one column: published differences as printed, ours in the metric's own unit."""
+    """The lines of order.csv of one column: published differences as printed, ours in our unit."""
     block, source = column.block, column.source
     place = {"paper": block.paper, "table": block.table, "column": block.column, "metric": block.metric}
     by = {"source": source.name if source is not None else ""}

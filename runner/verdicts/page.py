@@ -34,25 +34,26 @@ A published number gets the first of these that fits:
 2. **not comparable**: target, data, budget, statistic or network is another one, as
    `conf/published/protocols.yaml` says.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
-   table declares it void, where a sampler is significantly better than perfect draws, and where exact draws do
-   not differ significantly from other independent draws.
-4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, mean ± t s √(1 + 1/n).
-5. **undecided**: it lies inside, but the interval is wider than the published column from its best row to its
-   worst (the difference that matters), or there is one seed and no interval.
+   table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
+   do not differ significantly from other independent draws.
+4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
+   mean ± t s √(1 + 1/n).
+5. **undecided**: it lies inside, but the interval is wider than the published column from its best row to
+   its worst (the difference that matters), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
-published number the one that can be compared is taken, then the first in `protocols.yaml`; the column *why* has
-the verdicts of the others. Settings are the numbers of deviations and open points on the page "The papers'
-settings" (`docs/papers/settings.md`).
+published number the one that can be compared is taken, then the first in `protocols.yaml`; the column *why*
+has the verdicts of the others. Settings are the numbers of deviations and open points on the page "The
+papers' settings" (`docs/papers/settings.md`).
 
-**Order of rows.** A record keeps mean, standard deviation and number of seeds, not the values by seed, so that
-no paired test can be made from it. The pairs of a column are compared by Welch's test at the 5 % level, with
-Holm's correction over the pairs; it does not use that rows share seeds and models, and so finds less than a
-paired test would. "A < B" is the order of two published numbers. A column *holds* if every pair of it does, and
-is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our difference,
-in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power. Columns are
-compared whatever differs in the protocol; the table says what does.
+**Order of rows.** A record keeps mean, standard deviation and number of seeds, not the values by seed, so
+that no paired test can be made from it. The pairs of a column are compared by Welch's test at the 5 % level,
+with Holm's correction over the pairs; it does not use that rows share seeds and models, and so finds less
+than a paired test would. "A < B" is the order of two published numbers. A column *holds* if every pair of it
+does, and is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
+difference, in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power.
+Columns are compared whatever differs in the protocol; the table says what does.
 """
 
 

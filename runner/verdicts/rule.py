@@ -1,16 +1,4 @@
-"""The rule by which a published number gets its verdict.
-
-In this order, the first that fits:
-
-1. *not measured*: no recorded table has a number beside it.
-2. *not comparable*: target, data, budget, statistic or network is another one
-   (conf/published/protocols.yaml).
-3. *not rankable*: the floor is invalid, or both numbers lie at a valid one.
-4. *differs*: it lies outside our 95 % prediction interval for one new model and seed.
-5. *undecided*: it lies inside, but the interval is wider than the published column from its best row to
-   its worst, or there is no interval, as with one seed. Such an interval can hold the best row and the worst.
-6. *agrees*: it lies inside, and the interval is narrow enough to have told the best row from the worst.
-"""
+"""The rule by which a published number gets its verdict; in words: `runner.verdicts.page.RULE`."""
 
 from __future__ import annotations
 
