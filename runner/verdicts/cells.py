@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,7 @@ def published_blocks(folder: Path = CONF / "published") -> dict[Block, dict[str,
     return blocks
 
 
+@functools.cache
 def published_shapes(folder: Path = CONF / "experiment") -> dict[str, TableShape]:
     """The tables of all experiments beside which published numbers stand, by experiment."""
     shapes = {}

@@ -20,14 +20,19 @@ def write_ledger(ledger: Ledger, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     counts = summary(ledger)
     texts = {
-        "verdicts.csv": pd.DataFrame(map(_number, ledger.lines)).to_csv(index=False),
-        "order.csv": pd.DataFrame(chain.from_iterable(map(_pairs, ledger.columns))).to_csv(index=False),
-        "summary.csv": counts.to_csv(index=False),
+        "verdicts.csv": _csv(pd.DataFrame(map(_number, ledger.lines))),
+        "order.csv": _csv(pd.DataFrame(chain.from_iterable(map(_pairs, ledger.columns)))),
+        "summary.csv": _csv(counts),
         "verdicts.md": page(ledger, counts),
     }
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]
+
+
+def _csv(frame: pd.DataFrame) -> str:
+    """Six digits, so that another version of a library changes nothing."""
+    return frame.to_csv(index=False, float_format="%.6g")
 
 
 def summary(ledger: Ledger) -> pd.DataFrame:
@@ -54,16 +59,15 @@ def _number(line: Line) -> dict[str, object]:
     """A line of verdicts.csv; numbers are in the published unit."""
     unit, ours, source = line.published.scale, line.ours, line.source
     span = ours.interval if ours is not None else None
-    expected = prediction(span) if span is not None else None
+    lo, hi = (span and prediction(span)) or (None, None)
     block = line.block
     return {
         "paper": block.paper, "table": block.table, "row": line.row, "column": block.column,
         "metric": block.metric, "unit": unit,
         "published": line.published.mean, "published_sd": line.published.sd,
-        "ours": _in(span and span.mean, unit), "sd": _in(span and span.sd, unit), "n": span.n if span else 0,
-        "lo": _in(span and span.lo, unit), "hi": _in(span and span.hi, unit),
-        "prediction_lo": _in(expected and expected[0], unit),
-        "prediction_hi": _in(expected and expected[1], unit),
+        "ours": _in(span.mean if span else None, unit), "sd": _in(span.sd if span else None, unit),
+        "lo": _in(span.lo if span else None, unit), "hi": _in(span.hi if span else None, unit),
+        "n": span.n if span else 0, "prediction_lo": _in(lo, unit), "prediction_hi": _in(hi, unit),
         "scale": source.record.scale if source is not None else "",
         "experiment": source.record.experiment if source is not None else "",
         "our_metric": source.place.metric.metric if source is not None else "",

@@ -111,7 +111,7 @@ def _line(
 ) -> Line:
     """The line of one number: by the first source that has it, with the verdicts of other statistics."""
     number = numbers[row]
-    judged = []
+    judged: list[tuple[Source, Measured, tuple[Verdict, str]]] = []
     for source in sources:
         ours = source.ours(row)
         same = any(source.place.metric.metric == other.place.metric.metric for other, _, _ in judged)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
     return Record(experiment, scale, numbers, _void(page, {column for _, column, _ in numbers}))
 
 
-def _measured(line: Mapping[str, object]) -> tuple[tuple[str, str, str], Measured]:
+def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Measured]:
     mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
     if mean is None:
         raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")

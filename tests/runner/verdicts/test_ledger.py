@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -89,7 +90,8 @@ def test_protocols_name_only_what_is_there() -> None:
 
 def test_deviations_are_numbers_of_the_settings_page() -> None:
     read = read_protocols()
-    for number in {number for entry in [*read.protocols, *read.unmeasured] for number in entry.settings}:
+    numbers = [entry.settings for entry in read.protocols] + [entry.settings for entry in read.unmeasured]
+    for number in set(chain.from_iterable(numbers)):
         finding = re.fullmatch(r"finding (\d+)", number)
         anchor = f'id="0{finding[1]}"' if finding else f'id="{number.lower().replace(".", "")}"'
         section = f"{{ #{number.lower().replace('.', '')} }}"
@@ -97,26 +99,17 @@ def test_deviations_are_numbers_of_the_settings_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{protocols: [{experiment: a, metrics: [b], differ: {}}], unmeasured: []}", "differ"),
-        (
-            "{protocols: [{experiment: a, metrics: [b], differs: {date: x}}], unmeasured: []}",
-            "did you mean 'data'",
-        ),
-    ],
+    ("text", "said"), [("differ: {}", "differ"), ("differs: {date: x}", "did you mean 'data'")]
 )
 def test_a_mistake_in_the_protocols_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "protocols.yaml").write_text(text)
+    entry = f"{{experiment: a, metrics: [b], {text}}}"
+    (tmp_path / "protocols.yaml").write_text(f"{{protocols: [{entry}], unmeasured: []}}")
     with pytest.raises(UserError, match=said):
         read_protocols(tmp_path / "protocols.yaml")
 
 
-def test_it_takes_no_torch(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from runner.verdicts.ledger import ledger; "
-        "ledger(Path('outputs/record')); print('torch' in sys.modules)"
-    )
+def test_it_takes_no_torch() -> None:
+    code = "import sys, runner.verdicts.__main__, runner.verdicts.files; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -134,14 +127,13 @@ def made_up(void: bool = False, **rows: tuple[float, Role]) -> Record:
 
 def test_a_floor_is_invalid_where_it_is_void_beaten_or_tells_nothing() -> None:
     floor, sampler = (1.0, Role.draws), (2.0, Role.sampler)
-    assert invalid_floor(made_up(perfect=floor, A=sampler), PLACE) is None
-    assert "void" in (invalid_floor(made_up(void=True, perfect=floor, A=sampler), PLACE) or "")
-    assert "better than perfect" in (
-        invalid_floor(made_up(perfect=floor, A=(0.5, Role.sampler)), PLACE) or ""
-    )
-    assert invalid_floor(made_up(perfect=floor, A=(0.95, Role.sampler)), PLACE) is None
-    assert "does not tell" in (invalid_floor(made_up(perfect=floor, uniform=(1.01, Role.draws)), PLACE) or "")
-    assert invalid_floor(made_up(perfect=floor, uniform=(3.0, Role.draws)), PLACE) is None
+    void = made_up(void=True, perfect=floor, A=sampler)
+    beaten = made_up(perfect=floor, A=(0.5, Role.sampler))
+    told = made_up(perfect=floor, uniform=(1.01, Role.draws))
+    for record, said in ((void, "void"), (beaten, "better than perfect"), (told, "does not tell")):
+        assert said in (invalid_floor(record, PLACE) or "")
+    for row in ({"A": sampler}, {"A": (0.95, Role.sampler)}, {"uniform": (3.0, Role.draws)}):
+        assert invalid_floor(made_up(perfect=floor, **row), PLACE) is None
 
 
 def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
