@@ -132,8 +132,8 @@ def test_a_floor_is_invalid_where_it_is_void_beaten_or_tells_nothing() -> None:
     told = made_up(perfect=floor, uniform=(1.01, Role.draws))
     for record, said in ((void, "void"), (beaten, "better than perfect"), (told, "does not tell")):
         assert said in (invalid_floor(record, PLACE) or "")
-    for row in ({"A": sampler}, {"A": (0.95, Role.sampler)}, {"uniform": (3.0, Role.draws)}):
-        assert invalid_floor(made_up(perfect=floor, **row), PLACE) is None
+    assert invalid_floor(made_up(perfect=floor, A=(0.95, Role.sampler)), PLACE) is None
+    assert invalid_floor(made_up(perfect=floor, A=sampler, uniform=(3.0, Role.draws)), PLACE) is None
 
 
 def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
