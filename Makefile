@@ -19,6 +19,8 @@ LAUNCHERS := basic joblib ray slurm
 # One YAML is one table: the file's name is its target, and the first sentence in it is its line in `make help`.
 EXPERIMENT_FILES := $(wildcard conf/experiment/*.yaml)
 EXPERIMENTS := $(sort $(subst _,-,$(EXPERIMENT_FILES:conf/experiment/%.yaml=%)))
+# With the underscores of the file's name, too.
+ALIASES := $(filter-out $(EXPERIMENTS),$(EXPERIMENT_FILES:conf/experiment/%.yaml=%))
 
 ifneq ($(words $(SCALE))/$(words $(filter $(SCALES),$(SCALE))),1/1)
 $(error SCALE must be smoke, quick or paper, '$(SCALE)' was given)
@@ -50,7 +52,7 @@ CANDIDATES := $(PYTHON)
 endif
 
 TARGETS := help test test-slow test-browser check format docs notebooks report verdicts audit exactness bench clean spectral-gap $(EXPERIMENTS)
-.PHONY: $(TARGETS)
+.PHONY: $(TARGETS) $(ALIASES)
 
 help: ## list the targets and their variables
 	@echo "usage: make TARGET [SCALE=smoke|quick|paper] [LAUNCHER=basic|joblib|ray|slurm] [OUTPUT=DIR] [ARGS='key=value ...']"
@@ -65,15 +67,16 @@ help: ## list the targets and their variables
 	@echo "  results are kept, ARGS further overrides. DATA_ROOT in the environment is where data sets are (smoke needs none)."
 	@echo "  VENV (now $(VENV)) is the environment, PYTHON makes it; INSTALL=no uses it as it is."
 	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt, PINNED=lowest the oldest."
+	@echo "  $(BIN)/rungwise is one command for all of it: completion, lists of names, a plan before it runs (--help)."
 
 # The table gets no override of the launcher, since it launches nothing.
 SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
 
 # The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
 # where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
-$(EXPERIMENTS): $(LAUNCHES)
+$(EXPERIMENTS) $(ALIASES): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
-	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; \
+	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; $(if $(filter --dry-run,$(ARGS)),exit $$swept;) \
 	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
 

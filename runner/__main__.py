@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra._internal.utils import get_args_parser
@@ -22,7 +23,7 @@ from runner.execution.signals import listen
 
 if TYPE_CHECKING:
     from runner.report.selection.stored_runs import StoredRun
-    from runner.sweep.jobs import Job
+    from runner.sweep.jobs import Job, Request
 
 
 def main(argv: Sequence[str]) -> int:
@@ -31,11 +32,13 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _main(argv: Sequence[str]) -> int:
-    args = _parser().parse_args(argv)
+    args = _parser().parse_intermixed_args(argv)
     if args.config_name is not None or args.config_path is not None:
         raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
     lines = with_config_dir(args.overrides, args.config_dir)
     args.config_dir = None
+    if args.experimental_rerun and not Path(args.experimental_rerun).is_file():
+        raise UserError(f"--experimental-rerun must be a file, '{args.experimental_rerun}' was given.")
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
@@ -45,14 +48,7 @@ def _main(argv: Sequence[str]) -> int:
     if args.multirun and args.cfg:
         raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
     if args.multirun and other_sweeper(parse(lines)):
-        listen()
-        from runner.sweep.optuna_search import run_search, wanted
-
-        if (search := wanted(lines)) is not None:
-            return run_search(search)
-        from runner.sweep.launch import leave_to_hydra
-
-        return leave_to_hydra(lines)
+        return _search(lines, dry=args.dry_run)
     request = requested(lines, multirun=args.multirun)
     if args.cfg == "job" and args.package is None:
         from omegaconf import OmegaConf
@@ -66,11 +62,50 @@ def _main(argv: Sequence[str]) -> int:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
     listen()
+    _ = request.configs  # wrong values are found before torch is imported
+    if args.dry_run:
+        return _show_plan(request)
     from runner.sweep.launch import run_one, run_sweep
 
     if not args.multirun:
         return run_one(request)
     return run_sweep(request, partial(_show, request.hydra))
+
+
+def _search(lines: Sequence[str], *, dry: bool) -> int:
+    """A sweep that decides on its jobs as it goes, by Optuna or another sweeper of Hydra's."""
+    from runner.sweep.search.search_space import wanted
+
+    search = wanted(lines)
+    if dry:
+        raise UserError("--dry-run shows the runs of a grid; a search decides on its trials as it goes.")
+    listen()
+    if search is None:
+        from runner.sweep.launch import leave_to_hydra
+
+        return leave_to_hydra(lines)
+    from runner.sweep.search.optuna_search import run_search
+
+    return run_search(search)
+
+
+def _show_plan(request: Request) -> int:
+    """Prints what the runs of `request` are, and what those that are not done will take; starts none."""
+    from runner.execution.progress import duration
+    from runner.report.page.statuses import show_statuses
+    from runner.sweep.preflight import tried_out
+    from runner.sweep.standing import left, lines_of, standing
+
+    standings = [standing(job) for job in tried_out(request)]
+    show_statuses("The plan", lines_of(standings))
+    runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
+    print(f"{runs} runs, {to_do} to do.", flush=True)
+    if to_do:
+        will = left(standings)
+        counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
+        print(f"They take about {counted}{duration(will.seconds)} in one process on this machine.")
+    print("Nothing was started.")
+    return 0
 
 
 def _show(hydra: Sequence[str], jobs: Sequence[Job]) -> None:
@@ -94,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     """Hydra's parser, whose errors are one sentence."""
     parser = get_args_parser()
     parser.__class__ = OneSentenceParser
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and start nothing")
     return parser
 
 

@@ -3,7 +3,7 @@
 ``python -m runner.wandb_sweep target=mog sampler=dmala,acs 'sampler.step_size=interval(1,400)' > sweep.yaml``
 
 Lists, ranges and ``glob(*)`` are tried value by value; ``interval(a,b)``, or ``tag(log,interval(a,b))``, is
-searched. ``sweep.objective=tv`` says what is improved. Then: ``wandb sweep sweep.yaml``, ``wandb agent ID``.
+searched. ``objective=tv`` says what is improved. Then: ``wandb sweep sweep.yaml``, ``wandb agent ID``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import yaml
 from hydra.core.override_parser.types import Glob
 
 from runner.config.overrides import Names, is_hydra, parse
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.errors import UserError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
         UserError: for a name, a key or a value that is refused, a sweep over nothing, or a grid of intervals.
     """
     from runner.config.compose import compose
-    from runner.sweep.objective import objective_of
+    from runner.sweep.search.objective import objective_of
 
     given = parse(lines)
     names = Names([override.input_line or "" for override in given if is_hydra(override)])
@@ -94,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(
-        prog="python -m runner.wandb_sweep",
-        usage="python -m runner.wandb_sweep key=value ... [--method METHOD]",
+        prog=called("runner.wandb_sweep"),
+        usage=f"{called('runner.wandb_sweep')} key=value ... [--method METHOD]",
         description=(__doc__ or "").splitlines()[0],
     )
     parser.add_argument("overrides", nargs="*")

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 import torch
 from torch import Tensor
 
+from targets.checks import described
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -177,6 +178,31 @@ class Kernel(ABC):
             beta: a scalar, or ``(K,)`` for a ladder along the first batch axis.
         """
         return self
+
+
+def require_kernel(given: object) -> None:
+    """Raises TypeError, in one sentence, unless a kernel of numbers was given."""
+    if not isinstance(given, Kernel):
+        tune = ", which must be tuned first: kernel.tuned(target, generator)"
+        tune = tune if hasattr(given, "tuned") else ""
+        raise TypeError(
+            "kernel must be a samplers.Kernel such as DMALA(step_size=0.4), "
+            f"{described(given)} was given{tune}"
+        )
+
+
+def require_temperable(given: Kernel) -> None:
+    """Refuses a kernel that no tempering can be put around.
+
+    Raises:
+        TypeError: if it is no kernel.
+        ValueError: if it is tempered already, or serves the inverse temperature 1 alone.
+    """
+    require_kernel(given)
+    if given.axes or given.has_levels:
+        raise ValueError(f"kernel must not be tempered already, {type(given).__name__} was given")
+    if not given.temperable:
+        raise ValueError(f"kernel must serve inverse temperatures below 1, {type(given).__name__} does not")
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:

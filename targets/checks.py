@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, TypeVar
 
 Option = TypeVar("Option", int, str)
@@ -64,3 +65,12 @@ def one_of(
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise error(f"{key} must be one of {', '.join(map(str, options))}, {value!r} was given{hint}")
+
+
+def described(given: object) -> str:
+    """What was given in place of an object: a class itself, a function, or something of another type."""
+    if isinstance(given, type):
+        return f"the class {given.__name__} itself"
+    if isinstance(given, FunctionType):
+        return f"the function {given.__name__}"
+    return repr(given) if isinstance(given, str | int | float) else f"a {type(given).__name__}"

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from targets.checks import described
 from targets.target import Target
+
+
+def require_target(given: object) -> None:
+    """Raises TypeError, in one sentence, unless a target was given."""
+    if not isinstance(given, Target):
+        raise TypeError(
+            "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
+            f"{described(given)} was given"
+        )
 
 
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:

@@ -135,6 +135,11 @@ def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None
     assert (f"'.[dev,{launcher}]'" in said.stdout) == (launcher != "basic")
 
 
+def test_an_experiment_may_be_written_with_underscores(tmp_path: Path) -> None:
+    given = {"INSTALL": "no", "VENV": str(tmp_path)}
+    assert make("-n", "pt_table1", **given).stdout == make("-n", "pt-table1", **given).stdout != ""
+
+
 @pytest.mark.parametrize(
     ("swept", "drawn", "status", "draws"),
     [
@@ -166,6 +171,16 @@ def test_failed_runs_stop_no_table_and_a_stopped_sweep_draws_none(
     if draws:
         table = said.stdout.splitlines()[1]
         assert table == f"-m runner.table pt_table1 scale=quick output_root={tmp_path} task.steps=100"
+
+
+def test_the_plan_of_an_experiment_draws_no_table(tmp_path: Path) -> None:
+    fake = tmp_path / "bin" / "python"
+    fake.parent.mkdir()
+    fake.write_text('#!/bin/sh\necho "$@"\n')
+    fake.chmod(0o755)
+    said = make("pt-table1", VENV=str(tmp_path), INSTALL="no", ARGS="--dry-run")
+    assert (said.returncode, said.stdout.count("\n")) == (0, 1), said
+    assert said.stdout.endswith(" --dry-run\n")
 
 
 def test_make_installs_the_pinned_versions_unless_asked_not_to(tmp_path: Path) -> None:

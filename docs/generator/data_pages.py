@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from docs.generator.docstrings import cell, markdown
-from docs.generator.sections import SETTINGS, introduction, names, page
-from docs.generator.yaml_files import content, header
+from docs.generator.markdown_text import cell, markdown
+from docs.generator.sections import SETTINGS, introduction, page
+from runner.catalogue.experiment_outline import outline
+from runner.catalogue.yaml_files import Groups
 
 IMAGES = """## Images
 
@@ -26,19 +26,19 @@ TABLES = """## Tables
 | :-- | :-- | :-- |"""
 
 
-def data_sets(conf: Path) -> str:
+def data_sets(conf: Groups) -> str:
     """The page of image sets and tables."""
     lines = ["# Data sets", "", introduction("data-sets"), "", IMAGES]
-    for name in names(conf, "dataset"):
-        entry = content(conf / "dataset" / f"{name}.yaml")
+    for name in conf.names("dataset"):
+        entry = conf.content("dataset", name)
         forms = _forms(entry, "train", "validation", "test")
-        what = cell(header(conf / "dataset" / f"{name}.yaml"))
+        what = cell(conf.header("dataset", name))
         pixels = "×".join(map(str, entry["shape"]))  # noqa: RUF001 - the sign of multiplication
         lines.append(f"| `{name}` | {what} | {pixels} | `{entry['binarisation']}` | {forms} |")
     lines += ["", TABLES]
-    for name in names(conf, "tabular"):
-        forms = _forms(content(conf / "tabular" / f"{name}.yaml"), "train", "test")
-        lines.append(f"| `{name}` | {cell(header(conf / 'tabular' / f'{name}.yaml'))} | {forms} |")
+    for name in conf.names("tabular"):
+        forms = _forms(conf.content("tabular", name), "train", "test")
+        lines.append(f"| `{name}` | {cell(conf.header('tabular', name))} | {forms} |")
     return "\n".join([*lines, ""])
 
 
@@ -51,17 +51,17 @@ def _forms(entry: Mapping[str, Any], *parts: str) -> str:
     return cell("; ".join(forms))
 
 
-def experiments(conf: Path) -> str:
+def experiments(conf: Groups) -> str:
     """The page of experiments: the tables and figures that one command computes."""
     rows, sections = [], []
-    for name in names(conf, "experiment"):
-        entry = content(conf / "experiment" / f"{name}.yaml")
+    for name in conf.names("experiment"):
+        entry = conf.content("experiment", name)
         title, target = cell(entry["table"]["title"]), name.replace("_", "-")
         rows.append(f"| [`{name}`](#{name}) | {title} | `make {target}` |")
         lines = [f"## {name} {{ #{name} }}", "", f"**{title}**", ""]
         lines += [markdown(str(entry["table"].get("caption", "")).strip(), SETTINGS), ""]
-        for sentence in _shape(entry):
-            lines += [sentence, ""]
+        for sentence in outline(entry):
+            lines += [cell(sentence), ""]
         lines += [
             "```bash",
             f"make {target}",
@@ -72,22 +72,3 @@ def experiments(conf: Path) -> str:
         sections.append("\n".join(lines))
     head = "| name | table | command |\n| :-- | :-- | :-- |"
     return page("Experiments", introduction("experiments"), head, rows, sections)
-
-
-def _shape(entry: Mapping[str, Any]) -> list[str]:
-    """Columns, rows and metrics of a table, a sentence each."""
-    sweep, sentences = entry.get("sweep", {}), []
-    grid = [f"`{key}` over {_listed(values)}" for key, values in (sweep.get("grid") or {}).items()]
-    labels = dict.fromkeys(cell(str(row["row"])) for row in sweep.get("rows", []))
-    shown = dict.fromkeys(
-        cell(str(one.get("name", one["metric"]))) for one in entry["table"].get("metrics", [])
-    )
-    for title, parts in (("Columns", grid), ("Rows", labels), ("Measured", shown)):
-        if parts:
-            sentences.append(f"{title}: {'; '.join(parts)}.")
-    return sentences
-
-
-def _listed(values: Any) -> str:
-    several = values if isinstance(values, list) else [values]
-    return ", ".join("none" if value is None else f"`{value}`" for value in several)

@@ -21,6 +21,7 @@ from docs.generator import (  # noqa: E402 - needs the root
 )
 from docs.generator.measured_exactness import measured  # noqa: E402
 from docs.generator.sampler_page import samplers, temperings  # noqa: E402
+from runner.catalogue.yaml_files import Groups  # noqa: E402
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -28,7 +29,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     # MkDocs restores sys.path after loading a hook; the classes that conf/ names are imported from here.
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    conf = ROOT / "conf"
+    conf = Groups(ROOT / "conf")
     reference = {
         "samplers": samplers(conf, measured(ROOT)),
         "tempering": temperings(conf),

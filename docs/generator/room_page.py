@@ -6,7 +6,7 @@ import ast
 import tomllib
 from pathlib import Path
 
-from docs.generator.docstrings import markdown
+from docs.generator.markdown_text import markdown
 from docs.generator.sections import introduction
 
 FLOORS = ("runner", "metrics", "samplers", "targets")

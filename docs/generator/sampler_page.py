@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from docs.generator.docstrings import cell, docstring, markdown
+from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import Exactness
-from docs.generator.sections import (
-    SETTINGS,
-    described,
-    inner_kernel,
-    introduction,
-    names,
-    page,
-    prose,
-    section,
-)
-from docs.generator.yaml_files import all_keys, content, header
+from docs.generator.sections import SETTINGS, introduction, page, prose, section
+from runner.catalogue.entries import entry_of
+from runner.catalogue.yaml_files import Groups
 
 
-def samplers(conf: Path, exactness: dict[str, Exactness]) -> str:
+def samplers(conf: Groups, exactness: dict[str, Exactness]) -> str:
     """The page.
 
     Args:
-        conf: the folder conf/.
+        conf: the groups.
         exactness: what was found of each sampler.
     """
     rows, sections = [], []
-    for name in names(conf, "sampler"):
-        thing, text = described(conf, "sampler", name)
-        found = exactness.get(name, Exactness())
-        kernel = inner_kernel(conf, name)
-        summary = header(conf / "sampler" / f"{name}.yaml") or text.summary
-        if kernel and summary == text.summary:
-            summary = f"`{thing.__name__}` around `{kernel.__name__}`. {summary}"
+    for name in conf.names("sampler"):
+        entry, found = entry_of(conf, "sampler", name), exactness.get(name, Exactness())
         exact = "yes" if found.claimed else "no †"
-        rows.append(f"| [`{name}`](#{name}) | {cell(summary)} | {_spaces(found)} | {exact} |")
-        paragraphs, arguments = prose(text), dict(text.sections.get("Args", {}))
-        if kernel:
-            inner = docstring(kernel)
-            paragraphs += [f"Inside it, `{kernel.__name__}`: {prose(inner)[0]}", prose(inner)[1]]
-            arguments = {**inner.sections.get("Args", {}), **arguments}
-        paragraphs.append(_proof(found))
-        keys = all_keys(conf, "sampler", name)
-        # A tempered sampler's own key stands in place of the one of the kernel inside.
-        own = {f"kernel.{key.path}" for key in keys}
-        keys = [key for key in keys if key.path not in own]
-        sections.append(section(name, "sampler", thing, paragraphs, keys, arguments))
+        rows.append(f"| [`{name}`](#{name}) | {cell(entry.summary)} | {_spaces(found)} | {exact} |")
+        paragraphs = prose(entry.docstring)
+        if entry.kernel is not None:
+            summary, *more = prose(entry.kernel.docstring)
+            paragraphs += [f"Inside it, `{entry.kernel.name}`: {summary}", *more]
+        sections.append(section(entry, "sampler", [*paragraphs, _proof(found)]))
     head = "| name | what it does | spaces | exact |\n| :-- | :-- | :-- | :-- |"
     return page("Samplers", introduction("samplers"), head, rows, sections)
 
 
-def temperings(conf: Path) -> str:
+def temperings(conf: Groups) -> str:
     """The page of tempering schemes."""
-    rows, sections = [], []
-    for name in names(conf, "tempering"):
-        if "_target_" not in content(conf / "tempering" / f"{name}.yaml"):
-            continue
-        thing, text = described(conf, "tempering", name)
-        rows.append(
-            f"| [`{name}`](#{name}) | {cell(header(conf / 'tempering' / f'{name}.yaml') or text.summary)} |"
-        )
-        keys, arguments = all_keys(conf, "tempering", name), text.sections.get("Args", {})
-        sections.append(section(name, "tempering", thing, prose(text), keys, arguments))
+    entries = [entry_of(conf, "tempering", name) for name in conf.names("tempering")]
+    entries = [entry for entry in entries if entry.source is not None]
+    rows = [f"| [`{entry.name}`](#{entry.name}) | {cell(entry.summary)} |" for entry in entries]
+    sections = [section(entry, "tempering", prose(entry.docstring)) for entry in entries]
     return page(
         "Tempering", introduction("tempering"), "| name | what it does |\n| :-- | :-- |", rows, sections
     )

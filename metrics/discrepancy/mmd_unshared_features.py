@@ -9,6 +9,7 @@ for comparison with the published table; `mmd` and `mmd_exact` measure the discr
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -44,13 +45,21 @@ class MMDUnsharedFeatures(FrequencyMetric):
         self.rows = self.probabilities.reshape(-1, self.space.levels)
 
     def result(self) -> dict[str, Tensor]:
-        draws_map, target_map = self._feature_maps("draws"), self._feature_maps("target")
         values = []
-        for seed, frequencies in enumerate(self.visits.frequencies()):
-            draws = mean_features(frequencies.reshape(self.rows.shape), *(part[seed] for part in draws_map))
-            target = mean_features(self.rows, *(part[seed] for part in target_map))
+        maps = zip(*self._draws_map, strict=True)
+        for frequencies, own, target in zip(self.visits.frequencies(), maps, self._target_means, strict=True):
+            draws = mean_features(frequencies.reshape(self.rows.shape), *own)
             values.append((draws - target).square().sum())
         return {self.name: torch.stack(values)}
+
+    @cached_property
+    def _draws_map(self) -> tuple[Tensor, Tensor]:
+        return self._feature_maps("draws")
+
+    @cached_property
+    def _target_means(self) -> list[Tensor]:
+        """Mean features of the target's rows by seed, which no draw changes."""
+        return [mean_features(self.rows, *own) for own in zip(*self._feature_maps("target"), strict=True)]
 
     def _feature_maps(self, side: str) -> tuple[Tensor, Tensor]:
         """W ``(seeds, D, levels)`` and b ``(seeds, D)``: the same at every call."""

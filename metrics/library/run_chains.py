@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-
 import numpy as np
 import torch
 
 from metrics.library.chain_draws import ChainDraws, Chains
-from samplers.kernel import Kernel
+from samplers.kernel import Kernel, require_kernel
 from samplers.stepper import Stepper
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
-from targets.trial import try_target
+from targets.trial import require_target, try_target
 
 
 @torch.no_grad()
@@ -53,7 +51,8 @@ def run_chains(
             the kernel does not support it, or its chains move between temperatures, so that most of their
             states are not draws from the target.
     """
-    _check_types(target, kernel)
+    require_target(target)
+    require_kernel(kernel)
     whole_number("chains", chains)
     whole_number("steps", steps)
     whole_number("thin", thin)
@@ -101,29 +100,3 @@ def run_chains(
         infos=tuple(infos),
         source=Chains(target, kernel, burn_in, thin, seed),
     )
-
-
-def _check_types(target: object, kernel: object) -> None:
-    """Raises TypeError, in one sentence, unless these are a target and a kernel of numbers."""
-    if not isinstance(target, Target):
-        raise TypeError(
-            "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
-            f"{_described(target)} was given"
-        )
-    if not isinstance(kernel, Kernel):
-        tune = (
-            ", which must be tuned first: kernel.tuned(target, generator)" if hasattr(kernel, "tuned") else ""
-        )
-        raise TypeError(
-            "kernel must be a samplers.Kernel such as DMALA(step_size=0.4), "
-            f"{_described(kernel)} was given{tune}"
-        )
-
-
-def _described(given: object) -> str:
-    """What was given in place of an object: a class itself, a function, or something of another type."""
-    if isinstance(given, type):
-        return f"the class {given.__name__} itself"
-    if isinstance(given, FunctionType):
-        return f"the function {given.__name__}"
-    return repr(given) if isinstance(given, str | int | float) else f"a {type(given).__name__}"

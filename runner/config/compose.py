@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,9 @@ from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
 CONFIG = "config"
+
+UNEXPECTED = re.compile(r"(mismatched|extraneous|no viable).*? input ('.*?')(?: expecting|$)", re.DOTALL)
+"""How the grammar of overrides says that a word or a sign cannot stand where it does."""
 
 
 def searched(hydra_overrides: Sequence[str]) -> list[str]:
@@ -83,11 +87,20 @@ def one_sentence_errors() -> Iterator[None]:
         why = one_sentence(error).split(" See ", 1)[0].rstrip(".")
         if "Exception:" in why:  # the words of the grammar's lexer
             why = "after = there must be a value, in quotes if it has special characters"
+        elif found := UNEXPECTED.search(why):
+            why = _unexpected(*found.groups())
         raise UserError(f"Cannot read the override '{error.override}': {why}.") from error
     except RecursionError as error:
         raise UserError("The overrides, or a YAML that they name, are nested too deeply.") from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise UserError(sentence(error)) from error
+
+
+def _unexpected(how: str, text: str) -> str:
+    if text == "'<EOF>'":
+        return "it ends where a value should follow"
+    unclosed = f"{text} is not closed, or goes on with a sign that does not belong there"
+    return unclosed if how == "no viable" else f"{text} does not belong there"
 
 
 def sentence(error: BaseException) -> str:
@@ -144,7 +157,7 @@ def _job(overrides: tuple[str, ...]) -> DictConfig:
     config = copy.deepcopy(choice(overrides))
     with open_dict(config):
         config.pop("table", None)
-        config.sweep = {key: config.sweep[key] for key in ("retries", "objective", "gpus")}
+        config.sweep = {key: config.sweep[key] for key in ("retries", "gpus")}
     return config
 
 

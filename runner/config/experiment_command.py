@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.execution.command_line import OneSentenceParser
+from runner.execution.command_line import OneSentenceParser, called
 from runner.execution.errors import UserError
 
 SEARCH_PATH = "hydra.searchpath="
@@ -32,10 +32,8 @@ class ExperimentParser(OneSentenceParser):
     """The parser of the command `module`, described by the first sentence of its docstring."""
 
     def __init__(self, module: str, docstring: str | None) -> None:
-        usage = f"python -m {module} EXPERIMENT [key=value ...] [--config-dir DIR]"
-        super().__init__(
-            prog=f"python -m {module}", usage=usage, description=(docstring or "").splitlines()[0]
-        )
+        usage = f"{called(module)} EXPERIMENT [key=value ...] [--config-dir DIR]"
+        super().__init__(prog=called(module), usage=usage, description=(docstring or "").splitlines()[0])
         self.add_argument("words", nargs="*", help=argparse.SUPPRESS)
         self.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
 

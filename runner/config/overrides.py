@@ -7,6 +7,8 @@ A key is right if it exists for the option that was chosen of its group: ``sampl
 from __future__ import annotations
 
 import functools
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +22,12 @@ from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
 
 EXPERIMENT = "experiment"
+
+NOT_OF_HYDRA = {
+    "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
+    "hydra.job.chdir": "a run stays in the current folder, and output_root=DIR says where its results are",
+}
+"""Keys of Hydra that a run has no use for, and what there is instead."""
 
 
 def parse(lines: Sequence[str]) -> list[Override]:
@@ -82,7 +90,9 @@ class Names:
         Raises:
             UserError: with the nearest name.
         """
-        group, value = override.key_or_group, override.value()
+        group, value = override.key_or_group, None if override.is_delete() else override.value()
+        if group in NOT_OF_HYDRA and value not in (None, False):
+            raise UserError(f"{group} is not used: {NOT_OF_HYDRA[group]}; '{override.input_line}' was given.")
         if "/" in group and isinstance(value, str) and value not in self.options(group):
             if group == "hydra/launcher" and value in ("joblib", "ray", "slurm"):
                 raise UserError(f"The launcher {value} is an extra: pip install -e '.[dev,{value}]' adds it.")
@@ -210,4 +220,32 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
                 # Hydra looks at a value before it removes it, and takes null for a key that is not there.
                 seen = not OmegaConf.is_interpolation(inherited, name) and inherited[name] is not None
                 written += [f"~{key}"] if seen else [f"++{key}=0", f"~{key}"]
+    return written
+
+
+EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+(?:\.\d+)?[eE]\+?\d+)")
+"""``task.steps=1e4``, which Hydra reads as a number that is not whole."""
+
+
+def with_whole_numbers(lines: Sequence[str], names: Names) -> list[str]:
+    """The overrides of one job, so that ``1e4`` is 10000 where the default is a whole number or null.
+
+    No run gets another id by it: a hash does not tell 10000.0 from 10000.
+    """
+    if not any(EXPONENT.fullmatch(line) for line in lines):
+        return list(lines)
+    chosen = [
+        o.input_line or "" for o in parse(lines) if o.key_or_group in names.groups and not o.is_delete()
+    ]
+    config = OmegaConf.create(names.composed(*chosen))
+    written = []
+    for line in lines:
+        found = EXPONENT.fullmatch(line)
+        value = float(found[2]) if found else math.nan
+        if found and value.is_integer() and abs(value) < 2**53:
+            with one_sentence_errors():
+                default = OmegaConf.select(config, found[1].lstrip("+"))
+            if default is None or (isinstance(default, int) and not isinstance(default, bool)):
+                line = f"{found[1]}={int(value)}"
+        written.append(line)
     return written

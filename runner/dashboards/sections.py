@@ -9,10 +9,10 @@ import wandb_workspaces.workspaces as ws
 
 from runner.dashboards.band_chart import fields
 from runner.dashboards.shown import Shown
-from runner.dashboards.tables import measured
+from runner.dashboards.tables import RATES, measured, rungs
 
 AXES = ("steps", "evaluations", "seconds")
-MEDIA = ["draws", "images", "visits"]
+MEDIA = ("draws", "images", "visits")
 MOVES = ("acceptance", "swap", "round_trips", "level_occupancy", "jump")
 """How the names of metrics begin that say how chains move and replicas swap."""
 
@@ -31,8 +31,9 @@ def sections(shown: Shown, chart: str, figures: list[str]) -> list[Any]:
     table += [_table("results")]
     table += [wr.MediaBrowser(title="Figures", media_keys=figures, num_columns=1)] if figures else []
     moves = [metric for metric in metrics if metric.startswith(MOVES)]
-    rungs = [_line(metric) for metric in moves] + [_table("rungs")]
-    samples = [wr.MediaBrowser(title=key, media_keys=[key], num_columns=4) for key in MEDIA]
+    by_rung = [*map(_by_rung, RATES), _table("rungs")] if len(rungs(shown)) else []
+    movement = [*by_rung, *(_line(metric) for metric in moves)]
+    samples = [wr.MediaBrowser(title=key, media_keys=[key], num_columns=4) for key in _media(shown)]
     machine = [wr.LinePlot(title=name, x="RelativeTime(Process)", y=[name]) for name in MACHINE]
     return [
         ws.Section("Table", table, is_open=True, pinned=True),
@@ -43,10 +44,18 @@ def sections(shown: Shown, chart: str, figures: list[str]) -> list[Any]:
             for place, axis in enumerate(AXES)
         ),
         ws.Section("While it runs", [_line(metric) for metric in metrics]),
-        ws.Section("Acceptance and swap rates by rung", rungs),
+        ws.Section("Acceptance and swap rates by rung", movement),
         ws.Section("Samples", samples),
         ws.Section("System", machine),
     ]
+
+
+def _media(shown: Shown) -> list[str]:
+    """The pictures that runs have: those in their folders, and the chains of a model that they wait for."""
+    runs = [run for run in shown.results.runs if run.summary is not None]
+    files = [name for name in MEDIA if any((run.folder.path / f"{name}.npz").is_file() for run in runs)]
+    waits = any(run.config.task.name != "learn" and "training" in run.config.target for run in runs)
+    return [*files, *(["training/draws"] if waits else [])]
 
 
 def _band(metric: str, axis: str, chart: str) -> Any:
@@ -56,6 +65,16 @@ def _band(metric: str, axis: str, chart: str) -> Any:
         chart_name=chart,
         chart_fields=fields(axis),
         chart_strings={"metric": metric, "title": metric},
+    )
+
+
+def _by_rung(rate: str) -> Any:
+    """A line over the rungs for each row and column, in a chart of W&B's own."""
+    return wr.CustomChart(
+        query={"summaryTable": {"tableKey": "rungs"}},
+        chart_name="wandb/lineseries/v0",
+        chart_fields={"step": "rung", "lineKey": "line", "lineVal": rate},
+        chart_strings={"title": f"{rate} by rung", "xname": "rung"},
     )
 
 

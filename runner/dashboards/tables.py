@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
 from metrics.statistics.inference import interval
 from runner.dashboards.shown import Shown
+from runner.report.stored_results import Run
 from runner.report.table_shape import Direction
 
 MOST_ROWS = 10_000
@@ -16,7 +19,8 @@ MOST_ROWS = 10_000
 COSTS = ("evaluations", "seconds")
 ALPHA = 0.05
 CURVE = ["row", "column", "metric", "steps", "evaluations", "seconds", "mean", "lo", "hi", "seeds"]
-RUNGS = ["row", "column", "rung", "beta", "swap rate to the next (pilot)"]
+RATES = ("acceptance", "swap_rate")
+RUNGS = ["line", "row", "column", "of", "rung", "beta", *RATES, "seeds"]
 
 
 def result_table(shown: Shown) -> pd.DataFrame:
@@ -68,19 +72,48 @@ def _thinned(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def rungs(shown: Shown) -> pd.DataFrame:
-    """Inverse temperatures and swap rates by rung, of rows whose ladder was tuned; empty where none was."""
-    lines = []
-    seen = set()
+    """Acceptance and swap rates by rung, means over the seeds of a row; none where nothing has a ladder.
+
+    A swap rate is that of a rung with the next.
+
+    Runs of earlier versions have those of their pilot only, on its own ladder.
+    """
+    found: dict[tuple[str, str, str], list[_Ladder]] = {}
     for run in shown.results.runs:
-        tuning = (run.summary or {}).get("tuning") or {}
-        report = tuning.get("report") or {}
-        rejections, betas = report.get("pilot_rejections"), report.get("pilot_ladder")
-        if not rejections or not betas or (run.row, run.column) in seen:
-            continue
-        seen.add((run.row, run.column))
-        rates = [*(1.0 - rejection for rejection in rejections), None]
-        lines += [[run.row, run.column, k, *pair] for k, pair in enumerate(zip(betas, rates, strict=False))]
-    return pd.DataFrame(lines, columns=RUNGS)
+        if (ladder := _ladder(run)) is not None:
+            found.setdefault((run.row, run.column, ladder.of), []).append(ladder)
+    parts = []
+    for (row, column, of), ladders in found.items():
+        beta = pd.Series(ladders[0].betas, dtype=float)
+        rates = {
+            name: pd.DataFrame([each.rates.get(name, []) for each in ladders], dtype=float).mean()
+            for name in RATES
+        }
+        part = pd.DataFrame({"beta": beta, **rates}).rename_axis("rung").reset_index()
+        line = f"{row} · {column}{'' if of == 'run' else ' (pilot)'}"
+        parts.append(part.assign(line=line, row=row, column=column, of=of, seeds=len(ladders)))
+    return pd.concat(parts)[RUNGS] if parts else pd.DataFrame(columns=RUNGS)
+
+
+class _Ladder(NamedTuple):
+    """What is known by rung, of ``run`` or of its ``pilot``."""
+
+    of: str
+    betas: Sequence[float]
+    rates: Mapping[str, Sequence[float]]
+
+
+def _ladder(run: Run) -> _Ladder | None:
+    summary = run.summary or {}
+    tuning = summary.get("tuning") or {}
+    if rates := summary.get("rungs"):
+        own = (tuning.get("hyperparameters") or {}).get("ladder") or run.config.sampler.get("ladder")
+        return _Ladder("run", own if isinstance(own, Sequence) and not isinstance(own, str) else [], rates)
+    report = tuning.get("report") or {}
+    if not (rejections := report.get("pilot_rejections")) or not report.get("pilot_ladder"):
+        return None
+    rates = {"swap_rate": [1.0 - rejection for rejection in rejections]}
+    return _Ladder("pilot", report["pilot_ladder"], rates)
 
 
 def measured(shown: Shown) -> list[str]:

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 from runner.execution.errors import UserError, one_sentence, shortened
@@ -49,6 +50,12 @@ def _visible(text: str) -> str:
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
     )
+
+
+def called(module: str) -> str:
+    """How the command that is a module was called: ``rungwise table`` or ``python -m runner.table``."""
+    by_name = Path(sys.argv[0]).name == "rungwise" and len(sys.argv) > 1
+    return f"rungwise {sys.argv[1]}" if by_name else f"python -m {module}"
 
 
 class OneSentenceParser(argparse.ArgumentParser):

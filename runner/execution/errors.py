@@ -33,6 +33,10 @@ class UserError(Exception):
         super().__init__(shortened(sentence))
 
 
+class UnservedError(UserError):
+    """A target cannot serve the sampler or a metric that was asked for."""
+
+
 class RunError(UserError):
     """A run that started and could not go on; the exit status is 1."""
 
@@ -82,7 +86,8 @@ def not_allowed(what: str, given: object, allowed: Iterable[str]) -> UserError:
 
 
 def similarity(one: str, other: str) -> float:
-    """How similar two names are, from 0 to 1; swapped letters count as half a difference."""
+    """How similar two names are, from 0 to 1; swapped letters are half a difference, capitals none."""
+    one, other = one.casefold(), other.casefold()
     in_order = difflib.SequenceMatcher(None, one, other).ratio()
     any_order = difflib.SequenceMatcher(None, sorted(one), sorted(other)).ratio()
     return (in_order + any_order) / 2

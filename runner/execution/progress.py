@@ -104,7 +104,7 @@ class Progress:
         (title, steps), (first, started), now = self._what, self._first, time.monotonic()
         rate = (step - first) / max(now - started, 1e-9)
         if self._bars is not None and self._job is not None:
-            shown = f"{rate:,.0f} steps/s"
+            shown = f"{rate:,.0f} steps/s" if rate >= 1 else ""
             self._bars.update(self._job, completed=step, total=steps, description=title, rate=shown)
         elif self._due is not None and now >= self._due and step < steps:
             self._due = now + PLAIN_SECONDS

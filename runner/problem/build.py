@@ -20,8 +20,9 @@ from runner.config.construct_sampler import construct_sampler
 from runner.config.data.known_files import verifies
 from runner.config.data.tabular import notes, target_name, with_rows
 from runner.config.key_group import node
+from runner.config.values import threads
 from runner.execution.devices import device_type, floating_point
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UnservedError, UserError, one_sentence
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
@@ -30,9 +31,6 @@ from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
-
-MOST_THREADS = 1024
-"""CPU threads at most; some thousands end the process without a word."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class Problem:
         try:
             suite = MetricSuite(context, factories, optional=optional)
         except UnsupportedMetric as unmet:
-            raise UserError(f"metric: {one_sentence(unmet)}.") from unmet
+            raise UnservedError(f"metric: {one_sentence(unmet)}.") from unmet
         if self.settings.keep:
             self._keep_draws(context)
         return suite
@@ -124,18 +122,6 @@ class Problem:
         if self.settings.start == "uniform":
             return there.space.initial(full, streams, like=there.like()).to(like)
         return there.initial(full, streams).to(like)
-
-
-def threads(config: DictConfig) -> int:
-    """CPU threads of a run.
-
-    Raises:
-        UserError: unless it is a whole number from 1 to `MOST_THREADS`.
-    """
-    given: Any = config.threads
-    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_THREADS:
-        raise UserError(f"threads must be a whole number from 1 to {MOST_THREADS}, {given!r} was given.")
-    return given
 
 
 def build(config: DictConfig, target: Target | None = None) -> Problem:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from omegaconf import DictConfig
 
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UnservedError, UserError, one_sentence
 from runner.problem.build import Problem, beta, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
@@ -98,14 +98,14 @@ def check_kernel(problem: Problem) -> None:
     try:
         (problem.tunable or problem.kernel).check(problem.target)
     except ValueError as error:
-        raise UserError(f"sampler: {one_sentence(error)}.") from error
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
     if problem.tunable is not None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
     except ValueError as error:
-        raise UserError(f"sampler: {one_sentence(error)}.") from error
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
 
 
 def check_metrics(problem: Problem) -> None:
@@ -139,6 +139,11 @@ def check_target(problem: Problem) -> None:
             f"{(1, 2, *target.space.event_shape)} was expected."
         )
     try:
-        try_target(str(name), target, theta, gradient=problem.kernel.needs_gradient)
+        try_target(str(name), target, theta, gradient=False)
     except ValueError as error:
         raise UserError(str(error)) from error
+    if problem.kernel.needs_gradient:
+        try:
+            try_target(str(name), target, theta, gradient=True)
+        except ValueError as error:
+            raise UnservedError(str(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -11,7 +12,9 @@ from runner.config.construct import errors_at
 from runner.execution.errors import UserError
 from runner.store.draws_netcdf import require_netcdf
 from targets.checks import one_of, whole_number
-from targets.target import Target
+
+if TYPE_CHECKING:
+    from targets.target import Target
 
 STARTS = ("uniform", "random", "one_mode")
 
@@ -47,8 +50,8 @@ class SampleSettings:
         return sorted(spaced | {self.steps})
 
 
-def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
-    """The checked settings of `config.task`.
+def sample_settings(config: DictConfig, target: Target | None = None) -> SampleSettings:
+    """The checked settings of `config.task`; without a target, what depends on it is left unchecked.
 
     Raises:
         UserError: naming the key, the value given and what is allowed.
@@ -71,7 +74,7 @@ def sample_settings(config: DictConfig, target: Target) -> SampleSettings:
         raise UserError(
             f"task.burn_in must be less than task.steps={settings.steps}, {settings.burn_in} was given."
         )
-    if settings.start == "one_mode" and getattr(target, "modes", None) is None:
+    if settings.start == "one_mode" and target is not None and getattr(target, "modes", None) is None:
         raise UserError(
             f"task.start=one_mode needs a target with known modes, {type(target).__name__} has none."
         )

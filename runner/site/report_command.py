@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.config.experiment_command import with_config_dir
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.errors import UserError
 from runner.execution.progress import duration
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(
-        prog="python -m runner.report",
+        prog=called("runner.report"),
         description="Writes pages of all results for a browser: every experiment, every run, any runs "
         "compared. Only what has changed on disk since the last time is made again.",
         epilog="Examples: python -m runner.report; python -m runner.report output_root=DIR --watch. "

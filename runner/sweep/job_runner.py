@@ -15,6 +15,7 @@ from runner.config.compose import searched
 from runner.config.form import check_form
 from runner.config.run_settings import Settings, changed_settings
 from runner.config.tempering import folded
+from runner.config.values import seeds_of, threads
 from runner.execution import signals
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
@@ -23,14 +24,13 @@ from runner.execution.manifest import git
 from runner.files.locks import Lock, is_abandoned, take_abandoned
 from runner.files.resumable import sources_of
 from runner.files.storage_errors import StorageError, storage_error
-from runner.problem.build import threads
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.gpus import take_gpu
-from runner.sweep.jobs import Job, seeds_of
+from runner.sweep.jobs import Job
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra.core.override_parser.types import Override, RangeSweep
-from omegaconf import DictConfig, ListConfig
+from hydra.core.override_parser.types import Glob, Override, RangeSweep
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
-from runner.config.compose import compose_by_groups, one_sentence_errors
-from runner.config.form import MOST_SEEDS, check_form
-from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes
+from runner.catalogue.plain_checks import check_plainly
+from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
+from runner.config.form import check_form
+from runner.config.key_group import node
+from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes, with_whole_numbers
 from runner.config.plans import Choices, Plan, experiment_plans, product
+from runner.config.values import check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.models.identity import tuning_effort
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
+from runner.tasks.task import task_of
 
 MOST_JOBS = 100_000
 """Jobs of a sweep, and values of one of its keys, at most."""
@@ -55,11 +63,33 @@ class Request:
         hydra: overrides of Hydra itself.
         names: the names that there are.
         plans: the jobs, their names checked.
+        pattern: whether a pattern such as ``sampler=glob(pt_*)`` chose among names.
     """
 
     hydra: list[str]
     names: Names
     plans: list[Plan]
+    pattern: bool = False
+
+    @functools.cached_property
+    def configs(self) -> list[DictConfig]:
+        """The configuration of each plan, its form and its plain values checked; imports no torch.
+
+        Raises:
+            UserError: for a configuration that is refused.
+        """
+        return [self._config(plan) for plan in self.plans]
+
+    def _config(self, plan: Plan) -> DictConfig:
+        config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
+        check_form(config)
+        with in_job(plan.overrides, len(self.plans)):
+            check_values(config)
+            tuning_effort(config)
+            task_of(config).check_values(config)
+            for group in ("target", "sampler"):
+                check_plainly(node(config, group), group)
+        return config
 
 
 def experiment_jobs(name: str, overrides: Sequence[str]) -> list[Job]:
@@ -98,8 +128,10 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
     checked = []
     for plan in plans:
         names.check(plan.overrides)
-        checked.append(replace(plan, overrides=with_own_classes(plan.overrides, names)))
-    return Request(hydra, names, checked)
+        lines = with_whole_numbers(with_own_classes(plan.overrides, names), names)
+        checked.append(replace(plan, overrides=lines))
+    pattern = any(isinstance(override.value(), Glob) for override in given if not override.is_delete())
+    return Request(hydra, names, checked, pattern)
 
 
 def jobs_of(request: Request) -> list[Job]:
@@ -112,9 +144,7 @@ def jobs_of(request: Request) -> list[Job]:
     """
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
-    for plan in request.plans:
-        config = compose_by_groups([*request.hydra, *plan.overrides], request.names.groups)
-        check_form(config)
+    for plan, config in zip(request.plans, request.configs, strict=True):
         overrides = plan.overrides
         if plan.row and not any(override.startswith("seed=") for override in overrides):
             number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
@@ -134,31 +164,29 @@ def jobs_of(request: Request) -> list[Job]:
     return jobs
 
 
+@contextmanager
+def in_job(overrides: Sequence[str], jobs: int) -> Iterator[None]:
+    """Says in an error that the user can correct which of several jobs it is about.
+
+    Raises:
+        UserError: also for an error of OmegaConf.
+    """
+    try:
+        yield
+    except (UserError, OmegaConfBaseException) as error:
+        if jobs == 1 and isinstance(error, UserError):
+            raise
+        said = str(error) if isinstance(error, UserError) else sentence(error)
+        if jobs > 1:
+            where = " ".join(line for line in overrides if not line.startswith("seed="))
+            said = f"{said.rstrip('.')} (job: {where})."
+        raise UserError(said) from error
+
+
 def folders_of(job: Job) -> list[RunFolder]:
     """The folders of a job's runs, in the order of its seeds."""
     store = Store(job.config.output_root)
     return [store.run(run_id) for run_id in job.run_ids.values()]
-
-
-def seeds_of(config: DictConfig) -> list[int]:
-    """The seeds that `config` asks for, in its order.
-
-    Raises:
-        UserError: unless they are distinct whole numbers of at least 0.
-    """
-    given: Any = list(config.seed) if isinstance(config.seed, ListConfig) else config.seed
-    seeds: list[int] = given if isinstance(given, list) else [given]
-    whole = all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds)
-    if not seeds or not whole or len(set(seeds)) < len(seeds):
-        raise UserError(
-            f"seed must be a whole number of at least 0, or a list of distinct ones, {given!r} was given."
-        )
-    if max(seeds) >= 2**63 or len(seeds) > MOST_SEEDS:
-        raise UserError(
-            f"seed must be at most {MOST_SEEDS:,} numbers, each below 2^63; {len(seeds):,} up to "
-            f"{max(seeds)} were given."
-        )
-    return seeds
 
 
 def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tuple[list[str], DictConfig]:

@@ -26,15 +26,15 @@ from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-from runner.sweep.preflight import preflight
+from runner.sweep.preflight import preflight, served
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
 
 
 def run_one(request: Request) -> int:
     """Computes the one job of `request` and shows what it measured; the exit status."""
     (only,) = jobs_of(request)
-    problems = preflight([only])
     with signals.commanding(), Progress():
+        problems = preflight([only])
         outcome = compute(only, searched(request.hydra), problems)
     log_done([only], outcome)
     _show(only, outcome)
@@ -48,7 +48,11 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         show: prints the numbers of these jobs.
     """
     jobs = jobs_of(request)
-    problems = preflight(jobs)
+    problems = Problems()
+    with Progress():
+        if request.pattern:
+            jobs = served(jobs, problems)
+        preflight(jobs, problems)
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:

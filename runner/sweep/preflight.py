@@ -2,64 +2,94 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
-from runner.config.compose import sentence
-from runner.execution.errors import UserError
+from runner.execution.errors import UnservedError, UserError, warn
+from runner.execution.progress import current
 from runner.files.locks import require_locks
-from runner.models.identity import tuning_effort
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job
+from runner.sweep.jobs import Job, Request, in_job, jobs_of
+from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 
 
-def preflight(jobs: Sequence[Job]) -> Problems:
+def preflight(jobs: Sequence[Job], problems: Problems | None = None) -> Problems:
     """Refuses jobs that cannot begin; the problems that it built for those that can.
+
+    Args:
+        problems: those that have been built already.
 
     Raises:
         UserError: the first thing that is wrong; with several jobs it says in which.
     """
-    problems = Problems()
+    roots = dict.fromkeys(str(job.config.output_root) for job in jobs)
+    for root in roots:
+        Store(root).require_writable()
+    found = Problems() if problems is None else problems
+    _try(jobs, found)
+    for root in roots:
+        require_locks(Path(root))
+    return found
+
+
+def tried_out(request: Request) -> list[Job]:
+    """The jobs of a command that can begin; what `preflight` does, without touching the output root.
+
+    Raises:
+        UserError: the first thing that is wrong; with several jobs it says in which.
+    """
+    jobs, problems = jobs_of(request), Problems()
+    if request.pattern:
+        jobs = served(jobs, problems)
+    _try(jobs, problems)
+    return jobs
+
+
+def _try(jobs: Sequence[Job], problems: Problems) -> None:
+    progress = current()
+    progress.start("checking the jobs", len(jobs), 0)
+    for place, job in enumerate(jobs):
+        progress.at(place)
+        with in_job(job.overrides, len(jobs)):
+            _check(job.config, problems)
+    progress.stop()
+
+
+def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
+    """The jobs of a pattern such as ``sampler=glob(*)`` without those whose target cannot serve them.
+
+    Each that is left out is named in a warning by what not all jobs have in common.
+
+    Raises:
+        UserError: if none is left.
+    """
+    kept, refused = [], dict[str, UnservedError]()
+    common = set[str].intersection(*(set(each.overrides) for each in jobs))
     for job in jobs:
         try:
-            _check(job.config, problems)
-        except (UserError, OmegaConfBaseException) as error:
-            said = str(error) if isinstance(error, UserError) else sentence(error)
-            if len(jobs) > 1:
-                where = " ".join(line for line in job.overrides if not line.startswith("seed="))
-                said = f"{said.rstrip('.')} (job: {where})."
-            raise UserError(said) from error
-    for root in dict.fromkeys(str(job.config.output_root) for job in jobs):
-        require_locks(Path(root))
-    return problems
+            with in_job(job.overrides, 1):
+                task_of(job.config).check(job.config, problems)
+        except UnservedError as error:
+            refused[cell_of(job, common)] = error
+        else:
+            kept.append(job)
+    if not kept:
+        raise UserError(f"No job of the pattern is left: {next(iter(refused.values()))}")
+    for where, why in refused.items():
+        warn(f"left out: {where} ({str(why).rstrip('.')}).")
+    return kept
 
 
 def _check(config: DictConfig, problems: Problems) -> None:
-    _check_checkpoint(config)
-    tuning_effort(config)
     logger_of(config)
-    Store(config.output_root).require_writable()
     task = task_of(config)
     if config.model is not None and not task.reads_model:
         raise UserError(
             f"model={config.model} is for task=evaluate; target.model=PATH samples from a saved model."
         )
     task.check(config, problems)
-
-
-def _check_checkpoint(config: DictConfig) -> None:
-    seconds: Any = config.checkpoint.seconds
-    steps: Any = config.checkpoint.steps
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not math.isfinite(seconds) or seconds < 0:
-        raise UserError(f"checkpoint.seconds must be a number of at least 0, {seconds!r} was given.")
-    if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
-        raise UserError(f"checkpoint.steps must be null or a whole number from 1, {steps!r} was given.")

@@ -29,7 +29,7 @@ from runner.store.run_store import Store
 from runner.tasks.learning_trial import learning_seconds
 from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
-from runner.tasks.task import Parts, PerSeedTask, alternatives, span
+from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
 from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams
@@ -72,8 +72,8 @@ class Learn(PerSeedTask):
         """Seconds of training, whichever run paid for it, and of annealing."""
         return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)
 
-    def trial(self, config: DictConfig, seeds: Sequence[int]) -> tuple[float, float]:
-        return learning_seconds(config, next(iter(seeds))), 0.0
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        return Trial(learning_seconds(config, next(iter(seeds))))
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]

@@ -7,12 +7,11 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
-
-SHARED, INDEPENDENT = "shared", "independent"
 
 
 def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
@@ -45,11 +44,9 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
     Raises:
         UserError: for another value, or one that the task has no use for.
     """
-    given = config.streams
+    given = streams_of(config)
     if given == SHARED:
         return {}
-    if given != INDEPENDENT:
-        raise UserError(f"streams must be {SHARED} or {INDEPENDENT}, {given!r} was given.")
     if not task_of(config).own_streams:
         raise UserError(
             f"streams={INDEPENDENT} is for task=sample, task={config.task.get('name')} was given."

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
 
 Parts = dict[str, Any]
 """The groups of a configuration that make a run (`runner.store.digest.PARTS`), resolved, by name."""
+
+
+class Trial(NamedTuple):
+    """What a run will take.
+
+    Attributes:
+        seconds: of the run.
+        tuning_seconds: of the tuning before it, which the runs of a configuration share.
+        evaluations: of the target by all its chains, tuning not counted.
+    """
+
+    seconds: float = 0.0
+    tuning_seconds: float = 0.0
+    evaluations: float = 0.0
 
 
 class SeedError(RunError):
@@ -93,6 +107,13 @@ class Task(ABC):
     spends: ClassVar[Mapping[str, str]] = {}
     """What a table says that its runs have taken: words for seconds of the summary or a metric, by name."""
 
+    def check_values(self, config: DictConfig) -> None:  # noqa: B027 - not abstract on purpose
+        """Refuses values of its settings that are wrong whatever the target; without torch, so at once.
+
+        Raises:
+            UserError: naming the key, the value given and what is allowed.
+        """
+
     def check(self, config: DictConfig, problems: Problems) -> None:  # noqa: B027 - not abstract on purpose
         """Refuses, before any work, what could not be computed.
 
@@ -115,12 +136,13 @@ class Task(ABC):
         """Seconds that a finished run took."""
         return float(summary["wall_seconds"])
 
-    def trial(self, config: DictConfig, seeds: Sequence[int]) -> tuple[float, float]:
-        """Seconds that a run will take, and the tuning before it, from a short trial that writes nothing.
+    def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:
+        """Evaluations of the target in a finished run, those of all chains; 0 where they are not counted."""
+        return 0.0
 
-        Zeros where it cannot be estimated.
-        """
-        return 0.0, 0.0
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        """What a run will take, by a short trial that writes nothing; zeros where it cannot be tried."""
+        return Trial()
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         """A phrase for the table: what runs of these configurations are given."""

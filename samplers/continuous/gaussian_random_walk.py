@@ -56,6 +56,10 @@ class GaussianWalk(MetropolisHastings):
     s at each temperature and be tuned. Tuning aims at an acceptance of 0.234, optimal in high dimension
     (Roberts, Gelman and Gilks 1997).
 
+    Spaces: real.
+    Cost: one evaluation.
+    Source: STMH, Algorithm 1.
+
     Args:
         step_size: s; a number, or a tensor that broadcasts over the batch axes.
     """

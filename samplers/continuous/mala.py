@@ -14,6 +14,10 @@ from targets.target import Target
 class MALA(MetropolisHastings):
     """Metropolis-Hastings with `LangevinDiffusionProposal`; exact, one gradient a step.
 
+    Spaces: real.
+    Cost: one gradient.
+    Source: Roberts and Tweedie (1996).
+
     Args:
         step_size: h in y = x + h beta grad U + sqrt(2 h) xi, in squared state units; a number, or a tensor
             that broadcasts over the batch axes.

@@ -13,6 +13,10 @@ class ULA(MALA):
     On N(mu, s^2) at inverse temperature beta, with a = beta h / s^2, its stationary distribution is normal
     with mean mu and variance (s^2 / beta) / (1 - a / 2); for a >= 2 there is none, and the chains diverge.
 
+    Spaces: real.
+    Cost: one gradient.
+    Source: Roberts and Tweedie (1996).
+
     Args:
         step_size: as that of `MALA`.
     """

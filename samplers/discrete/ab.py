@@ -28,6 +28,10 @@ class AB(MetropolisHastings):
     = sigma^2. The setting published for it in PT-DLP, sigma = 0.1 and alpha = 0.5, is ``step_size=0.01
     balancing=0.5``.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: after the description of Sun et al. (2023).
+
     Args:
         step_size: sigma^2 in squared state units; a number, or a tensor that broadcasts over the batch axes.
         balancing: b (the papers' alpha), from 0.5 to 1; a number or such a tensor.

@@ -29,6 +29,10 @@ class ACS(MetropolisHastings):
     chains stand at the same position, an int64 scalar in ``State.aux["position"]``; every step costs one
     gradient. How the published sampler finds these numbers is in `samplers.tuning.acs_cycle`.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: Pynadath et al. (2024).
+
     Args:
         cycle_length: number of positions of a cycle, at least 2.
         step_size: alpha_max, the initial and largest step of a cycle in squared state units.

@@ -15,6 +15,10 @@ class BlockGibbs(HammingBall):
     the centre lies makes no difference. BG-1 of EDLP (experiments E.5) is ``block_size=1``, which has the
     distribution of `samplers.discrete.gibbs` with a random scan.
 
+    Spaces: binary, ordinal, categorical, tours.
+    Cost: one evaluation for each state of the block.
+    Source: EDLP, section 6 (BG-1).
+
     Args:
         block_size: coordinates of a block; a target that has fewer is one block.
     """

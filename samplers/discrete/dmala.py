@@ -17,6 +17,10 @@ class DMALA(MetropolisHastings):
 
     PT-DLP v2, Eqs. 2 and 6. Every coordinate may move in one step.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: Zhang, Liu and Liu (2022); PT-DLP v2, Eqs. 2 and 6.
+
     Args:
         step_size: alpha in squared state units (p = 2); a number, or a tensor that broadcasts over the batch
             axes.

@@ -13,6 +13,10 @@ class DULA(DMALA):
     PT-DLP v2, Eqs. 2-4 without Eq. 6. Its stationary distribution is known in closed form only for
     log-quadratic targets; for others enumerate it with `metrics.enumeration.transition_matrix`.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: Zhang, Liu and Liu (2022); PT-DLP v2, Eqs. 2-4.
+
     Args:
         step_size, balancing, norm: as those of `DMALA`.
     """

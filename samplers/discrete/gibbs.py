@@ -22,6 +22,10 @@ class Gibbs(Kernel):
     A step evaluates the target at every level of the coordinate, so it costs ``levels`` evaluations, and
     the new state's log density is among them.
 
+    Spaces: binary, ordinal, categorical, tours.
+    Cost: one evaluation for each level of a coordinate.
+    Source: Geman and Geman (1984).
+
     Args:
         scan: ``"random"``, where every chain picks its coordinate uniformly, or ``"systematic"``, where
             all go through the coordinates in turn and ``State.aux["position"]``, an int64 scalar, says

@@ -67,6 +67,10 @@ class GWG(MetropolisHastings):
     """Metropolis-Hastings with `GradientChoice`; exact, one gradient a step, one coordinate at most.
 
     GWG-1 of EDLP (experiments E.5).
+
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: Grathwohl et al. (2021), Eqs. 3 and 4.
     """
 
     def __init__(self) -> None:

@@ -31,6 +31,10 @@ class HammingBall(Kernel):
 
     HB-10-1 of EDLP (experiments E.5) is ``block_size=10 radius=1``.
 
+    Spaces: binary, ordinal, categorical, tours.
+    Cost: one evaluation for each state of the ball.
+    Source: Titsias and Yau (2017).
+
     Args:
         block_size: coordinates of a block; a target that has fewer is one block.
         radius: of the ball, from 1 to `block_size`.

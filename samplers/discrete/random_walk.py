@@ -97,6 +97,10 @@ class RandomWalkProposal:
 class RandomWalk(MetropolisHastings):
     """Metropolis-Hastings with `RandomWalkProposal`; exact, no gradient, one evaluation a step.
 
+    Spaces: binary, ordinal, categorical, real, tours.
+    Cost: one evaluation.
+    Source: Metropolis et al. (1953).
+
     Args:
         step_size: largest move in levels on ordinal spaces (a whole number), standard deviation of a step
             on the reals; binary and categorical spaces have no use for it. None, the default, is a tenth

@@ -35,6 +35,10 @@ class RBMGibbs(Kernel):
 
     which is identically 1 at beta = 1: plain block Gibbs. A step costs two matrix products, as one
     evaluation of U and its gradient does; the logits of theta are cached by the step that reached it.
+
+    Spaces: RBMs.
+    Cost: two matrix products, as one evaluation.
+    Source: Hinton (2002).
     """
 
     exact = True

@@ -23,6 +23,10 @@ class TourSwap(Kernel):
     everything from i to j around. Each move is its own inverse and as likely from either end, so that the
     proposal cancels. Whatever codes a position moves with it, so bits and one-hot vectors both serve.
 
+    Spaces: tours.
+    Cost: one evaluation.
+    Source: EDLP, section 6.2.
+
     Args:
         moves: ``swap``, ``reverse``, or ``both``: one or the other with probability 1/2.
     """

@@ -21,6 +21,10 @@ class EDMALA(EntropicKernel):
     The joint distribution exp{beta U(theta) - |theta - theta_a|^2 / (2 eta)} is left invariant, and with it
     exp(beta U), its marginal in theta. Flat modes are therefore favoured during the transient at most.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: EDLP, Algorithm 1.
+
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.
         eta: variance of theta_a around theta, in squared state units. Where it grows, the proposal tends to

@@ -23,6 +23,10 @@ class EDMALAGLU(EntropicKernel):
     that theta alone is a Markov chain. The released code counts each half as a step (experiments E.4), which
     is why the paper reports half the run time.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: EDLP, appendix B.
+
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.
         eta: variance of theta_a around theta, in squared state units.

@@ -10,6 +10,10 @@ from samplers.entropic.edmala import EDMALA
 class EDULA(EDMALA):
     """EDMALA that takes every move; not exact, biased by both step sizes.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: EDLP, Algorithm 1.
+
     Args:
         step_size, eta, auxiliary_step_size: as those of `EDMALA`.
     """

@@ -10,6 +10,10 @@ from samplers.entropic.edmala_glu import EDMALAGLU
 class EDULAGLU(EDMALAGLU):
     """EDMALA-GLU that takes every move; not exact, biased by the step size of theta alone.
 
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: EDLP, appendix B.
+
     Args:
         step_size, eta: as those of `EDMALAGLU`.
     """

@@ -27,6 +27,9 @@ class HeldOutDraws(Kernel):
     Not exact: the held-out draws are finitely many and stand for the target only as well as the block
     Gibbs chains that made them. No evaluation is charged: the log density is looked up only so that `State`
     holds what it promises. The draws may be set after `init`, which leaves the chains where they are.
+
+    Spaces: models with a reference sample.
+    Cost: no evaluation.
     """
 
     temperable = False

@@ -24,6 +24,9 @@ class ExactDraws(Kernel):
 
     Exact at beta = 1 alone, which is all that it takes: the target's own sampler knows no temperature, so
     `init` refuses other inverse temperatures and with them a ladder.
+
+    Spaces: targets with exact draws.
+    Cost: no evaluation.
     """
 
     temperable = False
@@ -54,7 +57,11 @@ class ExactDraws(Kernel):
 
 
 class UniformDraws(Kernel):
-    """An independent uniform state at every step, whatever the target; not exact."""
+    """An independent uniform state at every step, whatever the target; not exact.
+
+    Spaces: binary, ordinal, categorical, tours.
+    Cost: no evaluation.
+    """
 
     exact = False
 

@@ -29,6 +29,8 @@ def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
     """
     given = "at least two numbers that decrease strictly from 1 and stay in [0, 1]"
     allowed = f"ladder must be {AUTO!r} or {given}" if auto else f"ladder must be {given}"
+    if isinstance(ladder, Tensor):
+        ladder = ladder.tolist()
     if isinstance(ladder, str) or not isinstance(ladder, Sequence):
         raise ValueError(f"{allowed}, {ladder!r} was given")
     values = list(ladder)

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, along_first
+from samplers.kernel import Info, Kernel, State, along_first, require_temperable
 from samplers.kernel_family import RungKernels, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
@@ -27,6 +27,10 @@ class ParallelTempering(Kernel):
     that of the ladder, however many there are; then neighbours swap. The draws are those of the cold
     replica. With an exact kernel and Metropolis swaps the product of the tempered targets is left invariant.
 
+    Spaces: as the kernel.
+    Cost: for each replica, as the kernel.
+    Source: PT-DLP v2, Algorithm 1.
+
     Args:
         kernel: any kernel; PT-DMALA is this around DMALA.
         ladder: the inverse temperatures, decreasing from 1 (`samplers.tuning.tempered_ladder` finds them).
@@ -42,10 +46,11 @@ class ParallelTempering(Kernel):
     def __init__(
         self,
         kernel: Kernel,
-        ladder: Sequence[float],
+        ladder: Sequence[float] | Tensor,
         step_size: float | Sequence[float] | None = None,
         swap: Swaps | None = None,
     ) -> None:
+        require_temperable(kernel)
         self.betas = check_ladder(ladder, auto=False)
         sizes = rung_step_sizes(kernel, step_size, len(self.betas))
         self.base, self.swaps = kernel, swap or Swaps()

@@ -36,6 +36,10 @@ class ReplicaExchangeLangevin(Kernel):
     the product of the levels invariant; with ULA the step biases it. One evaluation of the target for each
     replica and step: swaps take the log density and its gradient along.
 
+    Spaces: real.
+    Cost: for each replica, one gradient.
+    Source: ReLD, section 1.2, Eqs. 3-5.
+
     Args:
         kernel: MALA or ULA, which says whether moves are adjusted; its own step size is not used.
         ladder: 1 = beta_0 > .. > beta_K >= 0.

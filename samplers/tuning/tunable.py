@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samplers.hyperparameters import AUTO
-from samplers.kernel import Kernel
+from samplers.kernel import Kernel, require_temperable
 from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from targets.randomness import Generator
@@ -109,10 +109,7 @@ def inner_kernel(sampler: Kernel | Tunable) -> Kernel:
         ValueError: if anything else is open, or the kernel is tempered already.
     """
     kernel = fixed(sampler)
-    if kernel.axes or kernel.has_levels:
-        raise ValueError(f"kernel must not be tempered already, {type(kernel).__name__} was given")
-    if not kernel.temperable:
-        raise ValueError(f"kernel must serve inverse temperatures below 1, {type(kernel).__name__} does not")
+    require_temperable(kernel)
     if isinstance(sampler, Tunable):
         more = [name for name in sampler.open if name != "step_size"]
         if more == ["balancing"] and takes_step_size(type(kernel)):

@@ -30,6 +30,9 @@ class BinaryBNN(Target):
     are computed for `CHUNK` pairs of a hidden unit and a row at a time, so that memory does not grow with
     networks or rows.
 
+    Spaces: binary.
+    Source: EDLP, section 6.4.
+
     Args:
         tabular: the data set.
         n_hidden: number of hidden units.

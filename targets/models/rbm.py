@@ -21,6 +21,9 @@ class RBM(ImageModel):
     Weights start uniform on +-1 / sqrt(n_visible), hidden biases at 0, visible biases at the logit of
     `mean` (settings B.1).
 
+    Spaces: binary.
+    Source: PT-DLP v2, section 6.2.
+
     Args:
         n_visible: number of visible units, the coordinates of a state.
         n_hidden: number of hidden units.

@@ -27,6 +27,9 @@ class ResNetEBM(ImageModel):
     One forward and one backward pass give the value and the gradient; large batches are processed in chunks.
     U, the reference term and hence all acceptance probabilities have the dtype of the states.
 
+    Spaces: binary.
+    Source: PT-DLP, Table 3.
+
     Args:
         n_visible: number of pixels, the coordinates of a state, row by row.
         mean: mean of the training data, ``(n_visible,)``; 1/2 where there is none yet.

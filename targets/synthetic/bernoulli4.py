@@ -27,6 +27,9 @@ class Bernoulli4(Tabulated):
     At a corner of the cube the derivative of the multilinear extension along coordinate i is
     ln p(theta with theta_i = 1) - ln p(theta with theta_i = 0). The released probabilities are renormalised.
 
+    Spaces: binary.
+    Source: EDLP, section 6.1.
+
     Attributes:
         flat_states: 0100 and 1001, ``(2, 4)``.
         sharp_states: 0010 and 0111, ``(2, 4)``.

@@ -25,6 +25,8 @@ class GaussianMixture(Target):
     `modes` are the means of the components, which are the modes up to rounding if the components are well
     separated; `responsibilities` are the posterior p(k | theta).
 
+    Spaces: real.
+
     Args:
         means: mu, ``(components, d)``.
         weights: w, positive numbers that sum to one; None for equal weights.

@@ -23,6 +23,8 @@ class MinibatchLogistic(Tabulated):
     all weights 1. It is a test case for the noise-corrected swap of PT-DLP v2, Eq. 7, with known exact
     probabilities; by default U has a range of 9 nats and an estimate a standard deviation of 1.3 to 1.7.
 
+    Spaces: binary.
+
     Args:
         d: number of weights; all ``2**d`` states are tabulated, for every datum.
         data: number n of data points.

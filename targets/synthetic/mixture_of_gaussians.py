@@ -55,6 +55,9 @@ class MixtureOfGaussians(GridMixture):
     For ``log`` and ``released`` the responsibilities are those of the released metric: a Gaussian kernel of
     variance 0.05 around each centre (A.3, row EMC), here around this target's own centres.
 
+    Spaces: ordinal.
+    Source: PT-DLP, appendix F.1.
+
     Args:
         components: number of components, one of 2, 4, .., 16.
         energy: ``paper``, ``log`` or ``released``.

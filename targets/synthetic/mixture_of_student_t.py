@@ -63,6 +63,9 @@ class MixtureOfStudentT(GridMixture):
     degrees of freedom, unit scale and exponent -2 around each centre (A.3, row EMC; this exponent gives the
     reference values 0.865 and 1.000 given there, -3/2 does not). They are nearly equal everywhere.
 
+    Spaces: ordinal.
+    Source: PT-DLP, appendix F.1.
+
     Args:
         components: number of components, one of 2, 4, .., 16.
         energy: ``paper``, ``log`` or ``released``.

@@ -22,6 +22,9 @@ def stmh_two_modes(
     The paper has d = 2 and writes m = D / (2 sqrt 2) (1, 1). Its f = -log of the same sum without the
     factor (2 pi)^(-d/2); that constant shifts log Z at inverse temperature beta by beta (d/2) log 2 pi.
 
+    Spaces: real.
+    Source: STMH, section 4.
+
     Args:
         distance: D, the distance between the two means.
         d: dimension.
@@ -47,6 +50,9 @@ def singular_mixture(
     """A mixture of two narrow Gaussians: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (1, 0, .., 0).
 
     The target of ReLD, Proposition 1 and Theorem 1, for the limit epsilon -> 0 at fixed means.
+
+    Spaces: real.
+    Source: ReLD, Proposition 1 and Theorem 1.
 
     Args:
         epsilon: standard deviation of each component in every coordinate.

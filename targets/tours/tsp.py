@@ -32,6 +32,9 @@ class TSP(Target):
     distance of two cities to all others, so that the gradient points away from them. Arguments must be
     states of the space, which is not checked.
 
+    Spaces: tours.
+    Source: EDLP, section 6.2.
+
     Args:
         cities: n of a random instance (`targets.tours.random_cities`).
         file: a TSPLIB file instead, as a path or below ``root/tsplib``.

@@ -147,6 +147,27 @@ def test_a_row_of_a_figure_can_be_hidden_and_axes_changed(visit: Visit, report: 
     assert axis(page, "curves", "xaxis")["title"].startswith("seconds")
 
 
+def test_panels_of_figures_are_interactive(visit: Visit) -> None:
+    page = visit.open(EXPERIMENT)
+    box = page.locator('[data-chart="panels"]')
+    plot = "document.querySelector('[data-chart=\"panels\"] .plot')"
+    box.get_by_label("Show").select_option("share of the draws: DMALA, eight")
+    assert page.evaluate(f"{plot}.data.map((trace) => [trace.type, trace.z.length])") == [["heatmap", 101]]
+    assert not box.get_by_label("logarithmic axis up").is_visible()
+    assert not box.get_by_text("Rows", exact=True).is_visible()
+    page.evaluate(f"Plotly.Fx.hover({plot}, [{{xval: 50, yval: 50}}])")
+    said = box.locator(".hoverlayer").text_content()
+    assert "cell (50, 50)" in said
+    assert "n = 1:" in said
+    box.get_by_label("Show").select_option("EMC (share of log M): seeds")
+    shown = f"{plot}.data.map((trace) => trace.legendgroup)"
+    assert page.evaluate(shown)[:4] == ["DMALA", "DMALA", "PT-DMALA", "PT-DMALA"]
+    box.get_by_text("Rows", exact=True).click()
+    box.get_by_label("PT-DMALA").uncheck()
+    assert "PT-DMALA" not in page.evaluate(shown)
+    assert page.evaluate(f"{plot}._fullLayout.xaxis.type") == "linear"
+
+
 def test_a_mark_is_explained_where_it_stands_and_below(visit: Visit) -> None:
     page = visit.open(EXPERIMENT)
     mark = page.locator("table.numbers >> nth=0 >> a.mark[title='What PT-DMALA is.']")

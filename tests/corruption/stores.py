@@ -178,8 +178,8 @@ def stopped_in(work: type, block: int) -> Iterator[None]:
     advance: Callable[..., None] = cls.advance
     seen: list[int] = []
 
-    def advance_and_stop(self: Any, *arguments: Any) -> None:
-        advance(self, *arguments)
+    def advance_and_stop(self: Any, *arguments: Any, **options: Any) -> None:
+        advance(self, *arguments, **options)
         seen.append(1)
         if len(seen) == block:
             os.kill(os.getpid(), signal.SIGTERM)

@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.command.subcommands import COMMANDS
+
 ROOT = Path(__file__).parents[2]
 GENERATOR = ROOT / "docs" / "generator"
 PAGES = [
@@ -31,10 +33,18 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
 
 
+def by_module(words: list[str]) -> list[str]:
+    """`words`, with ``rungwise table`` as ``python -m runner.table``."""
+    if words[0] != "rungwise":
+        return words
+    module, _ = COMMANDS[words[1]]
+    return ["python", "-m", module.removesuffix(".__main__"), *words[2:]]
+
+
 def commands() -> list[Command]:
     """Every command of every bash block, comments removed."""
     return [
-        Command(str(page.relative_to(ROOT)), tuple(words))
+        Command(str(page.relative_to(ROOT)), tuple(by_module(words)))
         for page in PAGES
         for block in blocks(page, "bash")
         for line in block.splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from docs.generator.docstrings import CITATION, anchor
+from docs.generator.markdown_text import CITATION, anchor
 from tests.docs.pages import ROOT
 
 SETTINGS = (ROOT / "docs" / "papers" / "settings.md").read_text()

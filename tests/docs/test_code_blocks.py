@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -120,3 +121,11 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, folder: Path) 
     names: dict[str, object] = {"__name__": "page"}
     for number, block in enumerate(blocks(page, "python")):
         exec(compile(block, f"{page.name}, block {number}", "exec", dont_inherit=True), names)
+
+
+@pytest.mark.parametrize(
+    "command", [*runnable("runner.catalogue.listing"), *runnable("runner.catalogue.showing")]
+)
+def test_what_there_is_is_shown(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert importlib.import_module(command.words[2]).main(list(command.words[3:])) == 0
+    assert capsys.readouterr().out

@@ -9,21 +9,20 @@ from pathlib import Path
 import pytest
 
 from docs.generator import data_pages, reference_pages, result_pages, room_page
-from docs.generator.docstrings import cell, markdown
+from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import summaries
 from docs.generator.sampler_page import samplers
-from docs.generator.sections import names
-from docs.generator.yaml_files import Key, all_keys, header, keys
+from runner.catalogue.yaml_files import Groups, Key, header, keys
 from tests.docs.pages import ROOT
 
-CONF = ROOT / "conf"
+CONF = Groups(ROOT / "conf")
 
 
 @pytest.mark.parametrize("group", ["target", "metric", "task", "experiment"])
 def test_a_page_has_a_section_for_every_name(group: str) -> None:
     module = data_pages if group == "experiment" else reference_pages
     page = getattr(module, f"{group}s")(CONF)
-    offered = [name for name in names(CONF, group) if name != "standard"]
+    offered = [name for name in CONF.names(group) if name != "standard"]
     assert [name for name in offered if f"\n## {name} {{ #{name} }}\n" not in page] == []
 
 
@@ -40,7 +39,7 @@ def test_the_page_of_samplers_has_all_of_them_with_what_was_measured() -> None:
         )
     )
     page = samplers(CONF, measured)
-    assert [name for name in names(CONF, "sampler") if f"## {name} {{ #{name} }}" not in page] == []
+    assert [name for name in CONF.names("sampler") if f"## {name} {{ #{name} }}" not in page] == []
     row = next(line for line in page.splitlines() if line.startswith("| [`dmala`]"))
     assert row.endswith("| binary | yes |")
     assert next(line for line in page.splitlines() if line.startswith("| [`dula`]")).endswith(
@@ -53,8 +52,8 @@ def test_the_page_of_samplers_has_all_of_them_with_what_was_measured() -> None:
 
 def test_every_setting_of_a_sampler_is_listed() -> None:
     page = samplers(CONF, {})
-    for name in names(CONF, "sampler"):
-        keys = {key.path for key in all_keys(CONF, "sampler", name)}
+    for name in CONF.names("sampler"):
+        keys = {key.path for key in CONF.all_keys("sampler", name)}
         # A tempered sampler's own step size stands in place of the one of the kernel inside.
         for key in keys - {f"kernel.{key}" for key in keys}:
             assert f"`sampler.{key}`" in page
@@ -90,7 +89,7 @@ def test_included_files_give_their_keys(line: str, tmp_path: Path) -> None:
     (tmp_path / "sampler" / "pt.yaml").write_text(
         f"defaults:\n  - {line}\n  - dmala@kernel\n  - _self_\nname: pt\nreplicas: 4\n"
     )
-    assert all_keys(tmp_path, "sampler", "pt") == [
+    assert Groups(tmp_path).all_keys("sampler", "pt") == [
         Key("ladder", "auto", "inverse temperatures"),
         Key("replicas", "4", ""),
         Key("kernel.step_size", "auto", "alpha"),

@@ -88,8 +88,8 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, cls: type, calls: int) -> None:
     """Lets a SIGTERM come in during the given call of `cls.advance`."""
     advance, seen = cls.advance, []  # type: ignore[attr-defined]
 
-    def interrupted(self: Any, *arguments: Any) -> None:
-        advance(self, *arguments)
+    def interrupted(self: Any, *arguments: Any, **options: Any) -> None:
+        advance(self, *arguments, **options)
         seen.append(1)
         if len(seen) == calls:
             os.kill(os.getpid(), signal.SIGTERM)

@@ -19,7 +19,7 @@ rungwise.layout = (own, logx, logy) => {
     ...own,
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, size: narrow ? 11 : 13 },
     margin: { l: 56, r: 12, t: 12, b: 48 }, height: narrow ? 420 : 480, hovermode: "closest",
-    legend: { orientation: "h", y: -0.18, yanchor: "top", itemsizing: "constant", ...(own.legend || {}) },
+    legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", itemsizing: "constant", ...(own.legend || {}) },
     hoverlabel: { align: "left" },
     xaxis: axis({ ...(own.xaxis || {}) }, logx && (own.xaxis || {}).type !== "category"),
     yaxis: axis({ ...(own.yaxis || {}) }, logy),
@@ -29,10 +29,12 @@ rungwise.layout = (own, logx, logy) => {
 
 rungwise.options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
 
-// What is black on paper: some traces, and the intervals of bars.
+// What is black on paper: some traces, and intervals where marks are of several colours or filled.
 rungwise.inked = ({ ink, ...trace }) => {
   const color = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
-  if (trace.type === "bar" && trace.error_y) return { ...trace, error_y: { ...trace.error_y, color } };
+  for (const error of ["error_x", "error_y"]) {
+    if (trace[error] && (trace.type === "bar" || Array.isArray(trace.marker.color))) return { ...trace, [error]: { ...trace[error], color } };
+  }
   return ink ? { ...trace, marker: { ...trace.marker, color }, line: { ...trace.line, color } } : trace;
 };
 
@@ -41,9 +43,11 @@ const LIGHTER = { "#332288": "#9b8cf0", "#882255": "#d9709f" };
 rungwise.draw = (area, traces, layout) => {
   let given = JSON.stringify(traces);
   if (dark.matches) for (const [from, to] of Object.entries(LIGHTER)) given = given.replaceAll(from, to);
-  return Plotly.react(area, JSON.parse(given), layout, rungwise.options);
+  return Plotly.react(area, JSON.parse(given).map(rungwise.inked), layout, rungwise.options);
 };
 
+// Width of a plot of cells, in pixels.
+const SQUARE = 620;
 rungwise.chart = (box) => {
   const spec = JSON.parse(box.querySelector("script").textContent);
   const area = box.querySelector(".plot");
@@ -56,7 +60,6 @@ rungwise.chart = (box) => {
     const has = (name) => plot.traces.some((trace) => trace[name]);
     role("rows").closest("details").hidden = !has("legendgroup");
     if (role("published")) role("published").parentElement.hidden = !has("published");
-    area.classList.toggle("square", Boolean(plot.square));
     for (const axis of ["x", "y"]) {
       const tick = role(`log${axis}`);
       if (!tick) continue;
@@ -72,8 +75,8 @@ rungwise.chart = (box) => {
     const published = role("published")?.checked ?? true;
     const traces = plot.traces
       .filter((trace) => !hidden.has(trace.legendgroup) && (published || !trace.published))
-      .map(({ along: places, published: _, ...trace }) => ({ ...rungwise.inked(trace), ...(places ? { x: places[along] } : {}) }));
-    const layout = { ...plot.layout };
+      .map(({ along: places, published: _, ...trace }) => (places ? { ...trace, x: places[along] } : trace));
+    const layout = { ...plot.layout, autosize: true, width: plot.square ? Math.min(SQUARE, box.clientWidth) : undefined };
     if (along) layout.xaxis = { ...(layout.xaxis || {}), title: { text: spec.along[along] } };
     rungwise.draw(area, traces, rungwise.layout(layout, logx, logy));
     area.setAttribute("role", "group");

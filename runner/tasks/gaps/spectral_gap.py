@@ -11,8 +11,9 @@ from omegaconf import DictConfig, open_dict
 
 from runner.config.construct import errors_at
 from runner.config.key_group import node
+from runner.config.values import threads
 from runner.models.identity import target_identity
-from runner.problem.build import build, build_target, label, threads
+from runner.problem.build import build, build_target, label
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned

@@ -18,8 +18,8 @@ from runner.execution.errors import UserError
 from runner.models.recipe import is_learned, recipe_of
 from runner.models.trained_model import load_named
 from runner.problem.problems import Problems
-from runner.tasks.sample_task import step_seconds
-from runner.tasks.task import PerSeedTask, alternatives, span
+from runner.tasks.sampled_runs import step_trial
+from runner.tasks.task import PerSeedTask, Trial, alternatives, span
 from targets.checks import one_of, whole_number
 from targets.datasets.dataset import Dataset
 
@@ -157,9 +157,9 @@ class ImageTask(PerSeedTask):
         settings = image_settings(config)
         return settings.steps * settings.chains
 
-    def trial(self, config: DictConfig, seeds: Sequence[int]) -> tuple[float, float]:
-        rate, tuning = step_seconds(sampling(config), seeds)
-        return rate * self.work(config), tuning
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        # How many evaluations a finished run of these took is not known.
+        return step_trial(sampling(config), seeds, self.work(config))._replace(evaluations=0.0)
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
-from samplers.kernel import Info, Kernel, State
+from samplers.kernel import Info, Kernel, State, require_temperable
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath
@@ -38,6 +38,10 @@ class SimulatedTempering(Kernel):
     Both kinds of move are computed for all chains and one is taken, so that nothing waits for the host;
     the kernel's evaluations are spent in every step. `Info.acceptance` is that of the kernel's move.
 
+    Spaces: as the kernel.
+    Cost: as the kernel.
+    Source: STMH, Algorithm 1.
+
     Args:
         kernel: any kernel; STMH is this around the random walk.
         ladder: inverse temperatures beta_i, decreasing from 1, L of them
@@ -62,6 +66,7 @@ class SimulatedTempering(Kernel):
         step_size: float | Sequence[float] | None = None,
     ) -> None:
         self.rate = check_rate(rate)
+        require_temperable(kernel)
         self.base = kernel
         self.exact = kernel.exact
         self.betas = check_ladder(ladder, auto=False)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from runner.store.run_store import Store
-from tests.support.commands import Call
+from tests.support.commands import Call, refused
 
 ROOT = Path(__file__).parents[3]
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
@@ -30,10 +30,10 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def without_torch(*argv: str) -> subprocess.CompletedProcess[str]:
+def without_torch(*argv: str, code: str = NO_TORCH) -> subprocess.CompletedProcess[str]:
     """The command in a Python that has no torch."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", NO_TORCH, *argv]
+    command = [sys.executable, "-c", code, *argv]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -50,6 +50,29 @@ def test_a_mistyped_name_is_refused_before_torch_is_imported(argv: tuple[str, ..
     ended = without_torch(*argv)
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.startswith("error: Unknown ")
+
+
+def test_values_that_need_no_torch_are_refused_before_it_is_imported() -> None:
+    lines = [
+        "task.steps=0", "task.burn_in=3000", "task.start=one_mod", "seed=-1", "threads=0", "device=gpu",
+        "dtype=float16", "streams=both", "checkpoint.seconds=-1", "scale.seeds=0", "tuning.effort=0",
+        "sampler.scan=rndom", "target.components=7",
+    ]  # fmt: skip
+    each = NO_TORCH.replace(
+        "sys.exit(main(sys.argv[1:]))", "for line in sys.argv[1:]: assert main(['sampler=gibbs', line]) == 2"
+    )
+    ended = without_torch(*lines, code=each)
+    assert ended.returncode == 0, ended.stderr
+    for line, said in zip(lines, ended.stderr.splitlines(), strict=True):
+        key, _, value = line.partition("=")
+        assert said.startswith(f"error: {key} must be ")
+        assert value in said
+
+
+def test_optuna_is_named_where_it_is_missing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    said = refused(call, "-m hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)")
+    assert said == "error: hydra/sweeper=optuna needs Optuna: pip install 'rungwise[optuna]'.\n"
 
 
 @pytest.mark.parametrize("argv", [("--help",), ("--cfg", "job", "sampler=gibbs"), ("--info", "searchpath")])

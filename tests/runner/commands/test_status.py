@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.status import main, standing, time_left
+from runner.status import main
 from runner.store.run_store import old_runs
 from runner.sweep.jobs import experiment_jobs
+from runner.sweep.standing import left, standing
 from tests.support.commands import Call
 
 
@@ -54,8 +55,9 @@ def test_time_left_is_that_of_done_runs(call: Call, tmp_path: Path) -> None:
     done, missing = (standing(job) for job in experiment_jobs("tiny", argv))
     assert (done.left, missing.left) == (0, 2)
     cost = sum(float(summary["wall_seconds"]) for summary in done.summaries)
-    assert time_left([done, missing]) == pytest.approx(cost)
-    assert time_left([done]) == 0
+    will = left([done, missing])
+    assert will.seconds == pytest.approx(cost)
+    assert left([done]).seconds == 0
 
 
 def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

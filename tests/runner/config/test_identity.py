@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from runner.config.compose import compose
+from runner.config.values import seeds_of
 from runner.models.identity import tuning_id
 from runner.models.model_files import save_model
 from runner.store.digest import canonical, digest
-from runner.sweep.jobs import seeds_of
 from runner.tasks.run_identity import run_identity, run_ids
 from targets import RBM, ResNetEBM
 

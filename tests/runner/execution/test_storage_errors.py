@@ -15,7 +15,7 @@ from runner.files.atomic_files import write_bytes
 from runner.files.checkpoint import load_checkpoint, save_checkpoint
 from runner.files.compute_once import compute_once
 from runner.files.storage_errors import StorageError, storage_error
-from runner.tasks.sample_task import SampledRuns
+from runner.tasks.sampled_runs import SampledRuns
 from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call, finished, rows
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from omegaconf import OmegaConf
 
 pytest.importorskip("wandb_workspaces", reason="the extra dashboards is not installed")
 
 from runner import table, wandb_sync
 from runner.__main__ import main as run
+from runner.dashboards.tables import rungs
+from runner.report.stored_results import Run
+from runner.store.run_folder import RunFolder
 from tests.support.wandb_server.server import WandbServer
+
+if TYPE_CHECKING:
+    from runner.dashboards.shown import Shown
 
 SMALL = [
     "scale=smoke",
@@ -37,6 +45,15 @@ def panels(view: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The panels of a workspace by their section."""
     found = view["spec"]["section"]["panelBankConfig"]["sections"]
     return {section["name"]: section["panels"] for section in found}
+
+
+def tables(server: WandbServer) -> dict[str, dict[str, Any]]:
+    """The tables that were uploaded, by name."""
+    return {
+        name.rsplit("/", 1)[-1].removesuffix(".table.json"): json.loads(body)
+        for name, body in server.project.uploads.items()
+        if name.endswith("table.json")
+    }
 
 
 def saved(server: WandbServer) -> int:
@@ -80,15 +97,10 @@ def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     assert server.project.charts["rungwise-interval"]["entity"] == "tester"
     sent = server.run("table-pt_table5-smoke-dashboard")
     assert {"results", "curves"} <= set(sent.summary)
-    tables = {
-        name.rsplit("/", 1)[-1]: json.loads(body)
-        for name, body in server.project.uploads.items()
-        if name.endswith("table.json")
-    }
-    curves = tables["curves.table.json"]
+    curves = tables(server)["curves"]
     assert curves["columns"][:3] == ["row", "column", "metric"]
     assert {"tv", "kl"} <= {line[2] for line in curves["data"]}
-    assert {"verdict", "published_v1"} <= set(tables["results.table.json"]["columns"])
+    assert {"verdict", "published_v1"} <= set(tables(server)["results"]["columns"])
 
     ((title, report),) = views(server, "runs").items()
     assert title == "PT-DLP: tables and figures"
@@ -117,6 +129,8 @@ def test_a_sweep_online_ends_with_its_workspace(
     (runset,) = workspace["spec"]["section"]["runSets"]
     for run_id in server.project.runs:
         assert run_id in json.dumps(runset["filters"])
+    pictures = [panel["config"]["mediaKeys"] for panel in panels(workspace)["Samples"]]
+    assert pictures == [["visits"]]
     server.requests.clear()
     assert run(command) == 0
     assert saved(server) == 0
@@ -127,12 +141,18 @@ def test_a_sweep_online_ends_with_its_workspace(
 def test_a_sweep_and_its_table_end_with_workspace_and_report(
     tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*SMALL, "logger=wandb", f"output_root={tmp_path}"]
+    small = [word.replace("dmala", "pt_dmala") for word in SMALL]
+    words = [*small, "logger=wandb", f"output_root={tmp_path}"]
     sweep = ["-m", "+experiment=pt_table5", *words]
     assert run(sweep) == 0
     out = capsys.readouterr().out
     assert "W&B workspace: http" in out
     assert "W&B report" not in out  # nothing is rendered yet
+    by_rung = tables(server)["rungs"]
+    first = dict(zip(by_rung["columns"], by_rung["data"][0], strict=True))
+    assert (first["of"], first["rung"], first["beta"]) == ("run", 0, 1.0)
+    assert 0 < first["acceptance"] < 1
+    assert 0 < first["swap_rate"] <= 1
     assert table.main(["pt_table5", *words]) == 0
     out = capsys.readouterr().out
     assert "W&B workspace: http" in out  # the figures have joined it
@@ -158,3 +178,31 @@ def test_a_workspace_offline_and_a_report_of_runs_are_refused(
     assert "mode must be online, it is offline" in capsys.readouterr().err
     assert wandb_sync.main(["runs", "--report", root]) == 2
     assert "--report goes with an experiment" in capsys.readouterr().err
+
+
+def ladder_run(row: str, seed: int, ladder: Any, **summary: Any) -> Run:
+    config = OmegaConf.create({"sampler": {"ladder": ladder}})
+    return Run(row, "MoG", seed, f"{row}{seed}", "done", config, summary, RunFolder(Path()))
+
+
+def test_rates_by_rung_are_means_over_seeds_or_those_of_the_pilot() -> None:
+    pilot = {"report": {"pilot_ladder": [1.0, 0.6, 0.0], "pilot_rejections": [0.25, 0.5]}}
+    tuned = {**pilot, "hyperparameters": {"ladder": [1.0, 0.0]}}
+    runs = [
+        ladder_run("PT", 0, "auto", tuning=tuned, rungs={"acceptance": [0.5, 0.7], "swap_rate": [0.2]}),
+        ladder_run("PT", 1, "auto", tuning=tuned, rungs={"acceptance": [0.3, 0.9], "swap_rate": [0.4]}),
+        ladder_run("fixed", 0, [1.0, 0.5, 0.0], rungs={"swap_rate": [0.25, 0.75]}),
+        ladder_run("old", 0, "auto", tuning=pilot),
+        ladder_run("DMALA", 0, None),
+    ]
+    found = rungs(cast("Shown", SimpleNamespace(results=SimpleNamespace(runs=runs))))
+    assert found.astype(object).where(found.notna(), None).to_numpy().tolist() == [
+        ["PT · MoG", "PT", "MoG", "run", 0, 1.0, 0.4, pytest.approx(0.3), 2],
+        ["PT · MoG", "PT", "MoG", "run", 1, 0.0, 0.8, None, 2],
+        ["fixed · MoG", "fixed", "MoG", "run", 0, 1.0, None, 0.25, 1],
+        ["fixed · MoG", "fixed", "MoG", "run", 1, 0.5, None, 0.75, 1],
+        ["fixed · MoG", "fixed", "MoG", "run", 2, 0.0, None, None, 1],
+        ["old · MoG (pilot)", "old", "MoG", "pilot", 0, 1.0, None, 0.75, 1],
+        ["old · MoG (pilot)", "old", "MoG", "pilot", 1, 0.6, None, 0.5, 1],
+        ["old · MoG (pilot)", "old", "MoG", "pilot", 2, 0.0, None, None, 1],
+    ]

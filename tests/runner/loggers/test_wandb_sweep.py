@@ -22,7 +22,7 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
         "sampler.step_size=tag(log,interval(0.1,2))",
         "seed=0,1",
         "metric=[kl,tv]",
-        "sweep.objective=tv",
+        "objective=tv",
     ]
     assert wandb_sweep.main(words) == 0
     written = yaml.safe_load(capsys.readouterr().out)
@@ -50,7 +50,7 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
         (["sampler=gibs,acs"], "did you mean 'gibbs'?"),
         (["sampler.step_size=interval(1,2)", "--method", "grid"], "A grid needs values"),
         (["sampler=acs,dmala", "--method", "best"], "--method must be one of bayes, grid, random"),
-        (["sampler=acs,dmala", "sweep.objective=tw"], "sweep.objective"),
+        (["sampler=acs,dmala", "objective=tw"], "objective"),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(

@@ -249,9 +249,9 @@ def test_stopped_in_the_middle_and_repeated(
     advanced: list[int] = []
     advance = cls.advance
 
-    def counted(self: Any, *arguments: Any) -> None:
+    def counted(self: Any, *arguments: Any, **options: Any) -> None:
         advanced.append(1)
-        advance(self, *arguments)
+        advance(self, *arguments, **options)
 
     shutil.copytree("outputs", "garbage")
     with monkeypatch.context() as patch:
@@ -348,8 +348,8 @@ def test_stopped_in_a_validation(call: Call, straight: Straight, monkeypatch: py
     advance = Training.advance
     for moment in (6, 12):
 
-        def stopped(self: Training, *arguments: Any, at: int = moment) -> None:
-            advance(self, *arguments)
+        def stopped(self: Training, *arguments: Any, at: int = moment, **options: Any) -> None:
+            advance(self, *arguments, **options)
             if self.selection.underway and self.iteration == at:
                 os.kill(os.getpid(), signal.SIGTERM)
 

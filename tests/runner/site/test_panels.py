@@ -217,7 +217,7 @@ def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:
     (cells,) = plot["traces"]
     share = counts.sum(0) / counts.sum()
     assert np.array(cells["z"]).T.ravel() == pytest.approx(share, rel=6e-3)
-    assert "n = 2 seeds" in cells["hovertemplate"]
+    assert "draws, n = 2:" in cells["hovertemplate"]
     top = [round(255 * part) for part in colormaps["cividis"](1.0)[:3]]
     red, green, blue = (int(part) for part in cells["colorscale"][-1][1][4:-1].split(","))
     assert np.abs(np.array([red, green, blue]) - top).max() <= 3

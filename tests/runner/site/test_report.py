@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -20,7 +23,9 @@ from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
 from runner.site.pages.start_page import time_left
+from runner.store.run_files import written
 from runner.store.run_store import Store
+from runner.sweep.jobs import experiment_jobs
 from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.support.site.html_page import HtmlPage, TableCell, script_data
 from tests.support.site.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
@@ -94,7 +99,7 @@ def test_published_columns_are_marked_and_hold_what_was_printed(
 
 
 def test_the_chart_has_the_same_means_intervals_and_seeds(report: Report, rendered: pd.DataFrame) -> None:
-    intervals, along = page(report, EXPERIMENT).data
+    intervals, along, _ = page(report, EXPERIMENT).data
     plot = intervals["plots"][0]
     assert plot["name"] == "KL <nats> & more"
     ours = {trace["name"]: trace for trace in plot["traces"] if not trace.get("published")}
@@ -251,6 +256,57 @@ def test_only_what_changed_is_made_again(report: Report) -> None:
     (content,) = script_data(report.site.path / "data" / "runs.js")
     assert "00000000000000aa" not in content["ids"]
     assert later.index.runs[OLD] == run
+
+
+def test_another_run_of_an_experiment_needs_neither_torch_nor_statistics(report: Report) -> None:
+    """Their import takes longer than all the rest."""
+    report.build()
+    run = next(run for run in report.index.runs.values() if run.done and run.experiment == "made_up")
+    os.utime(Store(report.root).run(run.run_id).path / "metrics.csv")
+    code = (
+        "import sys; from pathlib import Path; from runner.site.build import Report;"
+        f"made = Report(Path({str(report.root)!r}), Path({str(report.site.path)!r}), {report.hydra!r});"
+        "print(made.build().pages, *sorted({'torch', 'scipy.stats', 'matplotlib'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["2"]
+
+
+def test_experiments_stand_in_the_order_of_their_numbers(report: Report) -> None:
+    text = (report.site.path / "index.html").read_text()
+    names = re.findall(r'data-experiment="(\w+)"', text)
+    assert names.index("edlp_figure2") < names.index("edlp_figure3") < names.index("edlp_figure11")
+    assert names.index("edlp_figure15") < names.index("edlp_table1")
+
+
+TWIN = """# @package _global_
+# One run.
+experiment: {name}
+sweep: {{rows: [{{row: A, sampler: gibbs, target: bernoulli4}}], seeds: {{smoke: 1}}}}
+table:
+  title: {name}
+  caption: For the test.
+  rows: [{{row: A}}]
+  columns: [{{label: four, where: {{target: bernoulli4}}}}]
+  metrics: [{{metric: kl, name: KL, direction: min}}]
+"""
+
+
+def test_an_experiment_shows_the_runs_that_another_one_computed(tmp_path: Path) -> None:
+    root, conf = tmp_path / "outputs", tmp_path / "conf" / "experiment"
+    conf.mkdir(parents=True)
+    for name in ("one", "other"):
+        (conf / f"{name}.yaml").write_text(TWIN.format(name=name))
+    hydra = [f"hydra.searchpath=[file://{conf.parent}]"]
+    (job,) = experiment_jobs("one", [*hydra, "scale=smoke", f"output_root={root}"])
+    for seed, run_id in job.run_ids.items():
+        write_run(Store(root).run(run_id), written(job.config) | {"seed": seed}, drawn(0, ("kl",)))
+    (root / "tables" / "other" / "smoke").mkdir(parents=True)
+    (root / "tables" / "other" / "smoke" / "table.csv").write_text("row,cell\n")
+    made = Report(root, root / "report", hydra)
+    made.build()
+    for name in ("one", "other"):
+        assert "1 done" in page(made, f"experiments/{name}-smoke.html").text
 
 
 def test_an_index_of_other_code_is_forgotten(report: Report) -> None:

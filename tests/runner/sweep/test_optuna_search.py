@@ -70,7 +70,7 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
         (["sampler.step_size=1"], "searches intervals or several values"),
         (["hydra.sweeper.n_trial=4"], "did you mean 'hydra.sweeper.n_trials'?"),
         (["hydra.sweeper.n_trials=0"], "hydra.sweeper.n_trials"),
-        (["sweep.objective=tw"], "Unknown sweep.objective 'tw'. Allowed: tv."),
+        (["objective=tw"], "Unknown objective 'tw'. Allowed: tv."),
         (["metric=[acceptance]"], "metric with a better direction"),
         (["hydra/launcher=joblib"], "hydra/launcher=basic"),
         (["sampler.step_size=interval(3,1)"], "must rise"),

@@ -14,6 +14,8 @@ from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
 from tests.support.commands import Call
 
+SMALL_SWEEP = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
+
 
 def overrides(*lines: str) -> list[list[str]]:
     return [plan.overrides for plan in requested(lines, multirun=True).plans]
@@ -216,3 +218,41 @@ def test_one_sentence_for_an_experiment_without_rows(tmp_path: Path, tiny: str) 
     (tmp_path / "conf" / "experiment" / "empty.yaml").write_text("# @package _global_\nexperiment: empty\n")
     with pytest.raises(UserError, match=r"The experiment empty has no sweep\.rows to run\."):
         experiment_jobs("empty", [tiny])
+
+
+def test_m_stands_anywhere_on_the_line(call: Call) -> None:
+    sweep = (*SMALL_SWEEP, "sampler=gibbs,random_walk")
+    for place in range(len(sweep) + 1):
+        ended = call(*sweep[:place], "-m", *sweep[place:])
+        assert ended.status == 0, ended
+    assert ended.out.endswith("0 runs done, 2 skipped (done before).\n"), ended.out
+
+
+def test_a_pattern_skips_the_samplers_that_cannot_serve_the_target(call: Call) -> None:
+    ended = call(*SMALL_SWEEP, "-m", "sampler=glob(g*)")
+    assert ended.status == 0, ended.err
+    said = "warning: left out: sampler=ground_truth_draws (sampler: ground_truth_draws needs "
+    assert ended.err.startswith(said)
+    assert ended.err.count("\n") == 1
+    done = {json.loads(path.read_text())["sampler"] for path in Path("outputs").glob("runs/*/summary.json")}
+    assert done == {"gibbs", "gwg"}
+    nothing = call(*SMALL_SWEEP, "-m", "sampler=glob(tour*)")
+    assert nothing.status == 2
+    assert "No job of the pattern is left: sampler: tour_swap needs" in nothing.err
+    # A list is what was asked for, one by one: it is refused as a whole.
+    assert call(*SMALL_SWEEP, "-m", "sampler=gibbs,tour_swap").status == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "plan"),
+    [
+        ("task.steps=1e3", "task.steps=1000"),
+        ("++task.steps=1.5e+3", "++task.steps=1500"),
+        ("checkpoint.steps=1e2", "checkpoint.steps=100"),
+        ("seed=1e1", "seed=10"),
+        ("task.steps=1.5e0", "task.steps=1.5e0"),
+        ("sampler.step_size=1e2", "sampler.step_size=1e2"),
+    ],
+)
+def test_a_whole_number_may_have_an_exponent(line: str, plan: str) -> None:
+    assert overrides("sampler=dmala", line) == [["sampler=dmala", plan]]

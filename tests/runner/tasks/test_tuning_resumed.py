@@ -59,10 +59,43 @@ def test_an_interrupted_pilot_goes_on_where_it_was(call: Call, monkeypatch: pyte
 
 def test_without_a_terminal_lines_say_where_a_pilot_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("samplers.pilot_run.BLOCK_STEPS", 10)
-    assert "tuning" not in call(*RUN, "seed=1").err, "it is too short for a line"
-    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
-    (line,) = call(*RUN, *FULL, "seed=2").err.splitlines()
-    assert re.fullmatch(r"tuning pt_dmala to bernoulli4: \d+ of [\d,]+, about [\d.]+ s left", line)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 1e9)
+    assert call(*RUN, "seed=1").err == "", "nothing is said of what is short"
+    for name in ("FIRST_SECONDS", "PLAIN_SECONDS"):
+        monkeypatch.setattr(progress, name, 0.0)
+    lines = call(*RUN, *FULL, "seed=2").err.splitlines()
+    assert lines[0] == "checking the jobs: 0 of 1"
+    tuning = r"tuning pt_dmala to bernoulli4: [\d,]+ of [\d,]+, about .* left"
+    assert sum(re.fullmatch(tuning, line) is not None for line in lines) >= 3
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 1e9)
+    assert len(call(*RUN, "seed=3").err.splitlines()) == 1
+
+
+def test_on_a_terminal_a_bar_shows_where_each_stage_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checking, training, reference sample, tuning, the run: each with its count and the time left."""
+    shown: list[tuple[str, int]] = []
+    start = progress.Progress.start
+
+    def noted(self: progress.Progress, title: str, steps: int, step: int) -> None:
+        start(self, title, steps, step)
+        shown.append((title, steps))
+        assert self._bars is not None
+        assert self._job is not None
+        columns = [type(column).__name__ for column in self._bars.columns]
+        assert {"BarColumn", "MofNCompleteColumn", "TimeRemainingColumn"} <= set(columns)
+
+    monkeypatch.setattr(progress.Progress, "start", noted)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    rbm = ("target=rbm", "target.dataset=digits", "target.n_hidden=4", "target.training.iterations=3")
+    chains = ("target.ground_truth.steps=10", "target.ground_truth.chains=20", "target.ground_truth.keeps=1")
+    assert call(*rbm, *chains, "sampler=dmala", "scale=smoke", "task.steps=20", "metric=jump").status == 0
+    assert [title.split(" on ")[0] for title, _ in shown] == [
+        "checking the jobs",
+        "training rbm",
+        "reference sample of digits",
+        "tuning dmala to rbm/digits",
+        "rbm/digits / dmala, 1 seeds",
+    ]
 
 
 def test_what_a_pilot_cost_is_said_with_the_result(call: Call) -> None:

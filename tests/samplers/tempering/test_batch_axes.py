@@ -6,7 +6,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers import ACS, DMALA, MALA, Gibbs, ParallelTempering, ReplicaExchangeLangevin, Swaps
+from samplers import (
+    ACS,
+    DMALA,
+    MALA,
+    ExactDraws,
+    Gibbs,
+    ParallelTempering,
+    ReplicaExchangeLangevin,
+    SimulatedTempering,
+    Swaps,
+    configured,
+)
 from samplers.kernel import Kernel
 from targets import Bernoulli4, MixtureOfGaussians, Streams, Target, stmh_two_modes
 
@@ -96,3 +107,28 @@ def test_states_of_another_type_or_shape_are_refused(name: str) -> None:
         kernel.init(target, states.long(), ONE)
     with pytest.raises(ValueError, match=r"of shape \(\*batch, 4\), torch.float64 of shape \(3, 5, 3\)"):
         kernel.init(target, states[..., :3], ONE)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        (DMALA, TypeError, "the class DMALA itself was given"),
+        (configured(DMALA), TypeError, "a StepSizeTuning was given, which must be tuned first"),
+        (
+            ParallelTempering(DMALA(0.4), LADDER),
+            ValueError,
+            "not be tempered already, ParallelTempering",
+        ),
+        (ExactDraws(), ValueError, "serve inverse temperatures below 1, ExactDraws does not"),
+    ],
+)
+def test_what_cannot_be_tempered_is_refused(given: Kernel, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=f"^kernel must .*{sentence}"):
+        ParallelTempering(given, LADDER)
+    with pytest.raises(error, match=f"^kernel must .*{sentence}"):
+        SimulatedTempering(given, ladder=LADDER, log_partition=[0.0, 0.0, 0.0])
+
+
+def test_a_tuned_ladder_can_be_given_again() -> None:
+    kernel = ParallelTempering(DMALA(0.4), LADDER)
+    assert torch.equal(ParallelTempering(DMALA(0.4), kernel.betas).betas, kernel.betas)

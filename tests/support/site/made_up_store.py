@@ -46,6 +46,12 @@ table:
       scale: 1.0e-2
       published: {v1: KL, v2: KL}
     - {metric: emc, name: EMC, direction: max}
+  figures:
+    - name: figure
+      across: 2
+      panels:
+        - {kind: heat_map, title: DMALA, row: DMALA, columns: [eight]}
+        - {kind: repeats, title: seeds, metric: emc, columns: [eight]}
 """
 METRICS = ("kl", "emc", "acceptance", "rhat")
 DAMAGED, FAILED, OLD, LOST = ("00000000000000d1", "00000000000000f1", "00000000000000e1", "00000000000000c1")

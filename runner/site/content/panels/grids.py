@@ -126,7 +126,7 @@ def _said(target: ExactStates, state: int, found: np.ndarray | None) -> str:
 
 def _seeds(data: PanelData) -> str:
     found = counts(data.own_runs)
-    return "" if found is None else f", n = {len(found)} seeds together"
+    return "" if found is None else f", n = {len(found)}"
 
 
 def _plot(data: PanelData, name: str, cells: dict[str, Any], layout: dict[str, Any]) -> Plot:

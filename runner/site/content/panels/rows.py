@@ -89,7 +89,7 @@ def tour_costs(panels: Sequence[PanelData], known: Known) -> Plot | None:
         once = data.metric.metric == DISTINCT
         found = quantiles(visits.cost, np.full_like(visits.share, 1.0) if once else visits.share, LEVELS)
         seeds = sum(run.summary is not None for run in runs)
-        traces += _box(row.row, data.styles[row.row].colour, place, found, f"n = {seeds} seeds together")
+        traces += _box(row.row, data.styles[row.row].colour, place, found, f"n = {seeds}")
     if not traces:
         return None
     levels = known.tours(data.runs[0].config)["quantiles"]

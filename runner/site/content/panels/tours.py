@@ -38,7 +38,7 @@ def tour_marginals(panels: Sequence[PanelData], known: Known) -> Plot | None:
             continue
         counts = np.histogram2d(visits.cost, visits.mismatch, (ends, gaps))[0] / len(visits.cost)
         seeds = sum(run.summary is not None for run in data.own_runs)
-        traces += _row(data, counts, ends, f"n = {seeds} seeds together")
+        traces += _row(data, counts, ends, f"n = {seeds}")
     if not traces:
         return None
     middles = ((ends[1:] + ends[:-1]) / 2).tolist()

@@ -19,7 +19,7 @@ from runner.store.npz_content import compressed
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
 from runner.store.run_folder import RunFolder
 from runner.store.series_file import CHAINS, SERIES
-from runner.sweep.jobs import jobs_of, requested
+from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
 METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
 POINTS, POINTS_OF_SERIES = 8, 200
@@ -60,6 +60,15 @@ def write_grid(root: Path, runs: int, first: int = 0) -> None:
         }
         run = UnflushedRun(root / "runs" / digest({"synthetic": place}))
         write_run(run, own, drawn(place), visits=True)
+
+
+def planned_runs(root: Path, experiment: str) -> list[tuple[RunFolder, dict[str, Any]]]:
+    """Folder and configuration of every run of an experiment at the scale quick, none of them written."""
+    return [
+        (UnflushedRun(root / "runs" / run_id), written(job.config) | {"seed": seed})
+        for job in experiment_jobs(experiment, ["scale=quick", f"output_root={root}"])
+        for seed, run_id in job.run_ids.items()
+    ]
 
 
 def drawn(place: int, metrics: Sequence[str] = METRICS, points: int = POINTS) -> list[Measurement]:

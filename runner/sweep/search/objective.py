@@ -14,12 +14,12 @@ from runner.problem.metric_directions import metric_direction
 from runner.store.run_store import Store
 from runner.sweep.outcome import Outcome
 
-KEY = "sweep.objective"
+KEY = "objective"
 DIRECTIONS = {"min": "minimize", "max": "maximize"}
 
 
 def objective_of(config: DictConfig) -> tuple[str, str]:
-    """The metric that ``sweep.objective`` names, or else the first one with a direction; and that direction.
+    """The metric that ``objective`` names, or else the first one with a direction; and that direction.
 
     Returns:
         The name, and ``minimize`` or ``maximize``.

@@ -7,105 +7,39 @@ beside SQLAlchemy 2.1; it knows neither the identity of a run nor its checkpoint
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override, Transformer
 
-import conf
 from runner.config.compose import searched
 from runner.config.overrides import is_hydra, parse
 from runner.execution import signals
-from runner.execution.errors import UserError, unknown
+from runner.execution.errors import UserError
 from runner.execution.progress import Progress
-from runner.files.plain_yaml import plain_yaml
 from runner.store.digest import digest
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.live_logging import log_done
-from runner.sweep.objective import objective_of, objective_value
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
-from targets.checks import whole_number
+from runner.sweep.search.objective import objective_of, objective_value
+from runner.sweep.search.search_space import Search
 
 if TYPE_CHECKING:
     import optuna
-
-NAME, KEYS = "optuna", "hydra.sweeper."
-
-
-@dataclass(frozen=True)
-class Search:
-    """What a command searches.
-
-    Attributes:
-        lines: overrides that all trials share.
-        space: the keys that are searched.
-        trials: how many trials there are in all.
-        seed: of the search.
-    """
-
-    lines: list[str]
-    space: dict[str, Override]
-    trials: int
-    seed: int
-
-
-def wanted(lines: Sequence[str]) -> Search | None:
-    """The search that a command asks for; None where it asks for another sweeper.
-
-    Raises:
-        UserError: for a key or value of the sweeper that is refused, or where nothing is searched.
-    """
-    given = list({each.get_key_element(): each for each in parse(lines)}.values())
-    if not any(each.key_or_group == "hydra/sweeper" and each.value() == NAME for each in given):
-        return None
-    settings: dict[str, Any] = dict(
-        plain_yaml((Path(conf.__path__[0]) / "hydra/sweeper/optuna.yaml").read_bytes())
-    )
-    shared, space = [], {}
-    for each in given:
-        key = each.key_or_group
-        if key.startswith(KEYS):
-            if key.removeprefix(KEYS) not in settings:
-                raise unknown("key", key, [KEYS + name for name in settings])
-            settings[key.removeprefix(KEYS)] = each.value()
-        elif key == "hydra/launcher" and each.value() != "basic":
-            raise UserError("hydra/sweeper=optuna computes its trials one by one: hydra/launcher=basic.")
-        elif key == "hydra/sweeper":
-            continue
-        elif each.is_sweep_override() and key != "seed" and not is_hydra(each):
-            space[each.get_key_element()] = each
-        else:
-            shared.append(_seeds(each))
-    if not space:
-        raise UserError(
-            "hydra/sweeper=optuna searches intervals or several values: sampler.step_size=interval(1,400)."
-        )
-    try:
-        trials, seed = (
-            whole_number("n_trials", settings["n_trials"]),
-            whole_number("seed", settings["seed"], 0),
-        )
-    except ValueError as error:
-        raise UserError(f"{KEYS}{error}.") from error
-    return Search(shared, space, trials, seed)
 
 
 def run_search(search: Search) -> int:
     """Computes the trials that are not done, and prints the best; the exit status.
 
     Raises:
-        UserError: where Optuna is not installed, or a trial is refused before it starts.
+        UserError: where a trial is refused before it starts.
         Interrupted: if the process was told to stop; the same command goes on with the same trials.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise UserError("hydra/sweeper=optuna needs Optuna: pip install 'rungwise[optuna]'.") from error
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = {key: distribution(override) for key, override in search.space.items()}
     first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
@@ -163,14 +97,6 @@ def shown(value: Any) -> str:
 def hydra_lines(search: Search) -> list[str]:
     """The overrides of Hydra itself."""
     return [each.input_line or "" for each in parse(search.lines) if is_hydra(each)]
-
-
-def _seeds(override: Override) -> str:
-    """The override; several seeds become one list, which a trial computes together."""
-    line = override.input_line or ""
-    if override.key_or_group != "seed" or not override.is_sweep_override():
-        return line
-    return f"seed=[{','.join(override.sweep_string_iterator())}]"
 
 
 def _any_value(each: Any) -> Any:

@@ -1,0 +1,73 @@
+"""``rungwise COMMAND ...``: every command of this project under one name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from runner.execution.errors import UserError, unknown
+
+COMMANDS = {
+    "run": ("runner.__main__", "one run, or with -m a sweep or an experiment; --dry-run shows the plan"),
+    "table": ("runner.table", "the table of an experiment, or of any runs"),
+    "status": ("runner.status", "which runs are done, and how long the others will take"),
+    "report": ("runner.site.report_command", "pages of all results for a browser"),
+    "list": ("runner.catalogue.listing", "the samplers, targets, metrics, tasks, experiments and data sets"),
+    "show": ("runner.catalogue.showing", "what a name is, its keys and their defaults: show sampler=acs"),
+    "verify": ("runner.verify", "whether the results on disk are what was written"),
+    "verdicts": ("runner.verdicts.__main__", "a verdict on every published number, from recorded tables"),
+    "sync": ("runner.wandb_sync", "write the results on disk to Weights & Biases"),
+    "wandb-sweep": ("runner.wandb_sweep", "the configuration of a sweep of Weights & Biases"),
+    "exactness": ("runner.exactness", "is every sampler as exact as it claims to be"),
+    "audit": ("runner.audit", "the defects of papers and released code, each measured"),
+    "bench": ("runner.bench", "speed against plain implementations"),
+    "completion": ("runner.command.shells", "what makes the Tab key complete: completion bash|zsh|fish"),
+}
+"""The module whose `main` is the command, and what it does."""
+
+COMPLETE = "__complete"
+"""What a shell calls: the line up to the cursor follows."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit status: 2 for a mistake in the line."""
+    word, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if word == COMPLETE:
+        from runner.command.completion import completions
+
+        print("\n".join(completions(rest[0] if rest else "")))
+        return 0
+    if word in ("-h", "--help", "help"):
+        print(usage())
+        return 0
+    if word in ("-V", "--version"):
+        from runner.execution.version import __version__
+
+        print(f"rungwise {__version__}")
+        return 0
+    if word in COMMANDS:
+        status: int = importlib.import_module(COMMANDS[word][0]).main(rest)
+        return status
+    from runner.execution.command_line import reported
+
+    def refuse() -> int:
+        if "=" in word or word in ("-m", "--multirun"):
+            raise UserError(f"A command comes first: rungwise run {word} ...")
+        raise unknown("command", word, COMMANDS)
+
+    return reported(refuse)
+
+
+def usage() -> str:
+    """What ``rungwise --help`` prints."""
+    lines = [f"  {name:<12} {line}" for name, (_, line) in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: rungwise COMMAND ...",
+            "",
+            *lines,
+            "",
+            "rungwise COMMAND --help says how it is used; rungwise --version prints the version.",
+        ]
+    )

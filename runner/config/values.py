@@ -1,0 +1,89 @@
+"""Values that every run has, checked before torch is imported: a mistake in them is said at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from omegaconf import DictConfig, ListConfig
+
+from runner.config.form import MOST_SEEDS
+from runner.execution.devices import DEVICES, DTYPES
+from runner.execution.errors import UserError, not_allowed
+
+MOST_THREADS = 1024
+"""CPU threads at most; some thousands end the process without a word."""
+
+SHARED, INDEPENDENT = "shared", "independent"
+"""Whether samplers of one seed share random numbers."""
+
+
+def check_values(config: DictConfig) -> None:
+    """Refuses values that are wrong whatever the target, the sampler and the task are.
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed.
+    """
+    seeds_of(config)
+    threads(config)
+    if config.device not in DEVICES:
+        raise not_allowed("device must be one of auto, cpu, cuda", config.device, DEVICES)
+    if config.dtype not in DTYPES:
+        raise not_allowed("dtype must be float32 or float64", config.dtype, DTYPES)
+    streams_of(config)
+    _check_checkpoint(config)
+
+
+def threads(config: DictConfig) -> int:
+    """CPU threads of a run.
+
+    Raises:
+        UserError: unless it is a whole number from 1 to `MOST_THREADS`.
+    """
+    given: Any = config.threads
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_THREADS:
+        raise UserError(f"threads must be a whole number from 1 to {MOST_THREADS}, {given!r} was given.")
+    return given
+
+
+def streams_of(config: DictConfig) -> str:
+    """Whether samplers of one seed share random numbers, `SHARED` or `INDEPENDENT`.
+
+    Raises:
+        UserError: for another value.
+    """
+    given = config.streams
+    if given not in (SHARED, INDEPENDENT):
+        raise UserError(f"streams must be {SHARED} or {INDEPENDENT}, {given!r} was given.")
+    return str(given)
+
+
+def seeds_of(config: DictConfig) -> list[int]:
+    """The seeds that `config` asks for, in its order.
+
+    Raises:
+        UserError: unless they are distinct whole numbers of at least 0.
+    """
+    given: Any = list(config.seed) if isinstance(config.seed, ListConfig) else config.seed
+    seeds: list[int] = given if isinstance(given, list) else [given]
+    whole = all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in seeds)
+    if not seeds or not whole or len(set(seeds)) < len(seeds):
+        raise UserError(
+            f"seed must be a whole number of at least 0, or a list of distinct ones, {given!r} was given."
+        )
+    if max(seeds) >= 2**63 or len(seeds) > MOST_SEEDS:
+        raise UserError(
+            f"seed must be at most {MOST_SEEDS:,} numbers, each below 2^63; {len(seeds):,} up to "
+            f"{max(seeds)} were given."
+        )
+    return seeds
+
+
+def _check_checkpoint(config: DictConfig) -> None:
+    seconds: Any = config.checkpoint.seconds
+    steps: Any = config.checkpoint.steps
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not number or not math.isfinite(seconds) or seconds < 0:
+        raise UserError(f"checkpoint.seconds must be a number of at least 0, {seconds!r} was given.")
+    if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
+        raise UserError(f"checkpoint.steps must be null or a whole number from 1, {steps!r} was given.")

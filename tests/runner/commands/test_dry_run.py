@@ -1,0 +1,61 @@
+"""`--dry-run`: the plan of a run or a sweep; nothing is started and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import Call, refused
+
+SMALL = ("target=bernoulli4", "metric=tv", "task.steps=200", "task.chains=3")
+SWEEP = ("sampler=gibbs,random_walk", "-m", "seed=0,1", *SMALL)
+
+
+def test_the_plan_of_a_sweep(call: Call, tmp_path: Path) -> None:
+    plan = call(*SWEEP, "--dry-run")
+    assert plan.status == 0, plan.err
+    assert list(tmp_path.iterdir()) == []
+    assert "\n4 runs, 4 to do.\n" in plan.out
+    # Gibbs evaluates both levels of a bit, the walk one state: 2 seeds x 200 steps x 3 chains x (2 + 1).
+    assert re.search(
+        r"They take about 3,600 evaluations of the target and [0-9.]+ m?s in one process", plan.out
+    )
+    assert plan.out.endswith("Nothing was started.\n")
+
+    assert call("sampler=gibbs", "seed=[0,1]", *SMALL).status == 0
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    rest = call("--dry-run", *SWEEP)
+    assert "\n4 runs, 2 to do.\n" in rest.out
+    assert "They take about 1,200 evaluations" in rest.out
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    assert call(*SWEEP).status == 0
+    done = call("--dry-run", *SWEEP)
+    assert "\n4 runs, 0 to do.\nNothing was started.\n" in done.out
+
+
+def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
+    plan = call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL, "--dry-run")
+    planned = float(re.findall(r"about ([\d,]+) evaluations", plan.out)[0].replace(",", ""))
+    assert call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL).status == 0
+    (summary,) = Path("outputs").glob("runs/*/summary.json")
+    assert planned == json.loads(summary.read_text())["evaluations"] * 3
+
+
+@pytest.mark.usefixtures("tiny")
+def test_the_plan_of_an_experiment(call: Call, tmp_path: Path) -> None:
+    where = f"hydra.searchpath=[file://{tmp_path}/conf]"
+    plan = call("+experiment=tiny", where, "scale=smoke", "target=bernoulli4", "--dry-run", "-m")
+    assert "\n8 runs, 8 to do.\n" in plan.out, plan
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_a_plan_of_what_cannot_run_is_refused(call: Call) -> None:
+    assert "task.burn_in must be less" in refused(
+        call, "--dry-run sampler=gibbs task.steps=10 task.burn_in=10"
+    )
+    assert "a search decides on its trials" in refused(
+        call, "-m --dry-run hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)"
+    )

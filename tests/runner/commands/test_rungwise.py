@@ -1,0 +1,77 @@
+"""The command `rungwise`: its subcommands are the modules, and a mistyped one is a sentence."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from runner.command.subcommands import COMMANDS, main
+
+ROOT = Path(__file__).parents[3]
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+
+
+def test_every_command_is_listed_and_says_its_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    for name, (module, _) in COMMANDS.items():
+        assert f"\n  {name} " in listed
+        assert callable(importlib.import_module(module).main)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("run", "bench")])
+def test_a_command_says_its_use(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status = main([name, "--help"])
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    assert status == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("call")
+def test_a_run_and_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMALL]) == 0
+    assert main(["table", "runs", "sampler=gibbs"]) == 0
+    assert "Written to outputs/tables/runs/" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["tabel"], "Unknown command 'tabel'; did you mean 'table'?"),
+        (["target=mog"], "A command comes first: rungwise run target=mog ..."),
+        (["list", "sampler"], "Unknown kind 'sampler'; did you mean 'samplers'?"),
+        (["show", "acs"], "has the form GROUP=NAME, 'acs' was given; did you mean 'sampler=acs'?"),
+        (["show", "sampler=DMALA"], "Unknown sampler 'DMALA'; did you mean 'dmala'?"),
+        (["show", "smapler=acs"], "Unknown group 'smapler'; did you mean 'sampler'?"),
+        (["completion", "tcsh"], "Unknown shell 'tcsh'"),
+    ],
+)
+def test_a_mistake_is_a_sentence(argv: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"rungwise": "runner.command.subcommands:main"}
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"rungwise {project['version']}\n"
+
+
+def test_help_names_the_command_as_it_was_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from runner.table import main as table
+
+    for called, said in (("/bin/rungwise", "rungwise table"), ("runner/table.py", "python -m runner.table")):
+        monkeypatch.setattr("sys.argv", [called, "table", "--help"])
+        with pytest.raises(SystemExit):
+            table(["--help"])
+        assert capsys.readouterr().out.startswith(f"usage: {said} EXPERIMENT")
