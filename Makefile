@@ -51,7 +51,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-TARGETS := help test test-slow test-browser check format docs notebooks report audit exactness bench clean spectral-gap $(EXPERIMENTS)
+TARGETS := help test test-slow test-browser check format docs notebooks report verdicts audit exactness bench clean spectral-gap $(EXPERIMENTS)
 .PHONY: $(TARGETS) $(ALIASES)
 
 help: ## list the targets and their variables
@@ -94,6 +94,9 @@ bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
 
 report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
 	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)
+
+verdicts: $(NEEDS) ## a verdict on every published number, from OUTPUT/record alone
+	@$(BIN)/python -m runner.verdicts output_root='$(OUTPUT)' $(ARGS)
 
 test: $(NEEDS) ## the tests (slow ones left out)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)

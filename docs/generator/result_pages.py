@@ -40,7 +40,8 @@ def pages(record: Path) -> list[Page]:
     made = [_paper(name, title, by_page.get(name, [])) for name, title in PAPERS.values()]
     bench = [_bench(folders) for folders in [sorted(record.glob("bench_*"))] if folders]
     robustness = [_robustness(folder) for folder in record.glob("robustness")]
-    return [_overview(by_page), *made, *bench, *robustness]
+    verdicts = [_verdicts(folder) for folder in record.glob("verdicts")]
+    return [_overview(by_page, verdicts), *made, *bench, *robustness, *verdicts]
 
 
 def _page_of(folder: str) -> str:
@@ -63,8 +64,12 @@ def _scale(folder: Path) -> str:
     return folder.name.rsplit("_", 1)[-1]
 
 
-def _overview(by_page: dict[str, list[Path]]) -> Page:
+def _overview(by_page: dict[str, list[Path]], verdicts: Sequence[Page]) -> Page:
     lines = ["# Results", "", introduction("results"), ""]
+    for page in verdicts:
+        summary = page.text.partition("## By table\n")[2].partition("\n## ")[0].strip()
+        lines += ["## Verdicts on the published numbers, by table", "", summary, ""]
+        lines += ["[The rule, every number and the order of the rows](verdicts.md).", ""]
     for name, title in PAPERS.values():
         lines += [f"## {title}", "", "| table | scale | command |", "| :-- | :-- | :-- |"]
         for folder in by_page.get(name, []):
@@ -153,6 +158,11 @@ def _without_title(text: str) -> str:
 
 def _indented(text: str) -> list[str]:
     return [f"    {line}" if line else "" for line in text.splitlines()]
+
+
+def _verdicts(folder: Path) -> Page:
+    """A verdict on every published number, as `make verdicts` wrote it."""
+    return Page("results/verdicts.md", (folder / "verdicts.md").read_text(), {})
 
 
 def _robustness(folder: Path) -> Page:

@@ -5,6 +5,7 @@ Where the data allow no statement (one seed, no variance) the result is None, ne
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     return Interval(mean, sd, mean - margin, mean + margin, data.size)
 
 
-def t_quantile(probability: float, degrees: int) -> float:
+def t_quantile(probability: float, degrees: float) -> float:
     """The quantile of Student's t with so many degrees of freedom."""
     return float(special.stdtrit(degrees, probability))
 
@@ -102,28 +103,34 @@ def detectable_difference(
     """Smallest true difference of means that the paired t-test of `a` and `b` finds with probability `power`.
 
     The test is two-sided at the 5 % level and taken by itself, without a correction for other tests. The
-    differences are taken as normal with their sample standard deviation s: with n shared seeds and a true
-    difference d the squared statistic is noncentral F with 1 and n - 1 degrees of freedom and noncentrality
-    n d^2 / s^2. None where `paired_p_value` is None.
+    differences are taken as normal with their sample standard deviation. None where `paired_p_value` is None.
     """
     differences = _paired_differences(a, b)
     if differences is None:
         return None
+    n = differences.size
+    return float(standard_errors_found(n - 1, power) * differences.std(ddof=1) / math.sqrt(n))
+
+
+@functools.lru_cache(maxsize=1024)
+def standard_errors_found(degrees: float, power: float) -> float:
+    """The true difference, in standard errors, that a two-sided t-test at the 5 % level finds so often.
+
+    The squared statistic is noncentral F with 1 and `degrees` degrees of freedom.
+    """
     # Imported only now: it takes half a second, and most tables need no more than `special`.
     from scipy import optimize, stats
 
-    n = differences.size
-    critical = t_quantile(1 - ALPHA / 2, n - 1)
+    critical = t_quantile(1 - ALPHA / 2, degrees)
 
     def excess(ratio: float) -> float:
         """Power at a true difference of `ratio` standard errors, less the one that is wanted."""
-        return float(stats.ncf.sf(critical**2, 1, n - 1, ratio**2)) - power
+        return float(stats.ncf.sf(critical**2, 1, degrees, ratio**2)) - power
 
     end = 2 * critical
     while excess(end) < 0:
         end *= 2
-    ratio = optimize.brentq(excess, 0.0, end)
-    return float(ratio * differences.std(ddof=1) / math.sqrt(n))
+    return float(optimize.brentq(excess, 0.0, end))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

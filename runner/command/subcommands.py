@@ -16,6 +16,7 @@ COMMANDS = {
     "list": ("runner.catalogue.listing", "the samplers, targets, metrics, tasks, experiments and data sets"),
     "show": ("runner.catalogue.showing", "what a name is, its keys and their defaults: show sampler=acs"),
     "verify": ("runner.verify", "whether the results on disk are what was written"),
+    "verdicts": ("runner.verdicts.__main__", "a verdict on every published number, from recorded tables"),
     "sync": ("runner.wandb_sync", "write the results on disk to Weights & Biases"),
     "wandb-sweep": ("runner.wandb_sweep", "the configuration of a sweep of Weights & Biases"),
     "exactness": ("runner.exactness", "is every sampler as exact as it claims to be"),

@@ -1,4 +1,4 @@
-"""Copies a rendered table to outputs/record, with a manifest of how it was measured."""
+"""Copies a rendered table to outputs/record, with digests of its files and how it was measured."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json
 from runner.report.budget import budget, cost_of_runs
 from runner.report.stored_results import Results
+from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
 
@@ -44,8 +45,10 @@ def record(experiment: str, scale: str, results: Results, rendered: Path, root: 
         raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
     folder = root / f"{experiment}_{scale}"
     folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted(rendered.iterdir()):
-        if path.suffix in RECORDED:
-            shutil.copyfile(path, folder / path.name)
+    (folder / DIGESTS).unlink(missing_ok=True)
+    files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
     write_json(folder / "manifest.json", manifest(experiment, scale, results))
+    write_digests(folder, [*(path.name for path in files), "manifest.json"])
     return folder

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runner.execution.progress import duration
@@ -55,8 +57,17 @@ def write_start(
         ],
         sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
         damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
+        verdicts=verdict_counts(Path(root) / "record" / "verdicts" / "summary.csv"),
     )  # fmt: skip
     site.write("index.html", page)
+
+
+def verdict_counts(path: Path) -> list[list[str]]:
+    """The lines that `python -m runner.verdicts` counted, the head first; none without that file."""
+    try:
+        return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, ValueError, csv.Error):
+        return []
 
 
 def paper_of(heading: str) -> str:

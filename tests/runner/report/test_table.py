@@ -31,6 +31,7 @@ from runner.report.published import published_numbers
 from runner.report.record import record
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
+from runner.store.folder_digests import damaged_files
 from runner.store.run_store import Store
 from tests.support.tables import panel_data, shape_from
 
@@ -294,7 +295,11 @@ def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_pa
     for name in ("table.md", "figure.png", "scratch.tmp"):
         (rendered / name).write_text(name)
     folder = record("small", "smoke", results, rendered, tmp_path / "record")
-    assert sorted(path.name for path in folder.iterdir()) == ["figure.png", "manifest.json", "table.md"]
+    kept = ["digests.json", "figure.png", "manifest.json", "table.md"]
+    assert sorted(path.name for path in folder.iterdir()) == kept
+    assert damaged_files(folder) == []
+    (folder / "table.md").write_text("edited")
+    assert damaged_files(folder) == ["table.md"]
     manifest = json.loads((folder / "manifest.json").read_text())
     assert folder.name == "small_smoke"
     counts = {"done": 17, "failed": 1, "missing": 12}

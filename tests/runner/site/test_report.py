@@ -320,7 +320,7 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
 
 def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_path: Path) -> None:
     root, conf = tmp_path / "outputs", tmp_path / "conf" / "experiment"
-    for name in ("pt_table1_quick", "pt_table4_quick", "edlp_table1_quick"):
+    for name in ("pt_table1_quick", "pt_table4_quick", "edlp_table1_quick", "verdicts"):
         shutil.copytree(RECORD / name, root / "record" / name)
     (root / "record" / "pt_table1_quick" / "table.csv").write_text("no,table\n1")
     (root / "record" / "pt_table1_quick" / "figure.png").write_bytes(b"no picture")
@@ -335,6 +335,11 @@ def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_pat
     for name in ("pt_table1-quick", "pt_table4-quick"):
         assert "cannot be read" in page(made, f"experiments/{name}.html").text
     assert page(made, "experiments/edlp_table1-quick.html").tables
+    total = page(made, "index.html").tables[0][-1]
+    assert [cell.text for cell in total][:3] == ["all", "", "450"]
+    (root / "record" / "verdicts" / "summary.csv").write_bytes(b"\xff")
+    made.build()
+    assert "Verdicts" not in page(made, "index.html").text
 
 
 def test_the_time_that_is_left_is_that_of_the_finished_runs(report: Report) -> None:

@@ -1,0 +1,41 @@
+"""Welch's test of two means of which only mean, standard deviation and number of values are known."""
+
+from __future__ import annotations
+
+import math
+
+from scipy import special
+
+from metrics.statistics.inference import POWER, Interval, standard_errors_found
+
+
+def welch_p_value(a: Interval, b: Interval) -> float | None:
+    """Two-sided p-value that two independent samples with unequal variances have the same mean.
+
+    It takes no account of seeds that the two share, as a paired test would: where these make values alike it
+    is too large. None for fewer than two values in either, and where neither varies.
+    """
+    spread = _spread(a, b)
+    if spread is None:
+        return None
+    error, degrees = spread
+    return float(2 * special.stdtr(degrees, -abs(a.mean - b.mean) / error))
+
+
+def welch_detectable(a: Interval, b: Interval, power: float = POWER) -> float | None:
+    """Smallest true difference of means that `welch_p_value` finds with probability `power`.
+
+    The test is at the 5 % level and taken by itself; the standard deviations are taken as known. None where
+    `welch_p_value` is None.
+    """
+    spread = _spread(a, b)
+    return None if spread is None else spread[0] * standard_errors_found(spread[1], power)
+
+
+def _spread(a: Interval, b: Interval) -> tuple[float, float] | None:
+    """Standard error of the difference, and its degrees of freedom by Welch and Satterthwaite."""
+    if a.sd is None or b.sd is None or a.sd == b.sd == 0.0:
+        return None
+    first, second = a.sd**2 / a.n, b.sd**2 / b.n
+    degrees = (first + second) ** 2 / (first**2 / (a.n - 1) + second**2 / (b.n - 1))
+    return math.sqrt(first + second), degrees

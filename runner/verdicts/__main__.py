@@ -1,0 +1,48 @@
+"""``python -m runner.verdicts [output_root=DIR]``: a verdict on every published number, from records alone.
+
+Reads DIR/record and writes DIR/record/verdicts. Exit status 0, 1 where a record was left out since it is not
+as it was recorded, 2 for a mistake in the command.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.errors import UserError, nearest, warn
+
+ROOT = "output_root"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return reported(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    parser = OneSentenceParser(prog="python -m runner.verdicts", description=__doc__)
+    parser.add_argument("words", nargs="*", metavar="output_root=DIR", help="default: outputs")
+    root = Path("outputs")
+    for word in parser.parse_args(arguments).words:
+        key, _, value = word.partition("=")
+        if key != ROOT or not value:
+            hint = nearest(key, [ROOT]) or "."
+            raise UserError(f"Verdicts are made with {ROOT}=DIR alone, '{word}' was given{hint}")
+        root = Path(value)
+
+    from runner.verdicts.files import summary, write_ledger
+    from runner.verdicts.ledger import ledger
+
+    made = ledger(root / "record")
+    written = write_ledger(made, root / "record" / "verdicts")
+    for sentence in [*made.refused, *made.missing]:
+        warn(sentence)
+    print(summary(made).to_string(index=False))
+    print(f"Written to {written[0].parent}")
+    return 1 if made.refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Whether the floor of a recorded column can carry a ranking, and which numbers lie at it."""
+
+from __future__ import annotations
+
+from metrics.statistics.inference import ALPHA, Interval, holm
+from metrics.statistics.welch import welch_p_value
+from runner.report.figure_shape import Role
+from runner.report.published import Published
+from runner.report.table_shape import Direction
+from runner.verdicts.cells import Counterpart
+from runner.verdicts.records import Measured, Record
+from runner.verdicts.rule import prediction
+
+
+def invalid_floor(record: Record, place: Counterpart) -> str | None:
+    """Why the floor of a column is invalid; None where it is valid, or the column has none.
+
+    It is where the table itself declares it void, where a sampler is significantly better than perfect draws
+    (Welch's test, Holm-corrected over the samplers), and where two rows of independent draws, such as those
+    from the target and uniform ones, do not differ significantly in the metric.
+    """
+    metric, rows = place.metric, record.rows(place.column, place.metric.metric)
+    if metric.floor is not None and place.column in record.void:
+        return "floor void: its reference samples differ"
+    floor = rows.get(metric.floor or "")
+    sign = -1.0 if metric.direction is Direction.max else 1.0
+    if floor is not None:
+        samplers = [one.interval for one in rows.values() if one.role == Role.sampler.value]
+        p_values = holm([welch_p_value(span, floor.interval) for span in samplers])
+        better = [sign * (span.mean - floor.interval.mean) < 0 for span in samplers]
+        if any(p is not None and p < ALPHA and one for p, one in zip(p_values, better, strict=True)):
+            return f"floor invalid: a sampler is better than {metric.floor}"
+    draws = [one.interval for one in rows.values() if one.role == Role.draws.value]
+    if len(draws) > 1 and not _differ(draws[0], draws[1]):
+        return "the statistic does not tell exact draws from others"
+    return None
+
+
+def _differ(one: Interval, other: Interval) -> bool:
+    p_value = welch_p_value(one, other)
+    return one.mean != other.mean if p_value is None else p_value < ALPHA
+
+
+def at_floor(record: Record, place: Counterpart, ours: Measured, published: Published) -> bool:
+    """Whether both numbers are at the floor: ours by the table's own test, the other by prediction."""
+    floor = record.rows(place.column, place.metric.metric).get(place.metric.floor or "")
+    interval = prediction(floor.interval) if floor is not None else None
+    if interval is None or not ours.within_floor:
+        return False
+    value = published.mean * published.scale
+    return value >= interval[0] if place.metric.direction is Direction.max else value <= interval[1]

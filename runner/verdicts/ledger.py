@@ -1,0 +1,158 @@
+"""The ledger: a line for every published number, and the order of the rows of every published column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.report.published import Published
+from runner.verdicts.cells import (
+    Block,
+    Counterpart,
+    counterparts,
+    published_blocks,
+    published_shapes,
+    spread_of,
+)
+from runner.verdicts.floors import at_floor, invalid_floor
+from runner.verdicts.order import Outcome, Pair, compare, of_column
+from runner.verdicts.protocols import Protocols, fitting, read_protocols
+from runner.verdicts.records import Measured, Record, read_records
+from runner.verdicts.rule import Evidence, Verdict, verdict
+
+
+@dataclass(frozen=True)
+class Source:
+    """A column of a recorded table that stands beside a published one, with what is another one there."""
+
+    record: Record
+    place: Counterpart
+    differs: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """Metric and scale, and the experiment."""
+        return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}"
+
+    def ours(self, row: str) -> Measured | None:
+        """Our number for a row that the paper calls so."""
+        return self.record.numbers.get(
+            (self.place.rows.get(row, ""), self.place.column, self.place.metric.metric)
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A published number with its verdict.
+
+    Attributes:
+        ours: our number; None where there is none.
+        source: where it stands.
+        settings: numbers in docs/papers/settings.md.
+        others: verdicts of other statistics of ours that stand beside the same number.
+    """
+
+    block: Block
+    row: str
+    published: Published
+    ours: Measured | None
+    source: Source | None
+    settings: tuple[str, ...]
+    verdict: Verdict
+    reason: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """The order of the rows of a published column, by the record `source`."""
+
+    block: Block
+    source: Source | None
+    pairs: tuple[Pair, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All lines and columns, sentences on records that were left out, and on what else a reader must know."""
+
+    lines: tuple[Line, ...]
+    columns: tuple[Column, ...]
+    refused: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def ledger(root: Path) -> Ledger:
+    """The ledger of the records below `root`.
+
+    Raises:
+        UserError: if there is no such folder, or conf/published/protocols.yaml cannot be read.
+    """
+    shapes, protocols = published_shapes(), read_protocols()
+    records, places = read_records(root, shapes), counterparts(shapes)
+    lines, columns = [], []
+    for block, numbers in sorted(published_blocks().items(), key=lambda one: one[0].table_order):
+        beside = fitting(places.get(block, []), protocols)
+        sources = [
+            Source(record, place, protocols.differs(place, record.scale, shapes[place.experiment]))
+            for place in beside
+            for record in records.of(place.experiment)
+        ]
+        sources.sort(key=lambda source: bool(source.differs))
+        lines += [_line(block, row, numbers, sources, protocols) for row in numbers]
+        columns.append(_column(block, numbers, sources))
+    return Ledger(tuple(lines), tuple(columns), records.refused, records.missing)
+
+
+def _line(
+    block: Block, row: str, numbers: Mapping[str, Published], sources: Sequence[Source], protocols: Protocols
+) -> Line:
+    """The line of one number: by the first source that has it, with the verdicts of other statistics."""
+    number = numbers[row]
+    judged: list[tuple[Source, Measured, tuple[Verdict, str]]] = []
+    for source in sources:
+        ours = source.ours(row)
+        same = any(source.place.metric.metric == other.place.metric.metric for other, _, _ in judged)
+        if ours is not None and not same:
+            judged.append((source, ours, _verdict(number, spread_of(numbers.values()), source, ours)))
+    if not judged:
+        entry = protocols.unmeasured_of(block)
+        why = entry.why if entry is not None else "no record holds it"
+        settings = tuple(entry.settings) if entry is not None else ()
+        return Line(block, row, number, None, None, settings, Verdict.not_measured, why)
+    source, ours, (found, reason) = judged[0]
+    others = tuple(f"{other.name}: {its.value} ({why})" for other, _, (its, why) in judged[1:])
+    settings = tuple(protocols.settings(source.place))
+    return Line(block, row, number, ours, source, settings, found, reason, others)
+
+
+def _verdict(number: Published, matters: float, source: Source, ours: Measured) -> tuple[Verdict, str]:
+    return verdict(
+        Evidence(
+            published=number.mean * number.scale,
+            rounding=0.5 * 10.0**-number.decimals * number.scale,
+            matters=matters,
+            ours=ours.interval,
+            differs=source.differs,
+            floor=invalid_floor(source.record, source.place),
+            at_floor=at_floor(source.record, source.place, ours, number),
+        )
+    )
+
+
+def _column(block: Block, numbers: Mapping[str, Published], sources: Sequence[Source]) -> Column:
+    """The order of a column, by the first source that has two of its rows."""
+    published = {row: number.mean for row, number in numbers.items()}
+    for source in sources:
+        ours = {row: one for row in numbers if (one := source.ours(row)) is not None}
+        if len(ours) > 1:
+            break
+    else:
+        pairs = compare(published, {})
+        return Column(block, None, tuple(pairs), of_column(pairs))
+    low = [row for row, one in ours.items() if at_floor(source.record, source.place, one, numbers[row])]
+    intervals = {row: one.interval for row, one in ours.items()}
+    pairs = compare(published, intervals, invalid_floor(source.record, source.place), low)
+    return Column(block, source, tuple(pairs), of_column(pairs))

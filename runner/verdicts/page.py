@@ -1,0 +1,135 @@
+"""The ledger as one page of Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from runner.report.numerals import Numeral, as_printed, numeral
+from runner.verdicts.ledger import Column, Ledger, Line
+from runner.verdicts.order import Outcome, Pair
+from runner.verdicts.rule import prediction
+
+HEAD = (
+    *("row", "column", "metric", "published", "ours", "prediction interval"),
+    *("verdict", "why", "settings", "command"),
+)
+TOLD = (Outcome.reversed, Outcome.cannot_be_told)
+
+OPENING = """\
+# A verdict on every published number
+
+Made by `make verdicts` from `outputs/record/` and `conf/published/` alone; no verdict is typed.
+"""
+
+RULE = """\
+## The rule
+
+A published number gets the first of these that fits:
+
+1. **not measured**: no recorded table has a number beside it.
+2. **not comparable**: target, data, budget, statistic or network is another one, as
+   `conf/published/protocols.yaml` says.
+3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
+   table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
+   do not differ significantly from other independent draws.
+4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
+   mean ± t s √(1 + 1/n).
+5. **undecided**: it lies inside, but the interval is wider than the published column from its best row to
+   its worst (the difference that matters), or there is one seed and no interval.
+6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
+
+The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
+published number the one that can be compared is taken, then the first in `protocols.yaml`; the column *why*
+has the verdicts of the others. Settings are the numbers of deviations and open points on the page "The
+papers' settings" (`docs/papers/settings.md`).
+
+**Order of rows.** A record keeps mean, standard deviation and number of seeds, not the values by seed, so
+that no paired test can be made from it. The pairs of a column are compared by Welch's test at the 5 % level,
+with Holm's correction over the pairs; it does not use that rows share seeds and models, and so finds less
+than a paired test would. "A < B" is the order of two published numbers. A column *holds* if every pair of it
+does, and is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
+difference, in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power.
+Columns are compared whatever differs in the protocol; the table says what does.
+"""
+
+
+def page(ledger: Ledger, counts: pd.DataFrame) -> str:
+    """The whole page; `counts` is `runner.verdicts.files.summary`."""
+    parts = [OPENING, "## By table\n", _table(counts.columns, counts.itertuples(index=False)), RULE]
+    said = [*ledger.refused, *ledger.missing]
+    if said:
+        parts += ["## Records\n", "\n".join(f"- {sentence}" for sentence in said) + "\n"]
+    parts.append("## Order of the rows\n")
+    for (paper, table), columns in groupby(ledger.columns, lambda one: (one.block.paper, one.block.table)):
+        parts += [f"### {paper}, {table}: order\n", _order(list(columns))]
+    parts.append("## Every number\n")
+    for (paper, table), lines in groupby(ledger.lines, lambda one: (one.block.paper, one.block.table)):
+        parts += [f"### {paper}, {table}\n", _numbers(list(lines))]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    names = list(head)
+    lines = [names, [":--"] * len(names), *rows]
+    cells = [[str(cell).replace("|", r"\|") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+
+
+def _order(columns: Sequence[Column]) -> str:
+    """A line for each column: how many pairs hold, and those that are reversed or cannot be told."""
+    rows = []
+    for column in columns:
+        block, source = column.block, column.source
+        counts = Counter(pair.outcome for pair in column.pairs)
+        line = [block.column, block.metric, column.outcome.value]
+        line.append(f"{counts[Outcome.holds]} of {len(column.pairs)}")
+        line.append("; ".join(_said(pair) for pair in column.pairs if pair.outcome in TOLD))
+        rows.append([*line, source.name if source else "-", ", ".join(source.differs) if source else ""])
+    return _table(["column", "metric", "order", "pairs that hold", "other pairs", "by", "differs in"], rows)
+
+
+def _said(pair: Pair) -> str:
+    """``A < B reversed (p = 0.01)``, or ``A < B cannot be told (0.2; 0.5 would be found)``."""
+    text = f"{pair.rows[0]} < {pair.rows[1]} {pair.outcome.value}"
+    if pair.outcome is Outcome.reversed:
+        return f"{text} (p = {pair.p_value:.2g})"
+    found = f"{pair.detectable:.2g} would be found" if pair.detectable is not None else "no test"
+    return f"{text} ({pair.ours:.2g}; {found})"
+
+
+def _numbers(lines: Sequence[Line]) -> str:
+    """The numbers of one table, and below it what of its protocol differs, kind by kind."""
+    differs = [item for line in lines if line.source for item in line.source.differs.items()]
+    notes = "".join(f"- {kind}: {what}\n" for kind, what in dict.fromkeys(differs))
+    return _table(HEAD, map(_cells, lines)) + (f"\n{notes}" if notes else "")
+
+
+def _cells(line: Line) -> list[str]:
+    """One number: published, ours, verdict, reason, settings, command."""
+    source, published, unit = line.source, line.published, line.published.scale
+    ours, expected = "-", "-"
+    if line.ours is not None:
+        span = line.ours.interval
+        ours = f"{_written(numeral(span.mean, span.margin, unit))} (n = {span.n})"
+        if (between := prediction(span)) is not None:
+            expected = f"{between[0] / unit:.4g} to {between[1] / unit:.4g}"
+    return [
+        line.row,
+        line.block.column,
+        line.block.metric + ("" if unit == 1.0 else f", unit {unit:g}"),
+        _written(as_printed(published.mean, published.sd, published.decimals)),
+        ours,
+        expected,
+        f"**{line.verdict.value}**",
+        "; ".join([line.reason, *line.others]),
+        ", ".join(line.settings),
+        f"`{source.record.command}`" if source else "-",
+    ]
+
+
+def _written(number: Numeral) -> str:
+    return number.mean if number.margin is None else f"{number.mean} ± {number.margin}"

@@ -1,0 +1,110 @@
+"""What conf/published/protocols.yaml says of how our protocol differs from the published one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from runner.execution.errors import UserError, not_allowed
+from runner.files.plain_yaml import plain_yaml
+from runner.report.table_shape import TableShape
+from runner.verdicts.cells import CONF, Block, Counterpart
+
+KINDS = ("target", "data", "budget", "statistic", "network")
+"""What can be another one than the published."""
+
+
+@dataclass
+class Protocol:
+    """One entry of `protocols:`, of the given columns or of all."""
+
+    experiment: str
+    metrics: list[str]
+    columns: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    differs: dict[str, str] = field(default_factory=dict)
+    smaller: dict[str, str] = field(default_factory=dict)
+
+    def fits(self, place: Counterpart) -> bool:
+        """Whether it is about this metric and column of ours."""
+        named = self.experiment == place.experiment and place.metric.metric in self.metrics
+        return named and (not self.columns or place.column in self.columns)
+
+
+@dataclass
+class Unmeasured:
+    """One entry of `unmeasured:`."""
+
+    paper: str
+    table: str
+    metrics: list[str]
+    why: str
+    settings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Protocols:
+    """The whole file."""
+
+    protocols: list[Protocol]
+    unmeasured: list[Unmeasured]
+
+    def settings(self, place: Counterpart) -> list[str]:
+        """Numbers in docs/papers/settings.md, in the file's order."""
+        fitting = [one.settings for one in self.protocols if one.fits(place)]
+        return list(dict.fromkeys(number for numbers in fitting for number in numbers))
+
+    def order(self, place: Counterpart) -> int:
+        """The place of its metric among those of its experiment, of which the first is compared."""
+        named = [name for one in self.protocols if one.experiment == place.experiment for name in one.metrics]
+        return named.index(place.metric.metric) if place.metric.metric in named else len(named)
+
+    def differs(self, place: Counterpart, scale: str, shape: TableShape) -> dict[str, str]:
+        """What is another one than the published at this scale, by kind; empty if it can be compared."""
+        found: dict[str, str] = {}
+        for one in self.protocols:
+            if one.fits(place):
+                found |= one.differs
+                found |= {"budget": one.smaller[scale]} if scale in one.smaller else {}
+        if scale in shape.reduced:
+            found["budget"] = "see the table's reduced protocol"
+        if scale == "smoke":
+            found["budget"] = "smoke only shows that everything works"
+        return found
+
+    def unmeasured_of(self, block: Block) -> Unmeasured | None:
+        """The entry that says why nothing of ours stands beside a block."""
+        fits = [
+            one
+            for one in self.unmeasured
+            if (one.paper, one.table) == (block.paper, block.table) and block.metric in one.metrics
+        ]
+        return fits[0] if fits else None
+
+
+def read_protocols(path: Path = CONF / "published" / "protocols.yaml") -> Protocols:
+    """The file, checked against the dataclasses above.
+
+    Raises:
+        UserError: for an unknown key or a kind of difference that is not among `KINDS`.
+    """
+    content: Any = plain_yaml(path.read_bytes())
+    try:
+        read = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Protocols), content))
+    except OmegaConfBaseException as error:
+        raise UserError(f"{path.name}: {error.full_key}: {str(error).splitlines()[0]}.") from error
+    assert isinstance(read, Protocols)
+    for kind in [kind for one in read.protocols for kind in one.differs]:
+        if kind not in KINDS:
+            raise not_allowed(f"{path.name}: what differs must be one of {', '.join(KINDS)}", kind, KINDS)
+    return read
+
+
+def fitting(places: Sequence[Counterpart], protocols: Protocols) -> list[Counterpart]:
+    """`places`, the metric that is to be compared first."""
+    return sorted(places, key=protocols.order)

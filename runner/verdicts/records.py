@@ -1,0 +1,152 @@
+"""Recorded tables as they lie in outputs/record; one that is not as it was written is named and left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from metrics.statistics.inference import Interval
+from runner.execution.errors import UserError, one_sentence
+from runner.files.atomic_files import read_json
+from runner.store.folder_digests import DIGESTS, damaged_files
+
+COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor")
+"""Columns of table.csv that a verdict needs."""
+
+SCALES = ("paper", "quick", "smoke")
+"""The preferred first."""
+
+VOID = re.compile(r"^- (\S+) .*floor and its ranking are void", re.MULTILINE)
+"""The note of a table on columns whose reference samples differ, and its mark in their heads."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of a recorded table."""
+
+    interval: Interval
+    within_floor: bool
+    role: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A recorded table.
+
+    Attributes:
+        numbers: by row, column and metric.
+        void: columns whose floor the table itself declares void.
+    """
+
+    experiment: str
+    scale: str
+    numbers: Mapping[tuple[str, str, str], Measured]
+    void: frozenset[str]
+
+    def rows(self, column: str, metric: str) -> dict[str, Measured]:
+        """The numbers of one column in one metric, by row."""
+        asked = (column, metric)
+        return {row: one for (row, *place), one in self.numbers.items() if tuple(place) == asked}
+
+    @property
+    def command(self) -> str:
+        """The command that measures it."""
+        scale = "" if self.scale == "quick" else f" SCALE={self.scale}"
+        return f"make {self.experiment.replace('_', '-')}{scale}"
+
+
+@dataclass(frozen=True)
+class Records:
+    """All recorded tables that can be read, by experiment and scale, and a sentence on each other one."""
+
+    found: Mapping[tuple[str, str], Record]
+    refused: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    def of(self, experiment: str) -> list[Record]:
+        """The records of an experiment, the preferred scale first."""
+        return [self.found[experiment, scale] for scale in SCALES if (experiment, scale) in self.found]
+
+
+def read_records(root: Path, experiments: Iterable[str]) -> Records:
+    """The records below `root` of these experiments.
+
+    Raises:
+        UserError: if `root` is no folder.
+    """
+    if not root.is_dir():
+        raise UserError(f"The recorded tables are read from '{root}', which is no folder.")
+    found, refused, missing = {}, [], []
+    for experiment in experiments:
+        folders = [root / f"{experiment}_{scale}" for scale in SCALES]
+        if not any(folder.is_dir() for folder in folders):
+            missing.append(f"There is no record of {experiment}: its cells count as not measured.")
+        for scale, folder in zip(SCALES, folders, strict=True):
+            if not folder.is_dir():
+                continue
+            try:
+                found[experiment, scale] = read_record(folder, experiment, scale)
+            except UserError as error:
+                refused.append(str(error))
+            else:
+                if not (folder / DIGESTS).exists():
+                    missing.append(f"{folder.name} has no {DIGESTS}: nobody can tell whether it was edited.")
+    return Records(found, tuple(refused), tuple(missing))
+
+
+def read_record(folder: Path, experiment: str, scale: str) -> Record:
+    """The record in `folder`.
+
+    Raises:
+        UserError: if a file is missing, changed since it was recorded, or of another schema.
+    """
+    if changed := damaged_files(folder):
+        names = ", ".join(changed)
+        raise UserError(f"{folder.name} is left out: {names} is not as it was recorded ({DIGESTS}).")
+    manifest = read_json(folder / "manifest.json")
+    if manifest is None:
+        raise UserError(f"{folder.name} is left out: manifest.json is not there or not as it was recorded.")
+    if (manifest.get("experiment"), manifest.get("scale")) != (experiment, scale):
+        raise UserError(f"{folder.name} is left out: its manifest.json is of another table or schema.")
+    try:
+        frame = pd.read_csv(folder / "table.csv")
+        if lacks := [name for name in COLUMNS if name not in frame.columns]:
+            raise UserError(
+                f"{folder.name} is left out: its table.csv is of another schema, without {', '.join(lacks)}."
+            )
+        numbers = dict(map(_measured, frame[frame["n"] > 0].to_dict("records")))
+        page = (folder / "table.md").read_text(encoding="utf-8")
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"{folder.name} is left out: {one_sentence(error)}.") from error
+    return Record(experiment, scale, numbers, _void(page, {column for _, column, _ in numbers}))
+
+
+def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Measured]:
+    mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
+    if mean is None:
+        raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")
+    span = Interval(mean, sd, lo, hi, int(float(str(line["n"]))))
+    place = (str(line["row"]), str(line["cell"]), str(line["metric"]))
+    return place, Measured(span, str(line["within_floor"]) == "True", str(line["role"]))
+
+
+def _number(value: object) -> float | None:
+    number = float(str(value))
+    return None if pd.isna(number) else number
+
+
+def _void(page: str, columns: Iterable[str]) -> frozenset[str]:
+    """The columns whose heads bear the mark of a note that declares their floor void."""
+    marks = VOID.findall(page)
+    lines = [line for line in page.splitlines() if line.startswith("|  |")]
+    heads = [cell.strip() for line in lines for cell in line.split("|")]
+    return frozenset(
+        column
+        for column in columns
+        for head in heads
+        if head.startswith(column) and any(mark in head.removeprefix(column) for mark in marks)
+    )

@@ -1,0 +1,76 @@
+"""The rule by which a published number gets its verdict; in words: `runner.verdicts.page.RULE`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from metrics.statistics.inference import LEVEL, Interval, t_quantile
+
+
+class Verdict(Enum):
+    """What can be said of a published number."""
+
+    agrees = "agrees"
+    differs = "differs"
+    undecided = "undecided"
+    not_rankable = "not rankable"
+    not_comparable = "not comparable"
+    not_measured = "not measured"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the rule looks at, in the metric's own unit.
+
+    Attributes:
+        published: the published mean.
+        rounding: half a unit of its last printed digit.
+        matters: largest less smallest published mean of its column: the difference that matters.
+        ours: mean and standard deviation over our seeds; None where nothing was measured.
+        differs: by kind, what is another one than the published.
+        floor: why the floor is invalid; None where it is valid or there is none.
+        at_floor: whether both numbers lie at a valid floor.
+    """
+
+    published: float
+    rounding: float
+    matters: float
+    ours: Interval | None
+    differs: Mapping[str, str] = field(default_factory=dict)
+    floor: str | None = None
+    at_floor: bool = False
+
+
+def prediction(ours: Interval, level: float = LEVEL) -> tuple[float, float] | None:
+    """Where one more value lies with probability `level`; None for one value.
+
+    The values are taken as normal: ``mean +- t s sqrt(1 + 1 / n)`` with n - 1 degrees of freedom.
+    """
+    if ours.sd is None:
+        return None
+    half = t_quantile(0.5 + level / 2, ours.n - 1) * ours.sd * math.sqrt(1 + 1 / ours.n)
+    return ours.mean - half, ours.mean + half
+
+
+def verdict(evidence: Evidence) -> tuple[Verdict, str]:
+    """The verdict, and its reason in a few words."""
+    if evidence.ours is None:
+        return Verdict.not_measured, "no record holds it"
+    if evidence.differs:
+        return Verdict.not_comparable, ", ".join(evidence.differs)
+    if evidence.floor is not None:
+        return Verdict.not_rankable, evidence.floor
+    if evidence.at_floor:
+        return Verdict.not_rankable, "both at the floor"
+    interval = prediction(evidence.ours)
+    if interval is None:
+        return Verdict.undecided, "one seed has no interval"
+    lo, hi = interval
+    if not lo - evidence.rounding <= evidence.published <= hi + evidence.rounding:
+        return Verdict.differs, "below our interval" if evidence.published < lo else "above our interval"
+    if hi - lo > evidence.matters:
+        return Verdict.undecided, "interval wider than the published column"
+    return Verdict.agrees, "in our interval"

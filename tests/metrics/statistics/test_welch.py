@@ -1,0 +1,37 @@
+"""Welch's test from summaries: against SciPy's, and the power at the smallest difference that it finds."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy import stats
+
+from metrics.statistics.inference import Interval, interval
+from metrics.statistics.welch import welch_detectable, welch_p_value
+
+A = interval([1.0, 2.5, 3.0, 2.0])
+B = interval([2.0, 9.0, 4.0])
+assert A is not None
+assert B is not None
+
+
+def test_the_p_value_is_scipys() -> None:
+    expected = stats.ttest_ind_from_stats(A.mean, A.sd, A.n, B.mean, B.sd, B.n, equal_var=False).pvalue
+    assert welch_p_value(A, B) == pytest.approx(expected, rel=1e-12)
+    assert welch_p_value(B, A) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_smallest_difference_is_found_with_the_power_asked_for() -> None:
+    a, b = Interval(0.0, 1.0, None, None, 6), Interval(0.0, 1.0, None, None, 6)
+    found = welch_detectable(a, b)
+    assert found is not None
+    noncentral, critical = found / math.sqrt(2 / 6), stats.t.ppf(0.975, 10)
+    power = stats.nct.sf(critical, 10, noncentral) + stats.nct.cdf(-critical, 10, noncentral)
+    assert power == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("one", [Interval(1.0, None, None, None, 1), Interval(1.0, 0.0, None, None, 3)])
+def test_without_variance_there_is_no_test(one: Interval) -> None:
+    assert welch_p_value(one, Interval(2.0, 0.0, None, None, 3)) is None
+    assert welch_detectable(one, Interval(2.0, 0.0, None, None, 3)) is None

@@ -1,0 +1,145 @@
+"""The ledger of the recorded tables: whole, as it is committed, and explained in full."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from metrics.statistics.inference import Interval
+from runner.execution.errors import UserError
+from runner.report.figure_shape import Role
+from runner.report.published import Published
+from runner.report.table_shape import Direction, MetricShape
+from runner.verdicts.cells import Counterpart, counterparts, published_blocks, published_shapes
+from runner.verdicts.files import write_ledger
+from runner.verdicts.floors import at_floor, invalid_floor
+from runner.verdicts.ledger import Ledger, ledger
+from runner.verdicts.protocols import read_protocols
+from runner.verdicts.records import Measured, Record
+from runner.verdicts.rule import Verdict
+
+ROOT = Path(__file__).parents[3]
+SETTINGS = (ROOT / "docs" / "papers" / "settings.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def made() -> Ledger:
+    return ledger(ROOT / "outputs" / "record")
+
+
+def test_every_published_number_has_one_line(made: Ledger) -> None:
+    assert len(made.lines) == 450
+    assert len({(line.block, line.row) for line in made.lines}) == 450
+    assert made.refused == ()
+    for line in made.lines:
+        assert (line.verdict is Verdict.not_measured) == (line.ours is None)
+        assert line.settings
+        assert line.reason
+
+
+def test_the_committed_ledger_is_that_of_the_committed_records(made: Ledger, tmp_path: Path) -> None:
+    """A record that is added or measured anew needs `make verdicts`."""
+    for path in write_ledger(made, tmp_path):
+        assert path.read_text() == (ROOT / "outputs" / "record" / "verdicts" / path.name).read_text()
+
+
+def test_the_csv_and_the_summary_count_alike(made: Ledger, tmp_path: Path) -> None:
+    write_ledger(made, tmp_path)
+    numbers, counts = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("verdicts", "summary"))
+    total = counts[counts["paper"] == "all"].iloc[0]
+    assert total["numbers"] == 450
+    assert {one.value: total[one.value] for one in Verdict} == {
+        one.value: (numbers["verdict"] == one.value).sum() for one in Verdict
+    }
+    measured = numbers[numbers["n"] > 0]
+    assert measured["command"].str.startswith("make ").all()
+    assert set(measured["scale"]) <= {"paper", "quick"}
+
+
+def test_every_pair_that_cannot_be_told_has_the_difference_that_would_be_found(made: Ledger) -> None:
+    pairs = [
+        pair for column in made.columns for pair in column.pairs if pair.outcome.value == "cannot be told"
+    ]
+    assert pairs
+    assert all(pair.detectable is not None for pair in pairs if pair.p_value is not None)
+
+
+def test_the_protocol_of_every_metric_beside_a_published_one_is_described() -> None:
+    protocols, places = read_protocols(), counterparts(published_shapes())
+    for block in published_blocks():
+        entry = protocols.unmeasured_of(block)
+        assert (entry is None) == (block in places), block
+        for place in places.get(block, []):
+            assert protocols.settings(place), (block, place.experiment, place.metric.metric)
+
+
+def test_protocols_name_only_what_is_there() -> None:
+    shapes = published_shapes()
+    for entry in read_protocols().protocols:
+        shape = shapes[entry.experiment]
+        assert {metric.metric for metric in shape.metrics if metric.published} >= set(entry.metrics)
+        assert {column.label for column in shape.columns} >= set(entry.columns)
+        assert set(entry.smaller) <= {"smoke", "quick", "paper"}
+
+
+def test_deviations_are_numbers_of_the_settings_page() -> None:
+    read = read_protocols()
+    numbers = [entry.settings for entry in read.protocols] + [entry.settings for entry in read.unmeasured]
+    for number in set(chain.from_iterable(numbers)):
+        finding = re.fullmatch(r"finding (\d+)", number)
+        anchor = f'id="0{finding[1]}"' if finding else f'id="{number.lower().replace(".", "")}"'
+        section = f"{{ #{number.lower().replace('.', '')} }}"
+        assert anchor in SETTINGS or section in SETTINGS, number
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("differ: {}", "differ"), ("differs: {date: x}", "did you mean 'data'")]
+)
+def test_a_mistake_in_the_protocols_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+    entry = f"{{experiment: a, metrics: [b], {text}}}"
+    (tmp_path / "protocols.yaml").write_text(f"{{protocols: [{entry}], unmeasured: []}}")
+    with pytest.raises(UserError, match=said):
+        read_protocols(tmp_path / "protocols.yaml")
+
+
+def test_it_takes_no_torch() -> None:
+    code = "import sys, runner.verdicts.__main__, runner.verdicts.files; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+PLACE = Counterpart("made_up", MetricShape("m", "m", Direction.min, floor="perfect"), "c", {"A": "A"})
+
+
+def made_up(void: bool = False, **rows: tuple[float, Role]) -> Record:
+    numbers = {
+        (row, "c", "m"): Measured(Interval(mean, 0.1, None, None, 5), role is Role.sampler, role.value)
+        for row, (mean, role) in rows.items()
+    }
+    return Record("made_up", "paper", numbers, frozenset({"c"} if void else ()))
+
+
+def test_a_floor_is_invalid_where_it_is_void_beaten_or_tells_nothing() -> None:
+    floor, sampler = (1.0, Role.draws), (2.0, Role.sampler)
+    void = made_up(void=True, perfect=floor, A=sampler)
+    beaten = made_up(perfect=floor, A=(0.5, Role.sampler))
+    told = made_up(perfect=floor, uniform=(1.01, Role.draws))
+    for record, said in ((void, "void"), (beaten, "better than perfect"), (told, "does not tell")):
+        assert said in (invalid_floor(record, PLACE) or "")
+    assert invalid_floor(made_up(perfect=floor, A=(0.95, Role.sampler)), PLACE) is None
+    assert invalid_floor(made_up(perfect=floor, A=sampler, uniform=(3.0, Role.draws)), PLACE) is None
+
+
+def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
+    record = made_up(perfect=(1.0, Role.draws), A=(1.0, Role.sampler))
+    ours = record.numbers["A", "c", "m"]
+    assert at_floor(record, PLACE, ours, Published(1.2, None, 1.0))
+    assert at_floor(record, PLACE, ours, Published(-5.0, None, 1.0))
+    assert not at_floor(record, PLACE, ours, Published(1.4, None, 1.0))
+    assert not at_floor(record, PLACE, Measured(ours.interval, False, "sampler"), Published(1.0, None, 1.0))

@@ -1,0 +1,71 @@
+"""The order of rows on made-up columns: what holds, is reversed, or cannot be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from metrics.statistics.inference import Interval, holm
+from metrics.statistics.welch import welch_detectable, welch_p_value
+from runner.verdicts.order import Outcome, Pair, compare, of_column
+
+PUBLISHED = {"A": 1.0, "B": 2.0, "C": 3.0}
+
+
+def ours(**means: float) -> dict[str, Interval]:
+    return {row: Interval(mean, 0.1, None, None, 5) for row, mean in means.items()}
+
+
+def outcomes(pairs: list[Pair]) -> dict[str, str]:
+    return {"".join(pair.rows): pair.outcome.value for pair in pairs}
+
+
+def test_an_order_holds_where_every_pair_does() -> None:
+    pairs = compare(PUBLISHED, ours(A=1.0, B=5.0, C=9.0))
+    assert set(outcomes(pairs).values()) == {"holds"}
+    assert of_column(pairs) is Outcome.holds
+
+
+def test_one_significant_reversal_reverses_a_column() -> None:
+    pairs = compare(PUBLISHED, ours(A=1.0, B=9.0, C=5.0))
+    assert outcomes(pairs) == {"AB": "holds", "AC": "holds", "BC": "reversed"}
+    assert of_column(pairs) is Outcome.reversed
+
+
+def test_what_cannot_be_told_has_the_difference_that_would_be_found() -> None:
+    values = ours(A=1.0, B=1.05, C=9.0)
+    pairs = compare(PUBLISHED, values)
+    assert outcomes(pairs) == {"AB": "cannot be told", "AC": "holds", "BC": "holds"}
+    assert of_column(pairs) is Outcome.cannot_be_told
+    assert pairs[0].detectable == welch_detectable(values["A"], values["B"])
+    assert [pair.detectable for pair in pairs[1:]] == [None, None]
+
+
+def test_p_values_are_corrected_over_the_column() -> None:
+    values = ours(A=1.0, B=1.2, C=1.4)
+    found = compare(PUBLISHED, values)
+    plain = [welch_p_value(values[one], values[other]) for one, other in ("AB", "AC", "BC")]
+    assert [pair.p_value for pair in found] == holm(plain)
+    assert found[0].p_value != plain[0]
+
+
+@pytest.mark.parametrize(
+    ("published", "values", "options", "outcome"),
+    [
+        ({"A": 1.0, "B": 1.0}, ours(A=1.0, B=9.0), {}, "tied as published"),
+        ({"A": 1.0, "B": 2.0}, ours(A=1.0), {}, "not measured"),
+        ({"A": 1.0, "B": 2.0}, ours(A=1.0, B=9.0), {"floor": "void"}, "not rankable"),
+        ({"A": 1.0, "B": 2.0}, ours(A=1.0, B=9.0), {"at_floor": ["A", "B"]}, "not rankable"),
+        ({"A": 1.0, "B": 2.0}, ours(A=1.0, B=9.0), {"at_floor": ["A"]}, "holds"),
+    ],
+)
+def test_pairs_that_are_not_tested(published, values, options, outcome) -> None:  # type: ignore[no-untyped-def]
+    pairs = compare(published, values, **options)
+    assert [pair.outcome.value for pair in pairs] == [outcome]
+    assert of_column(pairs).value == outcome
+
+
+def test_one_seed_has_no_test_and_no_smallest_difference() -> None:
+    values = {row: Interval(mean, None, None, None, 1) for row, mean in PUBLISHED.items()}
+    pairs = compare(PUBLISHED, values)
+    assert {pair.outcome for pair in pairs} == {Outcome.cannot_be_told}
+    assert {(pair.p_value, pair.detectable) for pair in pairs} == {(None, None)}

@@ -1,0 +1,139 @@
+"""Records that are missing, of another schema, or edited: a sentence each, and the other rows stand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from runner.files.atomic_files import write_json
+from runner.store.folder_digests import DIGESTS
+from runner.verdicts.__main__ import main
+from runner.verdicts.records import read_records
+
+HELD = ["pt_table1", "pt_table2_sampling", "edlp_figure11"]
+
+
+def verdicts(root: Path) -> pd.DataFrame:
+    return pd.read_csv(root / "record" / "verdicts" / "verdicts.csv", keep_default_na=False)
+
+
+def test_a_missing_record_is_named_and_the_others_stand(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([f"output_root={root}"]) == 0
+    said = capsys.readouterr().err
+    assert "There is no record of pt_table4: its cells count as not measured." in said
+    assert "pt_table1" not in said
+    missing = (made := verdicts(root))["verdict"] == "not measured"
+    assert missing[made["table"] == "Table 4"].all()
+    assert not missing[made["table"] == "Figure 11"].any()
+    assert "There is no record of pt_table4" in (root / "record" / "verdicts" / "verdicts.md").read_text()
+
+
+def test_a_record_edited_by_hand_is_left_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([f"output_root={root}"])
+    before = verdicts(root)
+    table = root / "record" / "edlp_figure11_quick" / "table.csv"
+    table.write_text(table.read_text().replace("2.62", "2.83"))
+    assert main([f"output_root={root}"]) == 1
+    assert "edlp_figure11_quick is left out: table.csv is not as it was recorded" in capsys.readouterr().err
+    after, own = verdicts(root), before["table"] == "Figure 11"
+    assert set(after[own]["verdict"]) == {"not measured"}
+    pd.testing.assert_frame_equal(before[~own], after[~own])
+
+
+def test_the_next_scale_stands_in_for_a_record_that_is_left_out(root: Path) -> None:
+    manifest = root / "record" / "pt_table1_paper" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"steps": 10000', '"steps": 99999'))
+    records = read_records(root / "record", HELD)
+    assert [record.scale for record in records.of("pt_table1")] == ["quick"]
+    assert len(records.refused) == 1
+    assert "pt_table1_paper is left out: manifest.json" in records.refused[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("table.csv", "no,table\n1\n", "table.csv is of another schema, without row, role, cell"),
+        ("table.csv", "", "No columns to parse"),
+        ("table.csv", None, "No such file"),
+        ("table.md", None, "No such file"),
+        ("manifest.json", "{}", "its manifest.json is of another table or schema"),
+        ("manifest.json", "[1", "manifest.json is not there or not as it was recorded"),
+        ("manifest.json", None, "manifest.json is not there or not as it was recorded"),
+    ],
+)
+def test_a_record_of_another_schema_is_one_sentence(
+    root: Path, name: str, text: str | None, said: str
+) -> None:
+    folder = root / "record" / "edlp_figure11_quick"
+    (folder / DIGESTS).unlink()
+    if text is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text(text)
+    records = read_records(root / "record", HELD)
+    assert len(records.refused) == 1
+    assert said in records.refused[0]
+    assert not records.of("edlp_figure11")
+    assert len(records.of("pt_table1")) == 2
+
+
+def test_a_number_that_is_none_is_one_sentence(root: Path) -> None:
+    folder = root / "record" / "edlp_figure11_quick"
+    (folder / DIGESTS).unlink()
+    frame = pd.read_csv(folder / "table.csv")
+    frame["mean"] = None
+    frame.to_csv(folder / "table.csv", index=False)
+    refused = read_records(root / "record", HELD).refused
+    assert len(refused) == 1
+    assert "the mean of DULA, as published, hessian_std is not there" in refused[0]
+
+
+def test_a_record_without_digests_stands_and_says_so(root: Path) -> None:
+    (root / "record" / "edlp_figure11_quick" / DIGESTS).unlink()
+    records = read_records(root / "record", HELD)
+    assert records.refused == ()
+    assert records.missing == (
+        f"edlp_figure11_quick has no {DIGESTS}: nobody can tell whether it was edited.",
+    )
+
+
+def test_another_experiments_record_in_its_place_is_refused(root: Path) -> None:
+    folder = root / "record" / "pt_table1_quick"
+    content = json.loads((folder / "manifest.json").read_text())
+    shutil.rmtree(folder)
+    shutil.copytree(root / "record" / "edlp_figure11_quick", folder)
+    (refused,) = read_records(root / "record", HELD).refused
+    assert "pt_table1_quick is left out: its manifest.json is of another table" in refused
+    (folder / DIGESTS).unlink()
+    write_json(folder / "manifest.json", content | {"scale": "smoke"})
+    assert "of another table" in read_records(root / "record", HELD).refused[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["output_root=/nowhere"], "'/nowhere/record', which is no folder"),
+        (["outputroot=x"], "'outputroot=x' was given; did you mean 'output_root'?"),
+        (["output_root="], "output_root=DIR alone, 'output_root=' was given"),
+        (["--fast"], "Unrecognized arguments: --fast"),
+    ],
+)
+def test_a_mistake_in_the_command_is_one_sentence(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert len(shown.strip().splitlines()) == 1
+
+
+def test_the_table_says_which_columns_are_void(root: Path) -> None:
+    (record,) = read_records(root / "record", ["pt_table2_sampling"]).of("pt_table2_sampling")
+    assert record.void == {"EMNIST", "Caltech"}
+    assert record.command == "make pt-table2-sampling SCALE=paper"
