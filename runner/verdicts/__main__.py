@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.errors import UserError, nearest, warn
 
 ROOT = "output_root"
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    parser = OneSentenceParser(prog="python -m runner.verdicts", description=__doc__)
+    parser = OneSentenceParser(prog=called("runner.verdicts"), description=__doc__)
     parser.add_argument("words", nargs="*", metavar="output_root=DIR", help="default: outputs")
     root = Path("outputs")
     for word in parser.parse_args(arguments).words:
