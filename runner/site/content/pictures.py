@@ -37,7 +37,7 @@ class Picture:
     """A picture inside a page.
 
     Attributes:
-        kind: ``cells`` where each pixel is a state, which stays sharp when it is enlarged.
+        kind: ``cells`` where each pixel is a state, which stays sharp when it is enlarged; else ``lines``.
         source: the picture itself, as an address.
     """
 
@@ -78,7 +78,7 @@ def _visits(counts: np.ndarray | None) -> Picture | None:
     shades = 255 - np.round(255 * np.sqrt(counts / counts.max())).astype(np.uint8)
     picture = Image.fromarray(shades.reshape(side, side).T[::-1])
     title = "Visits to each state of the grid, dark where often (shades by the square root of the counts)"
-    return Picture("cells", title, _address(_png(picture)), SIDE, SIDE)
+    return picture_of(picture, "cells", title, (SIDE, SIDE))
 
 
 def _sheet(images: np.ndarray, title: str) -> Picture:
@@ -86,7 +86,12 @@ def _sheet(images: np.ndarray, title: str) -> Picture:
     height, width = page.shape
     scale = max(1, round(SIDE / width))
     picture = Image.fromarray((255 - 255 * page).astype(np.uint8))
-    return Picture("cells", title, _address(_png(picture)), scale * width, scale * height)
+    return picture_of(picture, "cells", title, (scale * width, scale * height))
+
+
+def picture_of(picture: Image.Image, kind: str, title: str, shown: tuple[int, int] | None = None) -> Picture:
+    """`picture` inside a page, `shown` at so many pixels, or at its own."""
+    return Picture(kind, title, _address(_png(picture)), *(shown or picture.size))
 
 
 def _png(picture: Image.Image) -> bytes:

@@ -12,7 +12,8 @@ from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import BETTER, Direction
 from runner.site.content.curves import AXES, Curve
 from runner.site.content.diagnostics import diagnostics_chart
-from runner.site.content.pictures import states_of
+from runner.site.content.pictures import Picture, states_of
+from runner.site.content.tours import visited_tour
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
@@ -59,7 +60,7 @@ def write_run(
         page="run", up="../", run=run, experiment=experiment,
         chart=along_chart(curves, quantities), rungs=rungs_chart(run, tuning),
         chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
-        pictures=states_of(folder.path) if run.done else [],
+        pictures=_pictures(folder) if run.done else [],
         diagnostics=[
             {"name": name, "value": f"{run.metrics[name]:.5g}", "said": said}
             for name, said in DIAGNOSTICS.items()
@@ -69,6 +70,12 @@ def write_run(
         tuned=tuning.get("hyperparameters"), origin=_origin(run), notes={},
     )  # fmt: skip
     site.write(f"runs/{run.run_id}.html", page)
+
+
+def _pictures(folder: RunFolder) -> list[Picture]:
+    """The states of a run that is done, as far as it keeps them."""
+    tour = visited_tour(folder.path, folder.config())
+    return [*states_of(folder.path), *([] if tour is None else [tour])]
 
 
 def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity]) -> dict[str, Any] | None:

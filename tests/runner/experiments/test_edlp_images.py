@@ -58,7 +58,7 @@ def test_the_sweeps_fit_their_tables_and_share_their_images(scale: str, tmp_path
     assert len(images["edlp_table1"]) == len(swept) * seeds
 
 
-def test_every_published_number_has_its_place() -> None:
+def test_every_published_number_that_is_defined_has_its_place() -> None:
     shape = experiment_shape("edlp_table1")
     published = published_numbers(shape)
     found = [
@@ -67,7 +67,8 @@ def test_every_published_number_has_its_place() -> None:
         for column in shape.columns
         for row in shape.rows
     ]
-    assert sum(number is not None for number in found) == len(published) == 6 * 3 * 3
+    # The paper does not define its 18 log-likelihoods: no metric of ours stands beside them.
+    assert sum(number is not None for number in found) == len(published) - 18 == 6 * 3 * 3
     number = published.find("EDLP", shape.metric("psnr"), shape.column("MNIST, noisy"), shape.row("EDMALA"))
     assert number is not None
     assert (number.mean, number.sd) == (15.9938, 0.0727)

@@ -105,6 +105,8 @@ class _Http(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Else a body waits up to 40 ms until the client has acknowledged the headers, which are sent before it.
+    disable_nagle_algorithm = True
     server: _Http
 
     def log_message(self, format: str, *arguments: Any) -> None:
