@@ -75,10 +75,17 @@ def drawn(picture: np.ndarray) -> Image:
 
 @functools.cache
 def _colours() -> list[int]:
-    """Red, green and blue of 256 colours; to import matplotlib's cividis takes longer than all the rest."""
-    places = np.linspace(0, 255, len(CIVIDIS))
-    channels = [np.interp(np.arange(256), places, channel) for channel in zip(*CIVIDIS, strict=True)]
-    return np.stack(channels, axis=-1).astype(int).flatten().tolist()
+    """Red, green and blue of 256 colours."""
+    return cividis(np.arange(256), 255).astype(int).flatten().tolist()
+
+
+def cividis(places: np.ndarray, last: float = 1.0) -> np.ndarray:
+    """Red, green and blue ``(n, 3)``, to 255, at places from 0 to `last` of matplotlib's scale.
+
+    To import matplotlib takes longer than to make the pictures.
+    """
+    told = np.linspace(0, last, len(CIVIDIS))
+    return np.stack([np.interp(places, told, channel) for channel in zip(*CIVIDIS, strict=True)], axis=-1)
 
 
 def _there(found: Mapping[str, np.ndarray | None]) -> Pictures:

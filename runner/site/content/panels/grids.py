@@ -12,7 +12,7 @@ from runner.report.figures.panel import PanelData
 from runner.report.figures.visits import WIDEST_GAP, counts, pooled, shares
 from runner.site.content.charts import said_of
 from runner.site.content.panels.known import ExactStates, Known
-from runner.store.pictures import CIVIDIS
+from runner.store.pictures import cividis
 
 Plot = dict[str, Any]
 
@@ -37,11 +37,9 @@ def heat_map(panels: Sequence[PanelData], known: Known) -> Plot | None:
     if share is None:
         return None
     places = np.linspace(0.0, 1.0, SHADES)
-    told = np.linspace(0.0, 1.0, len(CIVIDIS))
-    channels = [np.interp(places, told, [colour[each] for colour in CIVIDIS]) for each in range(3)]
     scale = [
         [float(place) ** 2, f"rgb({red:.0f},{green:.0f},{blue:.0f})"]
-        for place, red, green, blue in zip(places, *channels, strict=True)
+        for place, (red, green, blue) in zip(places, cividis(places), strict=True)
     ]
     what = "probability" if data.panel.row is None else f"share of the draws{_seeds(data)}"
     cells = {
