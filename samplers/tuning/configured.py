@@ -28,7 +28,7 @@ from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tuning.balancing import BalancedSettings
 from samplers.tuning.cycle_tuning import CycleSettings
 from samplers.tuning.exchange_time import ExchangeSettings
-from samplers.tuning.step_size import StepSizeTuning
+from samplers.tuning.step_size_tuning import StepSizeTuning
 from samplers.tuning.tempered_ladder import LadderSettings
 from samplers.tuning.tempered_level_tuning import LevelSettings
 from samplers.tuning.tunable import Settings, Tunable

@@ -21,9 +21,7 @@ from torch import Tensor
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.tunable import Tunable, TuningResult
-from targets.spaces import Discrete, Ordinal
-from targets.target import Target
+from samplers.tuning.acceptance_curve import first_crossing, step_size_range
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 """The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
@@ -109,39 +107,6 @@ def check_finite(*values: Tensor) -> None:
     """
     if not all(bool(value.isfinite().all()) for value in values):
         raise ValueError("the target gave a log density that is NaN or infinite in the tuning pilot")
-
-
-def step_size_range(target: Target) -> tuple[float, float]:
-    """The step sizes worth trying: from nearly frozen to nearly uniform.
-
-    In squared state units; on binary and categorical spaces a level is one unit away.
-    """
-    space = target.space
-    if isinstance(space, Ordinal):
-        return 0.05, float(space.levels - 1) ** 2
-    if isinstance(space, Discrete):
-        return 0.02, 20.0
-    return 1e-4, 1e2
-
-
-def first_crossing(step_sizes: Tensor, acceptance: Tensor, wanted: float) -> Tensor:
-    """Where `acceptance` ``(candidates, *rungs)`` first falls through `wanted`, log-linear between.
-
-    Where it never does, the last step size; where it starts below, the first. Shape ``(*rungs)``, float64.
-
-    Args:
-        step_sizes: rising, ``(candidates,)`` or ``(candidates, *rungs)``.
-    """
-    trailing = (1,) * (acceptance.dim() - step_sizes.dim())
-    logs = step_sizes.double().log().reshape(*step_sizes.shape, *trailing).expand(acceptance.shape)
-    below = acceptance < wanted
-    first = torch.where(below.any(0), below.to(torch.int64).argmax(0), len(logs) - 1).unsqueeze(0)
-    previous = (first - 1).clamp(min=0)
-    high, low = acceptance.double().gather(0, previous), acceptance.double().gather(0, first)
-    share = ((high - wanted) / (high - low).clamp(min=1e-12)).clamp(0.0, 1.0)
-    share = torch.where(below.any(0), share, torch.ones_like(share))
-    before, after = logs.gather(0, previous), logs.gather(0, first)
-    return (before + share * (after - before)).exp().squeeze(0)
 
 
 def tune_step_size(run: PilotRun[Any], sought: Sought, pilot: Pilot | None = None) -> Steps[StepSizes]:
@@ -270,37 +235,3 @@ def adjusted_form(kernel: Kernel) -> Kernel:
     adjusted: Any = copy.copy(kernel)
     adjusted.adjusted = True
     return cast(Kernel, adjusted)
-
-
-class StepSizeTuning(Tunable):
-    """A kernel whose step size alone is open, tuned to a mean acceptance at beta = 1.
-
-    Args:
-        cls: the kernel's class; its constructor takes a ``step_size``.
-        settings: the other arguments of its constructor.
-        acceptance: the mean acceptance probability that tuning aims at; that of the adjusted form where the
-            kernel rejects nothing.
-    """
-
-    open = ("step_size",)
-
-    def __init__(self, cls: Callable[..., Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
-        self.cls, self.settings, self.acceptance = cls, dict(settings), acceptance
-        self.example = self.at(1.0)
-
-    def at(self, step_size: float | Tensor) -> Kernel:
-        """The kernel at a step size."""
-        return self.cls(step_size=step_size, **self.settings)
-
-    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
-        return self.at(hyperparameters["step_size"])
-
-    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
-        self.check(target)
-        run.planned = sum(Pilot().sizes(run))
-        found = yield from tune_step_size(run, Sought(self.at, torch.ones(1), self.acceptance))
-        report = {
-            "wanted_acceptance": self.acceptance,
-            "lowest_acceptance": found.acceptance.min().item(),
-        }
-        return TuningResult({"step_size": found.sizes.item()}, found.evaluations, report)

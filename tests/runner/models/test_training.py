@@ -20,7 +20,7 @@ from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, sa
 from runner.models.training import Training, TrainingError, TrainingImages
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tuning.step_size import StepSizeTuning
+from samplers.tuning.step_size_tuning import StepSizeTuning
 from samplers.tuning.tunable import TuningResult
 from targets import RBM, Ordinal, Target
 from targets.randomness import Generator

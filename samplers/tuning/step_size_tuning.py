@@ -1,0 +1,49 @@
+"""A kernel whose step size alone is left to tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import Kernel
+from samplers.pilot_run import PilotRun, Steps
+from samplers.tuning.step_size import Pilot, Sought, tune_step_size
+from samplers.tuning.tunable import Tunable, TuningResult
+from targets.target import Target
+
+
+class StepSizeTuning(Tunable):
+    """A kernel whose step size alone is open, tuned to a mean acceptance at beta = 1.
+
+    Args:
+        cls: the kernel's class; its constructor takes a ``step_size``.
+        settings: the other arguments of its constructor.
+        acceptance: the mean acceptance probability that tuning aims at; that of the adjusted form where the
+            kernel rejects nothing.
+    """
+
+    open = ("step_size",)
+
+    def __init__(self, cls: Callable[..., Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
+        self.cls, self.settings, self.acceptance = cls, dict(settings), acceptance
+        self.example = self.at(1.0)
+
+    def at(self, step_size: float | Tensor) -> Kernel:
+        """The kernel at a step size."""
+        return self.cls(step_size=step_size, **self.settings)
+
+    def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
+        return self.at(hyperparameters["step_size"])
+
+    def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
+        self.check(target)
+        run.planned = sum(Pilot().sizes(run))
+        found = yield from tune_step_size(run, Sought(self.at, torch.ones(1), self.acceptance))
+        report = {
+            "wanted_acceptance": self.acceptance,
+            "lowest_acceptance": found.acceptance.min().item(),
+        }
+        return TuningResult({"step_size": found.sizes.item()}, found.evaluations, report)
