@@ -12,6 +12,9 @@ import wandb
 
 from runner.execution.errors import one_sentence, warn
 
+# To see whether a value is a data frame, the client would import pandas; now it looks at the name of its type.
+wandb.util.pd_available = False
+
 INIT_SECONDS, FINISH_SECONDS = 30.0, 60.0
 """How long the server may take to open a run, and to take the rest of one that has ended."""
 

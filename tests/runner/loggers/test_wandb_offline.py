@@ -174,6 +174,26 @@ def test_disabled_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "wandb").exists()
 
 
+PICTURED = """
+import sys
+import numpy
+from runner.loggers.wandb import WandbLogger
+
+logger = WandbLogger(mode="offline", directory=sys.argv[1])
+logger.start("aaaa", {}, {})
+logger.log("aaaa", 1, {"kl": 1.0}, lambda: {"visits": numpy.ones(16)})
+logger.finish("aaaa", {"status": "done"})
+print("pandas" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_a_logged_picture_does_not_import_pandas(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PICTURED, str(tmp_path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False"]
+
+
 def test_online_without_a_network_goes_on_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
