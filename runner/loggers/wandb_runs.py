@@ -12,7 +12,7 @@ import wandb
 
 from runner.execution.errors import one_sentence, warn
 
-# To see whether a value is a data frame, the client would import pandas; now it looks at the name of its type.
+# To see whether a value is a data frame, the client would import pandas; now it goes by the name of its type.
 wandb.util.pd_available = False
 
 INIT_SECONDS, FINISH_SECONDS = 30.0, 60.0
