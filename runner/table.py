@@ -1,6 +1,6 @@
 """Renders the table and figures of an experiment, or of any selection of runs, from the runs that are done.
 
-``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record]``
+``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record | --redraw]``
 ``python -m runner.table runs [target=mog sampler=dmala,acs ...] [--sort METRIC] [--all]``
 """
 
@@ -86,6 +86,29 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     return Rendered(folder, results.done == results.expected)
 
 
+def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
+    """Draws the figures of a recorded table anew, from its numbers, and says which.
+
+    Raises:
+        UserError: as of `render`, and where there is no such record or it is damaged.
+    """
+    shape = experiment_shape(experiment, overrides)
+
+    from runner.report.redraw import redraw
+    from runner.report.stored_results import gather
+    from runner.store.run_store import Store
+    from runner.sweep.jobs import experiment_jobs
+
+    jobs = experiment_jobs(experiment, list(overrides))
+    config = jobs[0].config
+    results = gather(experiment, shape, jobs, Store(Path(config.output_root)))
+    folder = RECORD / f"{experiment}_{config.scale.name}"
+    written = redraw(shape, results, folder)
+    print(
+        f"Redrawn in {folder}: {', '.join(path.name for path in written) or 'nothing, all figures need runs'}"
+    )
+
+
 def render_runs(conditions: Sequence[str], *, sort: str | None = None, everything: bool = False) -> Path:
     """Prints and writes the table of the runs that fit `conditions`; ``output_root=DIR`` says where they are.
 
@@ -113,6 +136,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
+    parser.add_argument(
+        "--redraw", action="store_true", help="only draw the figures in outputs/record anew, from its numbers"
+    )
     parser.add_argument("--sort", metavar="METRIC", help="of runs: this metric first, the best line on top")
     parser.add_argument("--all", action="store_true", help="of runs: every metric, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
@@ -121,6 +147,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         return 0
     if given.sort or given.all:
         raise UserError(f"--sort and --all are for runs, not for the experiment {experiment}.")
+    if given.redraw:
+        redraw_record(experiment, overrides)
+        return 0
     render(experiment, overrides, keep=given.record)
     return 0
 

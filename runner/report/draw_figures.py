@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from runner.report.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
 
 DPI = 200
+LABEL = 0.85
+"""Share of its axis that a broken label may be long: more lines of one make the axis of another shorter."""
+
 LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
 """Width of the mark and the space beside a name in the legend, and of a letter of the name, in inches."""
 
@@ -60,6 +64,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             label = panel_kind(first.kind).colour_label
             if images and label is not None:
                 page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=label)
+        fit_labels(page)
         _draw_legend(page, [row for row in rows if row.role in figure.legend], figure, results.seeds, styles)
     return page
 
@@ -86,6 +91,20 @@ def _draw_legend(
         handles = [handle for column in range(columns) for handle in handles[column::columns]]
         title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
         page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title)
+
+
+def fit_labels(page: Figure) -> None:
+    """Breaks labels of axes that are longer than their axis."""
+    page.draw_without_rendering()
+    for ax in page.axes:
+        room = ax.get_window_extent()
+        for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
+            own = label.get_window_extent()
+            share = own.width / room.width if across else own.height / room.height
+            if share > 1.0:
+                lines = label.get_text().split("\n")
+                most = int(LABEL * max(map(len, lines)) / share)
+                label.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, most)))
 
 
 def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import conf
@@ -31,6 +31,15 @@ class Quantity:
             if self.unit and "(" not in name and self.unit not in name.lower()
             else name
         )
+
+    def compared(self, direction: Direction) -> Quantity:
+        """This quantity in a table that compares it by `direction`, or by its own where that is none."""
+        return self if direction is Direction.none else replace(self, direction=direction)
+
+    def axis(self, name: str, line_break: str = "\n") -> str:
+        """The label of an axis: `name` with the unit, and below it an arrow to better values."""
+        arrow = ARROWS[self.direction]
+        return f"{self.titled(name)}{line_break}{arrow}" if arrow else self.titled(name)
 
     def clipped(self, low: float, high: float) -> tuple[float, float]:
         """The part of an interval that its values can have."""
@@ -94,7 +103,4 @@ def metric_label(metric: MetricShape, text: str | None = None) -> str:
 
     Where the table compares nothing by the metric, the arrow is that of its class.
     """
-    quantity = quantity_of(metric.metric)
-    label = quantity.titled(text or metric.name)
-    arrow = ARROWS[quantity.direction if metric.direction is Direction.none else metric.direction]
-    return f"{label}\n{arrow}" if arrow else label
+    return quantity_of(metric.metric).compared(metric.direction).axis(text or metric.name)

@@ -19,6 +19,9 @@ LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4", "|", "_")
 """Lines of the rows of one sampler, in turn, and the markers of all but the first."""
 
+WITH_SAMPLER = (None, "pcd", "cd", "kernel")
+"""Values of ``task.method`` that say what is done with a sampler; others stand in its place."""
+
 REFERENCE_LINES: tuple[LineStyle, ...] = ("--", ":", (0, (6, 2, 1, 2, 1, 2)))
 """Grey lines of reference draws: the exact ones first; `FLOOR` has another."""
 UNIFORM = "uniform_draws"
@@ -100,8 +103,8 @@ def sampler_names(shape: TableShape, results: Results) -> dict[str, str]:
     """
     names = {row.row: row.row.split(",")[0].strip().lower().replace("-", "_") for row in shape.rows}
     for run in reversed(results.runs):
-        for key in ("task.method", "sampler.name"):
-            if (name := OmegaConf.select(run.config, key)) is not None:
-                names[run.row] = str(name)
-                break
+        method = OmegaConf.select(run.config, "task.method")
+        sampler = OmegaConf.select(run.config, "sampler.name")
+        if (name := sampler if method in WITH_SAMPLER else method) is not None:
+            names[run.row] = str(name)
     return names

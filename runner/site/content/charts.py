@@ -60,10 +60,15 @@ def intervals_chart(
         for version in versions:
             printed = frame[(frame["metric"] == metric) & frame[f"published_{version}"].notna()]
             traces += [_published(row, group, version, styles[row]) for row, group in _by_row(printed)]
-        layout = {"yaxis": {"title": {"text": title}}, "xaxis": {"type": "category"}, "scattermode": "group"}
+        layout = {"yaxis": axis(known[metric], name), "xaxis": {"type": "category"}, "scattermode": "group"}
         spread = own["mean"].min() > 0 and own["mean"].max() >= SPREAD * own["mean"].min()
         plots.append({"name": title, "traces": traces, "layout": layout, "logy": bool(spread)})
     return {"plots": plots}
+
+
+def axis(quantity: Quantity, name: str) -> dict[str, Any]:
+    """An axis of Plotly with unit and better direction."""
+    return {"title": {"text": quantity.axis(name, "<br>")}}
 
 
 def _by_row(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -127,13 +132,13 @@ def said_of(lo: float | None, hi: float | None, n: float) -> str:
 
 
 def curves_plot(
-    quantity: Quantity, title: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
+    quantity: Quantity, name: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
 ) -> dict[str, Any]:
-    """One metric along runs: a line with its band for each row; `lines` are its points."""
+    """One metric, called `name`, along runs: a line with its band for each row; `lines` are its points."""
     traces: list[Trace] = []
     for row, points in lines.items():
         traces += _line(quantity, row, points, styles[row])
-    return {"name": title, "traces": traces, "layout": {"yaxis": {"title": {"text": title}}}}
+    return {"name": quantity.titled(name), "traces": traces, "layout": {"yaxis": axis(quantity, name)}}
 
 
 def curves_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

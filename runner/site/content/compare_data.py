@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,6 +66,10 @@ def runs_script(
         "units": {name: known[name].unit for name in names if known[name].unit},
         "directions": {
             name: known[name].direction.value for name in names if known[name].direction is not Direction.none
+        },
+        "bounds": {
+            name: [end if math.isfinite(end) else None for end in (known[name].low, known[name].high)]
+            for name in names
         },
         "colours": {name: look_of(name)[0] for name in samplers},
         "commands": {name: command for command, name in commands.items()},

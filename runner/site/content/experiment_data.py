@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import summarise
 from runner.report.budget import Planned, budget_sentence, planned
 from runner.report.experiment_shape import experiment_shape
+from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results, Run, gather
-from runner.report.table_shape import TableShape
+from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged
 from runner.site.content.charts import curves_chart, curves_plot, intervals_chart
 from runner.site.content.curves import Curve, curves_of
@@ -160,11 +161,18 @@ def _ids(results: Results) -> dict[tuple[str, str], list[str]]:
     return found
 
 
+def _quantities(shape: TableShape, names: Collection[str], index: Index) -> dict[str, Quantity]:
+    """Unit, range and direction of metrics, the direction that of the table where it has one."""
+    compared = {metric.metric: metric.direction for metric in shape.metrics}
+    found = known_quantities(names, index)
+    return {name: quantity.compared(compared.get(name, Direction.none)) for name, quantity in found.items()}
+
+
 def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: Index) -> dict[str, Any]:
     """The chart of the table's numbers, and that of the panels that show something else."""
     names = {metric.metric: metric.name for metric in shape.metrics}
     versions = [version for version in shape.versions if f"published_{version}" in frame]
-    styles, known = row_styles(shape, results), known_quantities(names, index)
+    styles, known = row_styles(shape, results), _quantities(shape, names, index)
     charts = {"intervals": intervals_chart(frame, names, known, styles, versions)}
     if panels := panel_chart(shape, results, frame, styles, Known(index)):
         charts["panels"] = panels
@@ -183,7 +191,7 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
         for panel in figure.panels
         if panel.metric
     }
-    known = known_quantities(named, index)
+    known = _quantities(shape, named, index)
     for metric, name in named.items():
         for column in shape.columns:
             lines = {}
@@ -194,7 +202,7 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
                 if len(points) > 1:
                     lines[row.row] = points
             if lines:
-                plot = curves_plot(known[metric], known[metric].titled(name), lines, styles)
+                plot = curves_plot(known[metric], name, lines, styles)
                 plots.append(plot | {"column": column.label})
     return curves_chart(plots) if plots else None
 

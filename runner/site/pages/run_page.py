@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import BETTER, Direction
+from runner.site.content.charts import axis
 from runner.site.content.curves import AXES, Curve
 from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import Picture, states_of
@@ -84,14 +85,14 @@ def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity])
     known = {name: quantities.get(name, Quantity("")) for name in long}
     plots = []
     for name in sorted(long, key=lambda name: known[name].direction is Direction.none):
-        title = known[name].titled(name)
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
             "along": {key: getattr(curves[name], key) for key in AXES}, "y": curves[name].value,
             "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip
-        plots.append({"name": title, "traces": [trace], "layout": {"yaxis": {"title": {"text": title}}}})
+        layout = {"yaxis": axis(known[name], name)}
+        plots.append({"name": known[name].titled(name), "traces": [trace], "layout": layout})
     return {"plots": plots, "along": AXES} if plots else None
 
 

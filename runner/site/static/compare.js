@@ -84,6 +84,22 @@
   };
   const titled = (metric) => (runs.units[metric] ? `${metric} (${runs.units[metric]})` : metric);
 
+  // Arrows as in the figures; the label of the vertical axis is turned, so that right is up.
+  const axisOf = (metric) => {
+    const arrow = { min: "<br>← better", max: "<br>better →" }[runs.directions[metric]] || "";
+    return { title: { text: `${titled(metric)}${arrow}` } };
+  };
+  // An interval ends where the values end that the metric can have.
+  const clipped = (metric, given) => {
+    const [low, high] = runs.bounds[metric];
+    return Math.min(Math.max(given, low ?? -Infinity), high ?? Infinity);
+  };
+
+  const errors = (metric, spans) => ({
+    array: spans.map(({ mean, margin }) => clipped(metric, mean + margin) - mean),
+    arrayminus: spans.map(({ mean, margin }) => mean - clipped(metric, mean - margin)),
+  });
+
   const bars = (found, metric, key) => {
     let made = [...groups(found, key)].map(([name, own]) =>
       [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null)])
@@ -95,10 +111,10 @@
     const shown = all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "";
     return [[{
       type: "scatter", mode: "markers", orientation: "h", y: made.map(([name]) => name), x: spans.map((each) => each.mean),
-      error_x: { type: "data", array: spans.map((each) => each.margin), thickness: 1.5, width: 4 },
+      error_x: { type: "data", symmetric: false, ...errors(metric, spans), thickness: 1.5, width: 4 },
       marker: { color: tints, size: 10 }, customdata: spans.map(said),
       hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
-    }], { xaxis: { title: { text: titled(metric) } }, yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
+    }], { xaxis: axisOf(metric), yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
   };
 
   const lines = (found, metric, key, along) => {
@@ -118,13 +134,13 @@
       if (!points.size) return;
       const sorted = [...points].sort(([one], [other]) => one - other).map(([, each]) => each);
       const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y));
-      const tint = tints[place], end = (sign) => spans.map((each) => each.mean + sign * each.margin);
+      const tint = tints[place], end = (sign) => spans.map((each) => clipped(metric, each.mean + sign * each.margin));
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
       if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
       traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2 },
         customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>" });
     });
-    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: { title: { text: titled(metric) } } }];
+    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }];
   };
 
   const parallel = (found, metric) => {

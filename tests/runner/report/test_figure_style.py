@@ -13,11 +13,11 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 
-from runner.report.draw_figures import draw_figure, write_figures
+from runner.report.draw_figures import draw_figure, fit_labels, write_figures
 from runner.report.figures.metric_axis import metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
-from runner.report.figures.style import FLOOR, GREY, row_styles
+from runner.report.figures.style import FLOOR, GREY, RC, row_styles
 from runner.report.panels.lines import FEW, draw_against_steps
 from runner.report.stored_results import Results, Run
 from runner.report.table_shape import Direction, MetricShape
@@ -64,6 +64,29 @@ def test_a_sampler_looks_the_same_whatever_the_order_of_rows() -> None:
     assert first == second
     assert (first["A"].colour, first["A"].marker) == LOOKS["acs"]
     assert styles_of(("mine", "my_sampler"))["mine"].colour == look_of("my_sampler")[0]
+
+
+@pytest.mark.parametrize(("method", "look"), [("pcd", "acs"), ("kernel", "acs"), ("reld", "reld")])
+def test_a_method_stands_for_a_sampler_only_where_there_is_none(method: str, look: str) -> None:
+    config = {"scale": {"name": "quick"}, "sampler": {"name": "acs"}, "task": {"method": method}}
+    runs = (finished("A", "a", 0, config, {"acceptance": 0.5}),)
+    assert row_styles(table("{row: A}"), Results(runs))["A"].colour == LOOKS[look][0]
+
+
+def test_a_long_label_keeps_within_its_axis() -> None:
+    with pyplot.rc_context(RC):
+        page, (left, right) = pyplot.subplots(1, 2, figsize=(5, 2.5), layout="constrained")
+    for ax in (left, right):
+        ax.set_xlabel("Mean squared error of the second half (squared pixel value)\n← better")
+        ax.set_ylabel("Log-likelihood of the test images (nats)")
+    fit_labels(page)
+    page.draw_without_rendering()
+    for ax in (left, right):
+        room = ax.get_window_extent()
+        assert ax.xaxis.label.get_window_extent().width <= room.width
+        assert ax.yaxis.label.get_window_extent().height <= room.height
+        assert ax.xaxis.label.get_text().replace("\n", " ").endswith("(squared pixel value) ← better")
+    pyplot.close(page)
 
 
 def test_rows_of_one_sampler_share_its_colour_and_differ_in_marker_and_line() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metrics.statistics.inference import Interval
 from runner.report.figures.panel import PanelData
-from runner.site.content.charts import DASHES
+from runner.site.content.charts import DASHES, axis
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot, Trace, points, printed
 
@@ -42,10 +42,10 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
                 traces.append(printed(row.row, style, version, list(values), list(values.values())))
     if not traces:
         return None
-    up = quantity.titled(panel.y_label or data.metric.name)
-    layout = {"xaxis": {"title": {"text": panel.x_label or panel.x}}, "yaxis": {"title": {"text": up}}}
+    name = panel.y_label or data.metric.name
+    layout = {"xaxis": {"title": {"text": panel.x_label or panel.x}}, "yaxis": axis(quantity, name)}
     return {
-        "name": up, "column": panel.title, "traces": traces, "layout": layout,
+        "name": quantity.titled(name), "column": panel.title, "traces": traces, "layout": layout,
         "logx": bool(panel.log_x), "logy": panel.log, "log": "xy",
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData
 from runner.report.table_shape import RowShape
-from runner.site.content.charts import faint, said_of
+from runner.site.content.charts import axis, faint, said_of
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot, Trace, error_bar, printed, reference
 
@@ -59,12 +59,12 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
         return None
     if data.floor is not None:
         traces.append(reference(data.floor_label, [data.floor] * 2, [-0.5, len(data.rows) - 0.5]))
-    label = quantity.titled(data.panel.x_label or data.metric.name)
+    name = data.panel.x_label or data.metric.name
     return {
-        "name": label,
+        "name": quantity.titled(name),
         "column": data.panel.title,
         "traces": traces,
-        "layout": _layout(data.rows, label),
+        "layout": _layout(data.rows, axis(quantity, name)),
         "log": "x",
     }
 
@@ -93,8 +93,8 @@ def tour_costs(panels: Sequence[PanelData], known: Known) -> Plot | None:
     if not traces:
         return None
     levels = known.tours(data.runs[0].config)["quantiles"]
-    label = known.quantity(data.metric.metric).titled("length of a tour")
-    layout = _layout(rows, label)
+    quantity, name = known.quantity(data.metric.metric), "length of a tour"
+    layout = _layout(rows, axis(quantity, name))
     layout["shapes"] = [
         {
             "type": "rect", "yref": "paper", "x0": levels[place], "x1": levels[-1 - place], "y0": 0, "y1": 1,
@@ -103,7 +103,8 @@ def tour_costs(panels: Sequence[PanelData], known: Known) -> Plot | None:
         for place, shade in enumerate((0.12, 0.2))
     ]  # fmt: skip
     traces.append(reference("target, median", [levels[2]] * 2, [-0.5, len(rows) - 0.5]))
-    return {"name": label, "column": data.panel.title, "traces": traces, "layout": layout, "log": ""}
+    plot = {"name": quantity.titled(name), "column": data.panel.title, "traces": traces, "layout": layout}
+    return plot | {"log": ""}
 
 
 def _box(row: str, colour: str, place: int, levels: Sequence[float], seeds: str) -> list[Trace]:
@@ -124,10 +125,10 @@ def _box(row: str, colour: str, place: int, levels: Sequence[float], seeds: str)
     return [box, mark]
 
 
-def _layout(rows: Sequence[RowShape], label: str) -> dict[str, Any]:
+def _layout(rows: Sequence[RowShape], across: dict[str, Any]) -> dict[str, Any]:
     """The names of rows up the plot, the first one at the top."""
     names = [row.row for row in rows]
     return {
-        "xaxis": {"title": {"text": label}},
+        "xaxis": across,
         "yaxis": {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]},
     }

@@ -1,0 +1,76 @@
+"""Draws figures of a recorded table anew, from its numbers: their look changes, the runs may be gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pandas as pd
+
+from metrics.statistics.inference import Interval
+from runner.execution.errors import UserError
+from runner.files.atomic_files import read_json
+from runner.report.draw_figures import write_figures
+from runner.report.figure_shape import FigureShape
+from runner.report.stored_results import Results
+from runner.report.table_shape import TableShape
+from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
+
+NUMBERS_ALONE = ("intervals", "against_columns")
+"""Kinds of panels that need the table's numbers and no runs."""
+
+
+@dataclass(frozen=True)
+class RecordedResults(Results):
+    """Runs that are not there, with the intervals of their table.
+
+    Attributes:
+        frame: the table, as `runner.report.analysis.table_entries.Summary.frame` gave it.
+    """
+
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def interval(self, row: str, column: str, metric: str) -> Interval | None:
+        """Mean and interval of `metric` that the table has."""
+        at = self.frame[["row", "cell", "metric"]].eq([row, column, metric]).all(axis="columns")
+        found = self.frame[at & self.frame["mean"].notna()]
+        if found.empty:
+            return None
+        entry = found.iloc[0]
+        sd, lo, hi = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("sd", "lo", "hi"))
+        return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
+
+
+def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
+    """Writes the figures of the recorded table in `folder` that its numbers suffice for.
+
+    Args:
+        results: the experiment's runs, done or not: their configurations say what the columns are.
+
+    Returns:
+        The files written; figures that show anything else of the runs are left as they are.
+
+    Raises:
+        UserError: if there is no such record, or it is damaged.
+    """
+    if not (folder / "table.csv").exists():
+        raise UserError(f"There is no recorded table in {folder}.")
+    if damaged := damaged_files(folder):
+        raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
+    frame = pd.read_csv(folder / "table.csv")
+    shape = shape.restricted(set(frame["cell"]))
+    rows = [row for row in shape.rows if row.row in set(frame["row"])]
+    figures = [
+        each for each in shape.figures if _from_numbers(each) and (folder / f"{each.name}.png").exists()
+    ]
+    names = list((read_json(folder / DIGESTS) or {})[FILES])
+    (folder / DIGESTS).unlink()
+    try:
+        recorded = RecordedResults(results.runs, results.random_runs, frame)
+        return write_figures(replace(shape, rows=rows, figures=figures), recorded, folder)
+    finally:
+        write_digests(folder, names)
+
+
+def _from_numbers(figure: FigureShape) -> bool:
+    return all(panel.kind in NUMBERS_ALONE for panel in figure.panels)

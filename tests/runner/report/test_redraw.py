@@ -1,0 +1,91 @@
+"""Figures of a record drawn anew: from its numbers alone, as the runs gave them; the rest stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.execution.errors import UserError
+from runner.report.analysis.table_entries import summarise
+from runner.report.draw_figures import write_figures
+from runner.report.published import published_numbers
+from runner.report.redraw import redraw
+from runner.report.stored_results import Results
+from runner.report.table_shape import TableShape
+from runner.store.folder_digests import damaged_files, write_digests
+from tests.support.tables import finished, shape_from
+
+BLOCK = """
+title: t
+caption: c
+rows: [{row: A}, {row: B, role: variant}, {row: exact, role: draws}]
+columns: [{label: a, where: {target.width: 1}}, {label: b, where: {target.width: 2}}]
+metrics: [{metric: kl, name: KL, direction: min}]
+figures:
+  - {name: figure, width: 4, height: 2, panels: [
+      {kind: intervals, title: a, metric: kl, columns: [a]},
+      {kind: against_columns, title: both, metric: kl, columns: [a, b], x: target.width}]}
+  - {name: curves, width: 4, height: 2, panels: [{kind: against_steps, title: a, metric: kl, columns: [a]}]}
+"""
+NUMBERS = {"A": (0.5, 0.7, 0.4), "B": (0.2, 0.3, 0.2), "exact": (0.1, 0.1, 0.1)}
+
+
+def results() -> Results:
+    runs = [
+        finished(
+            row, column, seed, {"target": {"width": width}, "scale": {"name": "quick"}}, {"kl": width * value}
+        )
+        for row, values in NUMBERS.items()
+        for column, width in (("a", 1), ("b", 2))
+        for seed, value in enumerate(values)
+    ]
+    return Results(tuple(runs), random_runs=True)
+
+
+def gone(found: Results) -> Results:
+    """The same runs where nothing of them is left but their configurations."""
+    return Results(
+        tuple(replace(run, status="missing", summary=None) for run in found.runs), random_runs=True
+    )
+
+
+@pytest.fixture(scope="module")
+def shape() -> TableShape:
+    return shape_from(BLOCK).restricted(["a", "b"])
+
+
+@pytest.fixture
+def record(tmp_path: Path, shape: TableShape) -> Path:
+    summary = summarise(shape, results(), published_numbers(shape))
+    summary.frame(shape).to_csv(tmp_path / "table.csv", index=False)
+    names = ["figure.png", "figure.pdf", "curves.png", "table.csv"]
+    for name in names[:3]:
+        (tmp_path / name).write_text("old")
+    write_digests(tmp_path, names)
+    return tmp_path
+
+
+def test_what_is_drawn_from_the_numbers_is_what_was_drawn_from_the_runs(
+    record: Path, shape: TableShape, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    written = redraw(shape, gone(results()), record)
+    assert sorted(path.name for path in written) == ["figure.pdf", "figure.png"]
+    fresh = tmp_path_factory.mktemp("fresh")
+    write_figures(replace(shape, figures=shape.figures[:1]), results(), fresh)
+    assert (record / "figure.png").read_bytes() == (fresh / "figure.png").read_bytes()
+    assert (record / "curves.png").read_text() == "old"
+    assert damaged_files(record) == []
+
+
+def test_a_damaged_record_is_left_as_it_is(record: Path, shape: TableShape) -> None:
+    (record / "table.csv").write_text("row,cell\n")
+    with pytest.raises(UserError, match=r"is not as it was written: table\.csv"):
+        redraw(shape, gone(results()), record)
+    assert (record / "figure.png").read_text() == "old"
+
+
+def test_a_record_that_is_not_there_is_a_sentence(tmp_path: Path, shape: TableShape) -> None:
+    with pytest.raises(UserError, match="There is no recorded table in"):
+        redraw(shape, gone(results()), tmp_path / "none")
