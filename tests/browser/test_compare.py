@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from metrics.statistics.inference import interval
+from runner.report.figures.sampler_looks import LOOKS
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.stored_runs import stored_runs
 from runner.site.build import Report
@@ -27,6 +28,7 @@ def shown(page: Any) -> list[dict[str, Any]]:
         """document.getElementById('plot').data.map((trace) => ({
             mode: trace.mode, type: trace.type, x: trace.x && [...trace.x], y: trace.y && [...trace.y],
             margin: trace.error_x && [...trace.error_x.array],
+            colour: trace.marker && trace.marker.color,
             labels: trace.dimensions && trace.dimensions.map((each) => each.label)}))"""
     )
     return traces
@@ -51,6 +53,13 @@ def test_conditions_choose_runs_and_the_link_keeps_them(visit: Visit, report: Re
     assert page.locator("#metric").input_value() == "kl"
     page.get_by_role("button", name="Clear").click()
     assert found(page) == "31 of 31 runs"
+
+
+def test_rows_have_the_colours_of_their_samplers_and_no_interval_leaves_the_range(visit: Visit) -> None:
+    page = visit.open("compare.html#experiment=none&scale=quick&metric=emc")
+    (rows,) = shown(page)
+    assert [LOOKS[name.split(",")[0]][0] for name in rows["y"]] == rows["colour"]
+    assert all(mean + margin <= 1.0 + 1e-12 for mean, margin in zip(rows["x"], rows["margin"], strict=True))
 
 
 def test_means_and_intervals_are_those_of_the_runs(visit: Visit, report: Report) -> None:

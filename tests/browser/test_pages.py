@@ -137,7 +137,7 @@ def test_a_row_of_a_figure_can_be_hidden_and_axes_changed(visit: Visit, report: 
     box.get_by_label("logarithmic axis up").check()
     assert axis(page, "intervals", "yaxis")["type"] == "log"
     box.get_by_label("Show").select_option(index=1)
-    assert axis(page, "intervals", "yaxis") == {"type": "linear", "title": "EMC (share of log M)"}
+    assert axis(page, "intervals", "yaxis") == {"type": "linear", "title": "EMC (share of log M)<br>better →"}
     along = page.locator('[data-chart="curves"]')
     before = drawn(page, "curves")
     along.get_by_label("against").select_option("seconds")

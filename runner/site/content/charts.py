@@ -23,8 +23,10 @@ SYMBOLS = {
     "X": "x", "p": "pentagon", "<": "triangle-left", ">": "triangle-right", "d": "diamond-tall",
     "h": "hexagon", "*": "star", "x": "x-thin-open", "+": "cross-thin-open", "1": "y-down-open",
     "2": "y-up-open", "3": "y-left-open", "4": "y-right-open", "|": "line-ns-open", "_": "line-ew-open",
-    "": "circle-open",
 }  # fmt: skip
+REFERENCES = {"--": "line-ew-open", ":": "circle-open"}
+"""Symbols of reference draws, which have no marker, by their line."""
+
 DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 HOVER = "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>"
 BAND = 0.15
@@ -66,6 +68,11 @@ def intervals_chart(
     return {"plots": plots}
 
 
+def symbol_of(style: RowStyle) -> str:
+    """Plotly's name of a row's marker."""
+    return SYMBOLS[style.marker] if style.marker else REFERENCES.get(str(style.line), "diamond-open")
+
+
 def axis(quantity: Quantity, name: str) -> dict[str, Any]:
     """An axis of Plotly with unit and better direction."""
     return {"title": {"text": quantity.axis(name, "<br>")}}
@@ -92,7 +99,7 @@ def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[floa
             "thickness": 1.2,
             "width": 3,
         },
-        "marker": {"color": style.colour, "symbol": SYMBOLS[style.marker], "size": 8},
+        "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 8},
         "customdata": [said_of(*each) for each in zip(group["lo"], group["hi"], group["n"], strict=True)],
         "hovertemplate": HOVER,
     }
@@ -106,7 +113,7 @@ def _errors(group: pd.DataFrame, limits: tuple[float, float]) -> dict[str, list[
 
 
 def _published(row: str, group: pd.DataFrame, version: str, style: RowStyle) -> Trace:
-    symbol = SYMBOLS[style.marker]
+    symbol = symbol_of(style)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -157,7 +164,7 @@ def _line(quantity: Quantity, row: str, points: Sequence[Point], style: RowStyle
         "along": along,
         "y": [point.span.mean for point in points],
         "line": {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2},
-        "marker": {"color": style.colour, "symbol": SYMBOLS[style.marker], "size": 5},
+        "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 5},
         "customdata": [said_of(point.span.lo, point.span.hi, point.span.n) for point in points],
         "hovertemplate": HOVER,
     }

@@ -76,11 +76,14 @@
   };
   const said = ({ mean, margin, n }) =>
     n < 2 ? "n = 1" : `95 % interval ${(mean - margin).toPrecision(5)} to ${(mean + margin).toPrecision(5)}, n = ${n}`;
-  const colours = (names) => {
-    const own = names.map((name) => runs.colours[name.split(",")[0]]);
-    const distinct = new Set(own).size === names.length;
+  // A line of a sampler has its colour, and lines of one sampler differ in their dashes.
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+  const dashes = (tints) => tints.map((tint, place) => DASHES[tints.slice(0, place).filter((each) => each === tint).length % DASHES.length]);
+  const colours = (found, key) => {
+    const made = [...groups(found, key)];
+    const own = made.map(([, of]) => (new Set(of.map((run) => value("sampler", run))).size === 1 ? runs.colours[value("sampler", of[0])] : null));
     const others = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288", "#44AA99"];
-    return names.map((_, place) => (distinct && own[place]) || others[place % others.length]);
+    return new Map(made.map(([name], place) => [name, own.every(Boolean) ? own[place] : others[place % others.length]]));
   };
   const titled = (metric) => (runs.units[metric] ? `${metric} (${runs.units[metric]})` : metric);
 
@@ -106,7 +109,7 @@
       .filter(([, values]) => values.length).map(([name, values]) => [name, span(values)]);
     const all = made.length, sign = runs.directions[metric] === "max" ? -1 : 1;
     if (all > BARS) made = made.sort(([, one], [, other]) => sign * (one.mean - other.mean)).slice(0, BARS);
-    const tints = colours(made.map(([name]) => name));
+    const tint = colours(found, key), tints = made.map(([name]) => tint.get(name));
     const spans = made.map(([, each]) => each);
     const shown = all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "";
     return [[{
@@ -118,7 +121,7 @@
   };
 
   const lines = (found, metric, key, along) => {
-    const traces = [], made = [...groups(found, key)], tints = colours(made.map(([name]) => name));
+    const traces = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
     made.forEach(([name, own], place) => {
       const points = new Map();
       for (const run of own) {
@@ -137,7 +140,7 @@
       const tint = tints[place], end = (sign) => spans.map((each) => clipped(metric, each.mean + sign * each.margin));
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
       if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
-      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2 },
+      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: dash[place] },
         customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>" });
     });
     return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }];

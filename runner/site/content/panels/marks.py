@@ -8,7 +8,7 @@ from typing import Any
 from metrics.statistics.inference import Interval
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import FLOOR, RowStyle
-from runner.site.content.charts import DASHES, HOVER, SYMBOLS, said_of
+from runner.site.content.charts import DASHES, HOVER, said_of, symbol_of
 
 Trace = dict[str, Any]
 Plot = dict[str, Any]
@@ -22,7 +22,7 @@ def points(
     return {
         "type": "scatter", "mode": "markers", "name": row, "meta": row, "legendgroup": row,
         "x": list(places), "y": [span.mean for span in spans], "error_y": error_bar(ends),
-        "marker": {"color": style.colour, "symbol": SYMBOLS[style.marker], "size": 8},
+        "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 8},
         "customdata": [said_of(span.lo, span.hi, span.n) for span in spans], "hovertemplate": HOVER,
     }  # fmt: skip
 
@@ -38,7 +38,7 @@ def error_bar(ends: Sequence[tuple[float, float]]) -> dict[str, Any]:
 def printed(row: str, style: RowStyle, version: str, x: Sequence[Any], y: Sequence[Any]) -> Trace:
     """Published values of a row, as hollow markers."""
     name = f"{row}, published ({version})"
-    symbol = SYMBOLS[style.marker].removesuffix("-open")
+    symbol = symbol_of(style).removesuffix("-open")
     return {
         "type": "scatter", "mode": "markers", "name": name, "meta": name, "legendgroup": row,
         "showlegend": False, "published": True, "x": list(x), "y": list(y),
