@@ -7,11 +7,15 @@ so that a ``conf.py`` or a folder ``metrics`` of the user's own is not taken for
 ``__init__.pyi``. They are imported when they are first used.
 """
 
-import importlib
-import sys
-from pathlib import Path
+from runner.execution.early_stop import say_so_in_commands
 
-import lazy_loader
+say_so_in_commands()
+
+import importlib  # noqa: E402
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import lazy_loader  # noqa: E402
 
 BESIDE = ("conf", "targets", "samplers", "metrics")
 
