@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from runner.execution.early_stop import stopped
+from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.signals import Interrupted
 
