@@ -85,9 +85,10 @@ def _check(path: str, node: Mapping[str, Any], key: str) -> None:
         constructors = list(source_of(path).constructors)
     except UserError:  # there is no such class: who builds it says so, and what there is
         return
+    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
     for owner, constructor in constructors:
         with errors_at(key, node):
-            _make(constructor.body, _Names(owner, constructor, node))
+            _make(constructor.body, _Names(owner, constructor, values))
 
 
 class _Names(dict[str, Any]):
