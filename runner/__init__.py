@@ -7,11 +7,15 @@ so that a ``conf.py`` or a folder ``metrics`` of the user's own is not taken for
 ``__init__.pyi``. They are imported when they are first used.
 """
 
-import importlib
-import sys
-from pathlib import Path
+from runner.execution.early_errors import NEEDS_OWN, say_so_in_commands
 
-import lazy_loader
+say_so_in_commands()
+
+import importlib  # noqa: E402
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import lazy_loader  # noqa: E402
 
 BESIDE = ("conf", "targets", "samplers", "metrics")
 
@@ -30,7 +34,7 @@ def _import_ours() -> None:
             place = Path(found.__file__ or "?").resolve()
             if place.parent != home / name:
                 raise ImportError(
-                    f"rungwise needs its own package '{name}', but {place} was imported under that name "
+                    f"{NEEDS_OWN} '{name}', but {place} was imported under that name "
                     "before; rename that one, or write `import runner` above its import."
                 )
     finally:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -110,6 +111,13 @@ class Kernel(ABC):
     temperable: ClassVar[bool] = True
     optimal_acceptance: ClassVar[float] = 0.574
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Lets `init` and `step` say what is needed where something without a space is the target."""
+        super().__init_subclass__(**given)
+        for name in ("init", "step"):
+            if name in vars(cls):
+                setattr(cls, name, _of_a_target(vars(cls)[name]))
+
     @property
     def persistent_aux(self) -> tuple[str, ...]:
         """Names of floating-point auxiliaries that belong to a chain's state: `init` cannot restore them."""
@@ -178,6 +186,24 @@ class Kernel(ABC):
             beta: a scalar, or ``(K,)`` for a ladder along the first batch axis.
         """
         return self
+
+
+def _of_a_target(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`method`, whose first argument is a target; that it is one is only looked at where it fails."""
+
+    @functools.wraps(method)
+    def checked(self: Kernel, target: Any, *others: Any, **named: Any) -> Any:
+        try:
+            return method(self, target, *others, **named)
+        except AttributeError as error:
+            if hasattr(target, "space"):
+                raise
+            raise TypeError(
+                "target must be a targets.Target with a space, such as FunctionTarget(function, Binary(10)), "
+                f"{described(target)} was given; runner.sample takes a function and its space"
+            ) from error
+
+    return checked
 
 
 def require_kernel(given: object) -> None:

@@ -49,6 +49,12 @@ def within(key: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
+def at_most(key: str, value: float, other: str, limit: float) -> None:
+    """Raises ValueError if the number `value` exceeds `limit`, the value of the argument `other`."""
+    if value > limit:
+        raise ValueError(f"{key} must be at most {other}, which is {limit}, {value!r} was given")
+
+
 def one_of(
     key: str, value: object, allowed: Iterable[Option], error: type[ValueError] = ValueError
 ) -> Option:

@@ -1,75 +1,174 @@
 """The checks of a constructor that need no torch, found in its source and made before its module is imported.
 
-A constructor says ``within("balancing", balancing, 0.0, 1.0)``: a key, the argument of that name, and limits.
-The functions are those of `targets.checks`: the sentence is the constructor's own, some seconds earlier.
+A constructor says ``within("balancing", balancing, 0.0, 1.0)``. Such a call is made here where all of it is
+known: the arguments are in the configuration, the limits are literals, and the condition that it stands under
+holds. The functions are those that the constructor calls, so that the sentence is its own, seconds earlier.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any, TypeGuard
 
 from runner.catalogue.source import Source, source_of
 from runner.config.construct import errors_at
 from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
-from targets.checks import is_number, one_of, positive_number, whole_number, within
+from samplers import hyperparameters
+from samplers.tuning.builders import SETTINGS
+from targets import checks
 
 CHECKS: dict[str, Callable[..., object]] = {
-    "whole_number": whole_number,
-    "positive_number": positive_number,
-    "positive": positive_number,
-    "within": within,
-    "one_of": one_of,
+    each.__name__: each
+    for each in (
+        *(checks.whole_number, checks.positive_number, checks.within, checks.at_most, checks.one_of),
+        *(hyperparameters.positive_or_auto, hyperparameters.wanted_acceptance),
+        *(hyperparameters.decreasing_ladder, hyperparameters.check_replicas, hyperparameters.check_floor),
+        *(hyperparameters.cycle_positions, hyperparameters.cycle_balancing, hyperparameters.balanced),
+        hyperparameters.move_rate,
+    )
 }
-"""By the names that constructors use; `samplers.hyperparameters.positive` also makes a tensor."""
+"""By the names that constructors use."""
 
-PLAIN = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
-"""Statements that are made whatever the arguments are."""
+KNOWN = CHECKS | {
+    "positive": checks.positive_number,  # that of `samplers.hyperparameters` also makes a tensor
+    "is_number": checks.is_number,
+    "isinstance": isinstance,
+    "str": str,
+}
+"""What an expression may name besides arguments and literals."""
 
-OPEN = ("step_size", "a positive number or 'auto'")
-"""The argument that every sampler's builder leaves open, and what it allows."""
+UNKNOWN = (NameError, AttributeError, TypeError, KeyError)
+"""How an expression ends that cannot be known without torch."""
 
 
-def check_plainly(node: Mapping[str, Any], key: str) -> None:
+def check_plainly(node: object, key: str) -> None:
     """Makes the plain checks of the class of ours that `node`, which stands at `key`, names.
-
-    Only numbers are checked, and text that must be one of some names: what else a key may be, such as
-    ``auto``, is known to who builds the class.
 
     Raises:
         UserError: naming the key, the value given and what is allowed.
     """
-    path = node.get("_target_")
-    if not isinstance(path, str) or not path.startswith(PROJECT):
+    if not isinstance(node, Mapping):
         return
+    path = node.get("_target_")
+    if isinstance(path, str) and path.startswith(PROJECT):
+        _check(path, node, key)
+    for name, inside in node.items():
+        check_plainly(inside, f"{key}.{name}")
+
+
+def check_sampler_plainly(node: Mapping[str, Any], key: str) -> None:
+    """`check_plainly` for a sampler, whose settings may be ``auto`` (`samplers.tuning.configured`).
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed.
+    """
+    path, given = str(node.get("_target_")), dict(node)
+    if path in SETTINGS:
+        given["_target_"] = SETTINGS[path]
+    elif path.startswith(PROJECT) and "acceptance" in node:
+        with errors_at(key, node):
+            hyperparameters.wanted_acceptance(given.pop("acceptance"))
+            hyperparameters.positive_or_auto("step_size", given.pop("step_size", hyperparameters.AUTO))
+    check_plainly(
+        {name: value for name, value in given.items() if value != hyperparameters.AUTO or path in SETTINGS},
+        key,
+    )
+
+
+def _check(path: str, node: Mapping[str, Any], key: str) -> None:
     try:
-        checks = list(_checks(source_of(path)))
+        constructors = list(source_of(path).constructors)
     except UserError:  # there is no such class: who builds it says so, and what there is
         return
-    for name, check, limits in checks:
-        value = node.get(name.rsplit(".", 1)[-1])
-        if is_number(value) or (isinstance(value, str) and check is one_of):
-            if check is positive_number and name == OPEN[0]:
-                limits = [OPEN[1]]
-            with errors_at(key, node):
-                check(name, value, *limits)
-    for name, inside in node.items():
-        if isinstance(inside, Mapping):
-            check_plainly(inside, f"{key}.{name}")
+    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
+    for owner, constructor in constructors:
+        with errors_at(key, node):
+            _make(constructor.body, _Names(owner, constructor, values))
 
 
-def _checks(source: Source) -> Iterator[tuple[str, Callable[..., object], list[Any]]]:
-    """Argument, check and limits of each unconditional check of constructors, or of a function."""
-    for owner, statements in source.constructors:
-        for call in (each for part in statements if isinstance(part, PLAIN) for each in ast.walk(part)):
-            match call:
-                case ast.Call(
-                    func=ast.Name(id=check),
-                    args=[ast.Constant(value=str(name)), ast.Name(id=given), *limits],
-                    keywords=[],
-                ) if check in CHECKS and name.rsplit(".", 1)[-1] == given:
-                    known = [owner.literal(limit) for limit in limits]
-                    if None not in known:
-                        yield name, CHECKS[check], known
+class _Names(dict[str, Any]):
+    """The values of the names in a constructor: arguments that are given, literals, and functions."""
+
+    def __init__(self, owner: Source, constructor: ast.FunctionDef, given: Mapping[str, Any]) -> None:
+        self.owner = owner
+        self.local = Counter(each.id for each in ast.walk(constructor) if _is_set(each))
+        taken = constructor.args.args + constructor.args.kwonlyargs
+        super().__init__(KNOWN | {each.arg: given[each.arg] for each in taken if each.arg in given})
+        if constructor.name == "__post_init__":
+            self["self"] = SimpleNamespace(**given)
+        for name in self.local:
+            self.pop(name, None)
+
+    def __missing__(self, name: str) -> Any:
+        found = None if name in self.local else self.owner.literal(ast.Name(name))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def keep(self, assignment: ast.Assign) -> None:
+        """Remembers what ``self.name = value`` sets, and a name that is set once."""
+        place = assignment.targets[0]
+        with suppress(*UNKNOWN):
+            if isinstance(place, ast.Attribute) and "self" in self:
+                setattr(self["self"], place.attr, self.value(assignment.value))
+            elif isinstance(place, ast.Name) and self.local[place.id] == 1:
+                self[place.id] = self.value(assignment.value)
+
+    def value(self, expression: ast.expr) -> Any:
+        """Raises one of `UNKNOWN`, where it has none, and ValueError if a check in it fails."""
+        return eval(
+            compile(ast.Expression(expression), self.owner.module, "eval"), {"__builtins__": {}}, self
+        )
+
+
+def _is_set(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _make(statements: list[ast.stmt], names: _Names) -> None:
+    """Makes the checks in `statements` whose conditions are known to hold.
+
+    Raises:
+        ValueError: if one fails.
+    """
+    for part in statements:
+        if isinstance(part, ast.If):
+            for branch in _branches(part.test, part.body, part.orelse, names):
+                _make(branch, names)
+        elif isinstance(part, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return) and part.value:
+            for call in _calls(part.value, names):
+                with suppress(*UNKNOWN):
+                    names.value(call)
+            if isinstance(part, ast.Assign):
+                names.keep(part)
+
+
+def _calls(node: ast.AST, names: _Names) -> Iterator[ast.Call]:
+    """The calls of checks in an expression, those inside others first."""
+    if isinstance(node, ast.IfExp):
+        for chosen in _branches(node.test, node.body, node.orelse, names):
+            yield from _calls(chosen, names)
+        return
+    if isinstance(node, ast.BoolOp | ast.Lambda | ast.ListComp | ast.GeneratorExp):
+        return
+    for inside in ast.iter_child_nodes(node):
+        yield from _calls(inside, names)
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in (*CHECKS, "positive")
+    ):
+        yield node
+
+
+def _branches(test: ast.expr, body: Any, otherwise: Any, names: _Names) -> list[Any]:
+    """The branch that `test` chooses; none where that is not known."""
+    try:
+        return [body if names.value(test) else otherwise]
+    except UNKNOWN:
+        return []

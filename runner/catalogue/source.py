@@ -83,18 +83,15 @@ class Source:
         return None
 
     @property
-    def constructors(self) -> Iterator[tuple[Source, list[ast.stmt]]]:
-        """The class and those that it inherits from, with the statements of their constructors, if any.
-
-        A function is its own.
-        """
+    def constructors(self) -> Iterator[tuple[Source, ast.FunctionDef]]:
+        """The class and those that it inherits from, with their constructors; a function is its own."""
         if isinstance(self.definition, ast.FunctionDef):
-            yield self, self.definition.body
+            yield self, self.definition
             return
         for source in self.family:
             for node in source.definition.body:
-                if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                    yield source, node.body
+                if isinstance(node, ast.FunctionDef) and node.name in ("__init__", "__post_init__"):
+                    yield source, node
 
     def literal(self, node: ast.expr) -> Any:
         """The value of a literal, or of a name that stands for one in the module; of a group its keys.

@@ -157,7 +157,7 @@ def _job(overrides: tuple[str, ...]) -> DictConfig:
     config = copy.deepcopy(choice(overrides))
     with open_dict(config):
         config.pop("table", None)
-        config.sweep = {key: config.sweep[key] for key in ("retries", "gpus")}
+        config.sweep = {key: config.sweep[key] for key in ("retries", "fail_fast", "gpus")}
     return config
 
 

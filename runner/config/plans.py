@@ -28,7 +28,7 @@ from runner.execution.errors import UserError, listed
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", "retries", "gpus")
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", "retries", "fail_fast", "gpus")
 
 GROUPS = ("grid", "overrides", "scales", "seeds")
 """Those that are groups of keys; `rows` is a list of such."""

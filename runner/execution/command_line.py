@@ -1,7 +1,8 @@
 """What all commands share: exit statuses, and errors of one sentence.
 
 Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 3 when other processes still
-compute some of its runs, 75 when the process was told to stop and has saved its state.
+compute some of its runs, 75 when the process was told to stop and has saved its state, 130 when Ctrl-C came
+before there was anything to save.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.signals import Interrupted
 
@@ -29,10 +31,12 @@ def reported(command: Callable[[], int]) -> int:
             raise
         print(f"error: {_visible(str(error))}", file=sys.stderr)
         return error.status
-    except (Interrupted, KeyboardInterrupt) as stopped:
-        # Ctrl-C before the signals are listened to is a KeyboardInterrupt, which says nothing.
-        print(f"Stopped by {str(stopped) or 'SIGINT'}; repeat the command to continue.", file=sys.stderr)
+    except Interrupted as signal:
+        print(stopped(str(signal)), file=sys.stderr)
         return Interrupted.status
+    except KeyboardInterrupt:  # before the signals are listened to, or where nothing is computed
+        print(stopped(), file=sys.stderr)
+        return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 1

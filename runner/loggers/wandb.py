@@ -20,8 +20,9 @@ import wandb
 from runner.loggers.copied_runs import CopiedRuns
 from runner.loggers.open_run import OpenRun
 from runner.loggers.run_names import run_name
-from runner.loggers.wandb_connection import asked_mode, asked_tags, trouble, usable_mode
+from runner.loggers.wandb_connection import MODES, asked_mode, asked_tags, trouble, usable_mode
 from runner.loggers.wandb_runs import WandbRuns
+from targets.checks import one_of
 
 if TYPE_CHECKING:
     from runner.store.pictures import Making
@@ -56,6 +57,8 @@ class WandbLogger:
     system: bool = True
 
     def __post_init__(self) -> None:
+        if self.mode is not None:
+            one_of("mode", self.mode, MODES)
         self.mode = usable_mode(asked_mode(self.mode), self.base_url)
         self.project = self.project or os.environ.get("WANDB_PROJECT") or "rungwise"
         self.entity = self.entity or os.environ.get("WANDB_ENTITY") or None

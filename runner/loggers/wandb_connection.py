@@ -11,6 +11,7 @@ from typing import Any
 import wandb
 
 from runner.execution.errors import one_sentence, warn
+from targets.checks import one_of
 
 MODES = ("online", "offline", "disabled")
 FORMER_MODES = {"run": "online", "dryrun": "offline", "online": "online", "offline": "offline"}
@@ -30,10 +31,7 @@ def asked_mode(given: str | None) -> str:
     name, mode = "mode", given
     if mode is None and (mode := os.environ.get("WANDB_MODE") or None) is not None:
         name, mode = "WANDB_MODE", FORMER_MODES.get(mode, mode)
-    mode = mode or "online"
-    if mode not in MODES:
-        raise ValueError(f"{name} must be one of {', '.join(MODES)}, {mode!r} was given")
-    return mode
+    return one_of(name, mode or "online", MODES)
 
 
 def asked_tags(given: Sequence[str] | None) -> tuple[str, ...]:

@@ -18,26 +18,12 @@ from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments
 from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
-from runner.models.training.training_settings import LATER, essential
+from runner.models.training_settings import SETTINGS, essential, training_settings
 from runner.store.digest import SCHEMA, digest
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
 from targets.datasets.dataset import Dataset
 from targets.target import Target
-
-TRAINING_KEYS = (
-    "method",
-    "cd_steps",
-    "iterations",
-    "batch",
-    "chains",
-    "learning_rate",
-    "learning_rate_decay",
-    "weight_decay",
-    "averaging",
-    "tune_every",
-    *LATER,
-)
 
 
 @dataclass(frozen=True)
@@ -116,9 +102,8 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         seed = target.get("model_seed", 0)
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
-    values = {name: training[name] for name in TRAINING_KEYS if name in training}
-    with errors_at(key, values, TypeError):
-        settings = TrainingSettings(**values, tuning_effort=tuning_effort(config))
+    settings = training_settings(training, key, tuning_effort(config))
+    values = {name: training[name] for name in SETTINGS if name in training}
     scoring = None
     if settings.validate_every is not None:
         values["validation"] = training.get("validation", {})

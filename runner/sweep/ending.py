@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from runner.execution.errors import warn
+from runner.files.atomic_files import read_json
 from runner.files.locks import waited_for
 from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
@@ -15,7 +16,7 @@ SHOWN = 3
 """Other processes that are named."""
 
 
-def ended(jobs: Iterable[Job], outcome: Outcome) -> int:
+def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
     """Says what is not done, where anything is not; the exit status.
 
     A run that another process has ended meanwhile is done.
@@ -28,6 +29,8 @@ def ended(jobs: Iterable[Job], outcome: Outcome) -> int:
         print(digest(outcome.failures), file=sys.stderr)
     if outcome.locked:
         warn(_left([folders[run_id] for run_id in outcome.locked]))
+    if short := _short(jobs, outcome):
+        warn(short)
     gone = [run_id for run_id in outcome.done if not (folders[run_id].path / "summary.json").exists()]
     if gone:
         outcome.done = [run_id for run_id in outcome.done if run_id not in gone]
@@ -37,6 +40,32 @@ def ended(jobs: Iterable[Job], outcome: Outcome) -> int:
             file=sys.stderr,
         )
     return 1 if gone else outcome.status
+
+
+def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
+    """Says which of the runs that are done now are too short for their ladder of temperatures, if any is.
+
+    That is where replicas made less than one round trip a chain, from cold to hot and back. With
+    non-reversible swaps a round trip takes 2 + 2 Lambda swap rounds at best (Syed et al. 2022).
+    """
+    tempered, short = 0, list[tuple[float, str]]()
+    for each in jobs:
+        for folder in (one for one in folders_of(each) if one.run_id in outcome.done):
+            summary = read_json(folder.path / "summary.json") or {}
+            metrics = summary.get("metrics") or {}
+            if metrics.get("round_trips") is None:
+                continue
+            tempered += 1
+            trips, barrier = metrics["round_trips"] / int(each.config.task.chains), metrics.get("barrier")
+            if trips < 1:
+                best = f", each of which takes {2 + 2 * barrier:.0f} swap rounds at best" if barrier else ""
+                whose = f"{summary['sampler']} on {summary['target']}"
+                short.append((trips, f"{whose} made {trips:.2g} round trips a chain{best}"))
+    if not short:
+        return ""
+    runs = "The run is" if tempered == 1 else f"{len(short)} of {tempered} tempered runs are"
+    worst = "" if len(short) == 1 else "the shortest, "
+    return f"{runs} short for the ladder: {worst}{min(short)[1]}; more steps (task.steps) would help."
 
 
 def _left(folders: list[RunFolder]) -> str:

@@ -14,7 +14,7 @@ from hydra.core.override_parser.types import Glob, Override, RangeSweep
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.catalogue.plain_checks import check_plainly
+from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
 from runner.config.form import check_form
 from runner.config.key_group import node
@@ -86,9 +86,10 @@ class Request:
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)
-            task_of(config).check_values(config)
-            for group in ("target", "sampler"):
+            for group in ("target", "metric", "logger"):
                 check_plainly(node(config, group), group)
+            check_sampler_plainly(node(config, "sampler"), "sampler")
+            task_of(config).check_values(config)
         return config
 
 

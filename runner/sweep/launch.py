@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -53,6 +53,7 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         if request.pattern:
             jobs = served(jobs, problems)
         preflight(jobs, problems)
+    fail_fast = _fails_fast(request, jobs[0])
     outcome = Outcome()
     pending: list[Job] = []
     for each in jobs:
@@ -64,6 +65,12 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
+        if fail_fast and outcome.failures:
+            met = {*outcome.done, *outcome.skipped, *outcome.locked}.union(
+                *(failure.runs.values() for failure in outcome.failures)
+            )
+            ids = (run_id for each in pending for run_id in each.run_ids.values())
+            outcome.unbegun = [run_id for run_id in ids if run_id not in met]
     signals.obey()
     if outcome.interrupted:
         raise signals.Interrupted("a signal to a worker")
@@ -72,6 +79,33 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
     status = _ended(jobs, outcome)
     print(outcome.sentence())
     return status
+
+
+def _fails_fast(request: Request, first: Job) -> bool:
+    """``sweep.fail_fast``.
+
+    Raises:
+        UserError: unless it is true or false, or for a launcher that is handed all jobs at once.
+    """
+    given = first.config.sweep.fail_fast
+    if not isinstance(given, bool):
+        raise UserError(f"sweep.fail_fast must be true or false, {given!r} was given.")
+    others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
+    if given and others:
+        raise UserError(
+            "sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
+            f"once; {others[0]} was given."
+        )
+    return given
+
+
+def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
+    """The outcome of each job, computed here; with ``sweep.fail_fast`` none after the first failure."""
+    for each in jobs:
+        outcome = compute(each, hydra, problems)
+        yield outcome
+        if outcome.failures and each.config.sweep.fail_fast:
+            return
 
 
 def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
@@ -111,7 +145,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
     with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
-                return [compute(each, searched(request.hydra), problems) for each in jobs]
+                return list(_in_turn(jobs, searched(request.hydra), problems))
             returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
         except Exception as error:
             signals.obey()

@@ -82,6 +82,7 @@ class Outcome:
         failures: what failed.
         interrupted: whether the process was told to stop.
         places: sentences that say where the results can be seen besides the disk.
+        unbegun: ids of runs that were not begun, since one before them failed (``sweep.fail_fast``).
     """
 
     done: list[str] = field(default_factory=list)
@@ -90,6 +91,7 @@ class Outcome:
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     places: list[str] = field(default_factory=list)
+    unbegun: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
         """Adds another job's outcome to this one."""
@@ -121,6 +123,7 @@ class Outcome:
         parts += [f"{len(self.skipped)} skipped (done before)"] if self.skipped else []
         parts += [f"{len(self.locked)} left to another process"] if self.locked else []
         parts += [f"{self.failed} failed"] if self.failures else []
+        parts += [f"{len(self.unbegun)} not begun (sweep.fail_fast)"] if self.unbegun else []
         return ", ".join(parts) + "."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
@@ -11,16 +11,16 @@ from runner.config.data.datasets import dataset_identity, described, load_datase
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
-from runner.models.model_files import load_model
-from runner.problem.problems import Problems
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-from runner.tasks.likelihood.ais_settings import ais_settings, annealing_identity
-from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
+from runner.tasks.likelihood.ais_settings import ais_numbers, ais_settings, annealing_identity
 from runner.tasks.task import Parts, PerSeedTask
-from targets.datasets.dataset import Dataset
-from targets.target import Target
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+    from targets.datasets.dataset import Dataset
+    from targets.target import Target
 
 
 class Evaluate(PerSeedTask):
@@ -28,7 +28,15 @@ class Evaluate(PerSeedTask):
 
     reads_model = True
 
+    def check_values(self, config: DictConfig) -> None:
+        model_file(config.model)
+        ais_numbers(config)
+        if config.task.dataset is not None:
+            described(config.task.dataset, None, "task.dataset")
+
     def check(self, config: DictConfig, problems: Problems) -> None:
+        from runner.tasks.likelihood.model_likelihood import check_likelihood
+
         target, _, _ = problems.shared(subject, config)
         check_likelihood(target, ais_settings(config))
 
@@ -44,6 +52,8 @@ class Evaluate(PerSeedTask):
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
     ) -> RunResult:
+        from runner.tasks.likelihood.model_likelihood import likelihood
+
         started = time.monotonic()
         target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
@@ -69,6 +79,8 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     Raises:
         UserError: if one of them cannot be read, or they do not fit each other.
     """
+    from runner.models.model_files import load_model
+
     path = model_file(config.model)
     target, metadata = load_model(path)
     name = config.task.dataset or metadata.get("dataset")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
+from runner.models.learned_values import check_training
 from runner.problem.sample_settings import sample_settings
 from runner.tasks.task import Parts, Runs, Task, Trial, alternatives, span
 
@@ -23,6 +24,7 @@ class Sample(Task):
 
     def check_values(self, config: DictConfig) -> None:
         sample_settings(config)
+        check_training(config)
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.check(config)

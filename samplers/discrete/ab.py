@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor
 
-from samplers.hyperparameters import positive
+from samplers.hyperparameters import balanced, positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
-from targets.checks import is_number
 from targets.spaces import level_space
 from targets.target import Target
 
@@ -39,21 +36,8 @@ class AB(MetropolisHastings):
 
     def __init__(self, step_size: float | Tensor, balancing: float | Tensor) -> None:
         self.step_size = positive("step_size", step_size)
-        self.balancing = checked_balancing_constant(balancing)
+        self.balancing = balancing if isinstance(balancing, Tensor) else balanced(balancing)
         super().__init__(LangevinProposal(self.step_size, self.balancing))
 
     def check(self, target: Target) -> None:
         level_space("ab", target.space)
-
-
-def checked_balancing_constant(value: Any) -> float | Tensor:
-    """`value` as a float in [0.5, 1]; a tensor is returned as it is.
-
-    Raises:
-        ValueError: if it is not such a number.
-    """
-    if isinstance(value, Tensor):
-        return value
-    if not is_number(value) or not 0.5 <= value <= 1.0:
-        raise ValueError(f"balancing must be a number from 0.5 to 1 or 'auto', {value!r} was given")
-    return float(value)

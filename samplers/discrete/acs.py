@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import positive
+from samplers.hyperparameters import check_floor, cycle_balancing, positive
 from samplers.kernel import Info, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
-from targets.checks import is_number, whole_number, within
+from targets.checks import whole_number
 from targets.randomness import Generator
 from targets.spaces import Space, level_space
 from targets.target import Target
@@ -54,7 +53,7 @@ class ACS(MetropolisHastings):
         self.step_size = positive("step_size", step_size).item()
         self.min_step_size = positive("min_step_size", min_step_size).item()
         check_floor(self.step_size, self.min_step_size)
-        self.balancing = checked_balancing(balancing, self.cycle_length)
+        self.balancing = cycle_balancing(balancing, self.cycle_length)
         sizes = cosine_steps(self.step_size, self.min_step_size, self.cycle_length)
         balancings = [
             b if size > self.min_step_size else FLOOR_BALANCING
@@ -84,27 +83,3 @@ class ACS(MetropolisHastings):
         after, info = super().step(target, state, beta, generator)
         position = (state.aux[POSITION] + 1) % self.cycle_length
         return replace(after, aux={POSITION: position}), info
-
-
-def check_floor(step_size: float, min_step_size: float) -> None:
-    """Raises ValueError if the floor of a cycle is above its largest step."""
-    if min_step_size > step_size:
-        raise ValueError(
-            f"min_step_size must not exceed step_size={step_size:g}, {min_step_size!r} was given"
-        )
-
-
-def checked_balancing(value: Any, cycle_length: int) -> list[float]:
-    """One balancing constant for each position of a cycle.
-
-    Raises:
-        ValueError: unless `value` is a number from 0 to 1, or one for each position.
-    """
-    if is_number(value):
-        return [within("balancing", value, 0.0, 1.0)] * cycle_length
-    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != cycle_length:
-        raise ValueError(
-            f"balancing must be 'auto', a number from 0 to 1, or one for each of the "
-            f"{cycle_length} positions, {value!r} was given"
-        )
-    return [within("balancing", each, 0.0, 1.0) for each in value]

@@ -12,7 +12,7 @@ from torch import Tensor
 from samplers.discrete.gibbs import tempered_weights
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.proposals.draws import draw_place, whole_numbers
-from targets.checks import whole_number
+from targets.checks import at_most, whole_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, discrete_space
 from targets.target import Target
@@ -45,10 +45,7 @@ class HammingBall(Kernel):
     def __init__(self, block_size: int = 10, radius: int = 1) -> None:
         self.block_size = whole_number("block_size", block_size)
         self.radius = whole_number("radius", radius)
-        if self.radius > self.block_size:
-            raise ValueError(
-                f"radius must be at most block_size, which is {self.block_size}, {radius!r} was given"
-            )
+        at_most("radius", radius, "block_size", block_size)
 
     def check(self, target: Target) -> None:
         space = discrete_space(type(self).__name__, target.space)

@@ -10,6 +10,7 @@ from samplers.hyperparameters import positive
 from samplers.kernel import Kernel, State, evaluate
 from samplers.metropolis_hastings import claims_exact
 from samplers.proposals.entropic_langevin import THETA_A, EntropicLangevin
+from targets.checks import positive_number
 from targets.spaces import level_space
 from targets.target import Target
 
@@ -32,8 +33,10 @@ class EntropicKernel(Kernel):
         self, step_size: float | Tensor, eta: float, auxiliary_step_size: float | None, adjusted: bool
     ) -> None:
         self.step_size = positive("step_size", step_size)
-        self.proposal = EntropicLangevin(self.step_size, eta, auxiliary_step_size)
-        self.eta, self.auxiliary_step_size = self.proposal.eta, self.proposal.auxiliary_step_size
+        self.eta, self.auxiliary_step_size = positive_number("eta", eta), auxiliary_step_size
+        if auxiliary_step_size is not None:
+            self.auxiliary_step_size = positive_number("auxiliary_step_size", auxiliary_step_size)
+        self.proposal = EntropicLangevin(self.step_size, self.eta, self.auxiliary_step_size)
         self.adjusted, self.exact = adjusted, claims_exact(type(self), adjusted)
 
     @property

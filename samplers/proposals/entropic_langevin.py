@@ -15,7 +15,6 @@ import math
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import positive
 from samplers.kernel import State
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator, normal
@@ -36,16 +35,10 @@ class EntropicLangevin:
         step_size: alpha, a tensor that broadcasts over the batch axes.
         eta: eta > 0, the variance of theta_a around theta, in squared state units.
         auxiliary_step_size: alpha_a > 0; None where theta_a is always drawn from its conditional.
-
-    Raises:
-        ValueError: if eta or alpha_a is not a positive number.
     """
 
     def __init__(self, step_size: Tensor, eta: float, auxiliary_step_size: float | None = None) -> None:
-        self.eta = positive("eta", eta).item()
-        self.auxiliary_step_size = auxiliary_step_size
-        if auxiliary_step_size is not None:
-            self.auxiliary_step_size = positive("auxiliary_step_size", auxiliary_step_size).item()
+        self.eta, self.auxiliary_step_size = eta, auxiliary_step_size
         self.langevin = LangevinProposal(step_size)
 
     def to(self, like: Tensor) -> EntropicLangevin:

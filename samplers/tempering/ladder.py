@@ -8,7 +8,6 @@ al. 2022) makes all rejections equal. `samplers.tuning.ladder_rounds` estimates 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO
-from targets.checks import is_number
+from samplers.hyperparameters import decreasing_ladder
 
 
 def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
@@ -27,17 +25,7 @@ def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
     Raises:
         ValueError: unless it has at least two rungs and decreases strictly from 1 to at least 0.
     """
-    given = "at least two numbers that decrease strictly from 1 and stay in [0, 1]"
-    allowed = f"ladder must be {AUTO!r} or {given}" if auto else f"ladder must be {given}"
-    if isinstance(ladder, Tensor):
-        ladder = ladder.tolist()
-    if isinstance(ladder, str) or not isinstance(ladder, Sequence):
-        raise ValueError(f"{allowed}, {ladder!r} was given")
-    values = list(ladder)
-    valid = len(values) >= 2 and all(is_number(value) and 0 <= value <= 1 for value in values)
-    if not valid or values[0] != 1 or any(a <= b for a, b in pairwise(values)):
-        raise ValueError(f"{allowed}, {values!r} was given")
-    return torch.tensor(values, dtype=torch.float64)
+    return torch.tensor(decreasing_ladder(ladder, auto=auto), dtype=torch.float64)
 
 
 def geometric_ladder(replicas: int, coldest_hot: float = 0.01) -> Tensor:

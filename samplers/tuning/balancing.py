@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.discrete.ab import AB, checked_balancing_constant
-from samplers.hyperparameters import AUTO, positive, positive_or_auto, wanted_acceptance
+from samplers.discrete.ab import AB
+from samplers.hyperparameters import AUTO, balanced, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.step_size import CHECKED, PRECISION, Pilot, Sought, tune_step_size
@@ -44,7 +44,7 @@ class BalancedSettings(Settings):
 
     def __post_init__(self) -> None:
         positive_or_auto("step_size", self.step_size)
-        balancing = 0.5 if self.balancing == AUTO else checked_balancing_constant(self.balancing)
+        balancing = 0.5 if self.balancing == AUTO else balanced(self.balancing)
         wanted_acceptance(self.acceptance)
         self.keep(AB(1.0, balancing), step_size=self.step_size, balancing=self.balancing)
 

@@ -13,24 +13,16 @@ step size may be ``auto``, and a setting ``acceptance`` then says what it is tun
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-from samplers.discrete.ab import AB
-from samplers.discrete.acs import ACS
 from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
-from samplers.tempering.parallel_tempering import ParallelTempering
-from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from samplers.tuning.balancing import BalancedSettings
-from samplers.tuning.cycle_tuning import CycleSettings
-from samplers.tuning.exchange_time import ExchangeSettings
+from samplers.tuning.builders import SETTINGS
 from samplers.tuning.step_size_tuning import StepSizeTuning
-from samplers.tuning.tempered_ladder import LadderSettings
-from samplers.tuning.tempered_level_tuning import LevelSettings
 from samplers.tuning.tunable import Settings, Tunable
 from targets.checks import is_number
 
@@ -47,12 +39,14 @@ def _from_settings(settings: type[Settings]) -> Builder:
     return build
 
 
+def _at(path: str) -> Any:
+    """The class at a dotted path."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
 BUILDERS: dict[type[Kernel], Builder] = {
-    AB: _from_settings(BalancedSettings),
-    ACS: _from_settings(CycleSettings),
-    ParallelTempering: _from_settings(LadderSettings),
-    ReplicaExchangeLangevin: _from_settings(ExchangeSettings),
-    SimulatedTempering: _from_settings(LevelSettings),
+    _at(kernel): _from_settings(_at(settings)) for kernel, settings in SETTINGS.items()
 }
 
 

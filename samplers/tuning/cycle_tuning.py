@@ -6,15 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from samplers.discrete.acs import ACS, FLOOR_BALANCING, check_floor, checked_balancing
-from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
+from samplers.discrete.acs import ACS, FLOOR_BALANCING
+from samplers.hyperparameters import (
+    AUTO,
+    check_floor,
+    cycle_balancing,
+    cycle_positions,
+    positive_or_auto,
+    wanted_acceptance,
+)
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning import acs_cycle
 from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.tunable import Settings, TuningResult
-from targets.checks import whole_number, within
+from targets.checks import within
 from targets.spaces import discrete_space
 from targets.target import Target
 
@@ -50,32 +57,20 @@ class CycleSettings(Settings):
     zeta: float = 0.5
 
     def __post_init__(self) -> None:
-        self.length = self._length()
-        maximum, floor = (
-            value if value == AUTO else float(value)
-            for value in (
-                positive_or_auto("step_size", self.step_size),
-                positive_or_auto("min_step_size", self.min_step_size),
-            )
-        )
-        if AUTO not in (maximum, floor):
-            check_floor(maximum, floor)
+        self.length = cycle_positions(self.cycle_length, self.steps, self.cycles)
+        positive_or_auto("step_size", self.step_size)
+        positive_or_auto("min_step_size", self.min_step_size)
+        check_floor(self.step_size, self.min_step_size)
         self.aims = Aims(
             wanted_acceptance(self.target_acceptance, "target_acceptance"),
             within("beta_max", self.beta_max, 0.5, 1.0),
             within("zeta", self.zeta, 0.01, 1.0),
         )
-        balancing = AUTO if self.balancing == AUTO else checked_balancing(self.balancing, self.length)
+        balancing = AUTO if self.balancing == AUTO else cycle_balancing(self.balancing, self.length)
+        given = (self.step_size, self.min_step_size)
+        maximum, floor = (value if value == AUTO else float(value) for value in given)
         example = ACS(self.length, 1.0, 1.0, FLOOR_BALANCING)
         self.keep(example, step_size=maximum, min_step_size=floor, balancing=balancing)
-
-    def _length(self) -> int:
-        number = whole_number("cycles", self.cycles)
-        if self.cycle_length is not None:
-            return whole_number("cycle_length", self.cycle_length, 2)
-        if self.steps is None:
-            raise ValueError("steps or cycle_length must be given, neither was")
-        return max(2, whole_number("steps", self.steps) // number)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
         numbers = (hyperparameters[name] for name in ("step_size", "min_step_size", "balancing"))

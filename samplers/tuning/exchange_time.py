@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from samplers.hyperparameters import AUTO, positive_or_auto, wanted_acceptance
+from samplers.hyperparameters import AUTO, decreasing_ladder, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tuning.step_size import Pilot, Sought, tune_step_size
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel
+from targets.checks import is_number, positive_number
 from targets.target import Target
 
 
@@ -40,6 +41,12 @@ class ExchangeSettings(Settings):
         self.base = inner_kernel(self.kernel)
         positive_or_auto("step_size", self.step_size)
         wanted_acceptance(self.acceptance)
+        decreasing_ladder(self.ladder, auto=False)
+        positive_number("rho", self.rho)
+        if self.scale is not None:
+            positive_number("scale", self.scale)
+        if is_number(self.tau) or isinstance(self.tau, str):
+            positive_number("tau", self.tau)
         self.keep(self.kernel_at({"step_size": 1.0}), step_size=self.step_size)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> ReplicaExchangeLangevin:

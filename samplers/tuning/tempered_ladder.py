@@ -9,11 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import AUTO, wanted_acceptance
+from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tempering.ladder import check_ladder
 from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
@@ -51,10 +50,9 @@ class LadderSettings(Settings):
     acceptance: float = Kernel.optimal_acceptance
 
     def __post_init__(self) -> None:
-        betas = None if self.ladder == AUTO else check_ladder(self.ladder).tolist()
+        betas = None if self.ladder == AUTO else decreasing_ladder(self.ladder)
         number = None if self.replicas == AUTO else whole_number("replicas", self.replicas, 2)
-        if betas is not None and number not in (None, len(betas)):
-            raise ValueError(f"replicas={number} does not fit the ladder given, which has {len(betas)} rungs")
+        check_replicas(self.replicas, self.ladder)
         self.base = inner_kernel(self.kernel)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         self.step_sizes: Tensor | None = None

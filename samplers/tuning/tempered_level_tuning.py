@@ -10,17 +10,12 @@ import torch
 from torch import Tensor
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, wanted_acceptance
+from samplers.hyperparameters import AUTO, decreasing_ladder, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import ladder_step_sizes, takes_step_size
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tempering.ladder import check_ladder
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
-from samplers.tempering.simulated.simulated_tempering import (
-    SimulatedTempering,
-    check_log_partition,
-    check_rate,
-)
+from samplers.tempering.simulated.simulated_tempering import SimulatedTempering, check_log_partition
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
@@ -71,8 +66,7 @@ class LevelSettings(Settings):
 
     def __post_init__(self) -> None:
         self.base = inner_kernel(self.kernel)
-        rule = isinstance(self.ladder, str) and self.ladder in (AUTO, *LADDERS)
-        betas = None if rule else check_ladder(self.ladder).tolist()
+        betas = None if self.ladder in (AUTO, *LADDERS) else decreasing_ladder(self.ladder)
         levels = None if betas is None else len(betas)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         self.step_sizes: Tensor | None = None
@@ -80,7 +74,7 @@ class LevelSettings(Settings):
             one_of("step_size", step_size, (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,))
         else:
             self.step_sizes = ladder_step_sizes(self.base, step_size, levels)
-        check_rate(self.rate)
+        move_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
             limit=whole_number("max_levels", self.max_levels, 2),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.checks import whole_number
 from targets.randomness import derive_seed, uniform
-from targets.tours.tsplib import FEWEST
 
 ASYMMETRY = 0.2
 """A distance exceeds the Euclidean one by at most this fraction."""
@@ -18,11 +16,7 @@ def random_cities(cities: int, seed: int) -> Tensor:
 
     Coordinates are uniform on the unit square. A distance is the Euclidean one times a weight that is
     uniform on [1, 1.2], independent for the two directions.
-
-    Raises:
-        ValueError: unless `cities` is a whole number of at least 3.
     """
-    whole_number("cities", cities, FEWEST)
     generator = torch.Generator().manual_seed(derive_seed(seed, "cities"))
     like = torch.empty(0, dtype=torch.float64)
     points = uniform(generator, (cities,), (2,), like=like)

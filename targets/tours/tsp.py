@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from targets.checks import one_of, positive_number
+from targets.checks import one_of, positive_number, whole_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical
 from targets.synthetic.tabulated import look_up
 from targets.target import Target
 from targets.tours.random_cities import random_cities
 from targets.tours.tour_space import MOST_LISTED, Tours, is_tour
-from targets.tours.tsplib import find, read
+from targets.tours.tsplib import FEWEST, find, read
 
 AUTO = "auto"
 ENCODINGS = ("bits", "one_hot")
@@ -74,6 +74,7 @@ class TSP(Target):
         one_of("encoding", encoding, ENCODINGS)
         self._published: float | None = None
         if file is None:
+            whole_number("cities", cities, FEWEST)
             distances, steepness = random_cities(cities, instance_seed), STEEPNESS
         else:
             instance = read(find(str(file), root))

@@ -22,8 +22,8 @@ from runner.models.training.model_selection import ModelSelection
 from runner.models.training.negative_chains import NegativeChains
 from runner.models.training.optimiser import Optimiser
 from runner.models.training.replay_buffer import ReplayBuffer
-from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import ValidationSettings
+from runner.models.training_settings import TrainingSettings
 from runner.store.array_files import MOST
 from runner.store.pictures import Pictures, chain_pictures
 from samplers import Kernel, Tunable

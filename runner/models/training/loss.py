@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from runner.models.training.training_settings import TrainingSettings
+from runner.models.training_settings import TrainingSettings
 from targets.target import Target
 
 COMPARED = 1000

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from runner.execution.errors import one_sentence
 from runner.models.training.divergence_check import TrainingError
-from runner.models.training.training_settings import TrainingSettings
 from runner.models.training.validation import Score, Validation, ValidationSettings
+from runner.models.training_settings import TrainingSettings
 from targets.target import Target
 
 

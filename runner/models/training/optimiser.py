@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from runner.models.training.training_settings import TrainingSettings
+from runner.models.training_settings import TrainingSettings
 from targets.target import Target
 
 

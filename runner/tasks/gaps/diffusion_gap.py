@@ -14,11 +14,11 @@ from metrics.diffusion.langevin_generator import Grid, Level
 from metrics.diffusion.reld_theory import mreld_choice, proposition_1, small_epsilon_limit
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.enumeration.subsets import LEVEL, check_restriction, subsets
+from runner.tasks.gaps.methods import THEORY
 from samplers.hyperparameters import positive
 from targets.target import Target
 
-DIFFUSIONS = ("ld", "reld", "mreld")
-THEORY = {"proposition1": proposition_1, "barrier": small_epsilon_limit}
+FORMULAS = dict(zip(THEORY, (proposition_1, small_epsilon_limit), strict=True))
 
 
 def check_diffusion(target: Target, method: str, task: Mapping[str, Any]) -> None:
@@ -90,7 +90,7 @@ def of_theory(target: Target, method: str, task: Mapping[str, Any]) -> dict[str,
         raise ValueError(f"restrict must be null for method={method}, {task['restrict']!r} was given")
     positive("length", task["length"])
     positive("distance", task["distance"])
-    log_kappa = THEORY[method](float(task["length"]), float(task["distance"]), target.space.d)
+    log_kappa = FORMULAS[method](float(task["length"]), float(task["distance"]), target.space.d)
     return {"inverse_gap": _exp(log_kappa), "log_inverse_gap": log_kappa}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, open_dict
 
@@ -13,27 +13,29 @@ from runner.config.construct import errors_at
 from runner.config.key_group import node
 from runner.config.values import threads
 from runner.models.identity import target_identity
-from runner.problem.build import build, build_target, label
-from runner.problem.cached_reference_sample import with_trained_target
-from runner.problem.problems import Problems
-from runner.problem.tuning_cache import tuned
+from runner.models.learned_values import check_training
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-from runner.tasks.gaps.diffusion_gap import DIFFUSIONS, THEORY, check_diffusion, of_diffusion, of_theory
-from runner.tasks.gaps.kernel_gap import check_kernel_gap, of_kernel
+from runner.tasks.gaps.methods import DIFFUSIONS, KERNEL, METHODS, THEORY
 from runner.tasks.task import Parts, PerSeedTask, span
-from samplers.hyperparameters import positive
-from targets.checks import one_of
+from targets.checks import one_of, positive_number
 
-KERNEL = "kernel"
-METHODS = (KERNEL, *DIFFUSIONS, *THEORY)
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
 
 
 class SpectralGap(PerSeedTask):
     """The gap that ``task.method`` asks for."""
 
     random = False
+
+    def check_values(self, config: DictConfig) -> None:
+        task = node(config, "task")
+        _method(task)
+        with errors_at("task", task):
+            positive_number("memory", task["memory"])
+        check_training(config)
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.shared(check_gap, config)
@@ -56,6 +58,12 @@ class SpectralGap(PerSeedTask):
         Raises:
             UserError: for a setting that is refused, or a space or grid that does not fit.
         """
+        from runner.problem.build import build_target, label
+        from runner.problem.cached_reference_sample import with_trained_target
+        from runner.problem.tuning_cache import tuned
+        from runner.tasks.gaps.diffusion_gap import of_diffusion, of_theory
+        from runner.tasks.gaps.kernel_gap import of_kernel
+
         started = time.monotonic()
         task = node(config, "task")
         method = _method(task)
@@ -87,11 +95,14 @@ def check_gap(config: DictConfig) -> None:
     Raises:
         UserError: naming what is refused.
     """
+    from runner.problem.build import build, build_target
+    from runner.tasks.gaps.diffusion_gap import check_diffusion, of_theory
+    from runner.tasks.gaps.kernel_gap import check_kernel_gap
+
     task = node(config, "task")
     method = _method(task)
     threads(config)
     with errors_at("task", task):
-        positive("memory", task["memory"])
         if method == KERNEL:
             problem = build(_sampling(config))
             problem.kernel.check(problem.target)

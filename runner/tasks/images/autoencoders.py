@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
 import torch
@@ -10,27 +10,15 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
-from runner.config.construct import errors_at
-from runner.config.key_group import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture
 from runner.store.digest import SCHEMA, digest
-from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
+from runner.tasks.images.fit_settings import AUTOENCODER, AutoencoderSettings, autoencoder_values
+from runner.tasks.images.fitting import Fit, built, fitted_network
 from runner.tasks.images.sampled_images import Images
-from targets.checks import whole_number
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
-
-KEY = "task.autoencoder"
-
-
-@dataclass(frozen=True)
-class AutoencoderSettings:
-    """How many, and how each is fitted."""
-
-    networks: int
-    fit: FitSettings
 
 
 def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> AutoencoderSettings:
@@ -40,19 +28,17 @@ def autoencoder_settings(config: DictConfig, data: Dataset, samples: int) -> Aut
         UserError: naming what is refused, also images of a size that the network cannot halve twice, and
             fewer of them than a batch.
     """
-    given = group(node(config, "task").get("autoencoder"), KEY)
-    with errors_at(KEY, given, TypeError):
-        networks = whole_number("networks", given.get("networks"))
-        fit = FitSettings(**{key: value for key, value in given.items() if key != "networks"})
+    settings = autoencoder_values(config)
     height, width = data.shape
     if height % STRIDE or width % STRIDE:
         raise UserError(
             f"task={config.task.name} needs images whose sides are multiples of {STRIDE} pixels, "
             f"those of {data.name} are {height} x {width}."
         )
-    if samples < fit.batch:
-        raise UserError(f"task.samples must be at least {KEY}.batch={fit.batch}, {samples} was given.")
-    return AutoencoderSettings(networks, fit)
+    batch = settings.fit.batch
+    if samples < batch:
+        raise UserError(f"task.samples must be at least {AUTOENCODER}.batch={batch}, {samples} was given.")
+    return settings
 
 
 def autoencoders(

@@ -1,4 +1,4 @@
-"""The task `classify`: what classes a LeNet-5 finds in a sampler's images (EDLP, Figure 14)."""
+"""What the task `classify` computes: what classes a LeNet-5 finds in a sampler's images (EDLP, Figure 14)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from torch import Tensor
 
 from metrics.applications.image_classes import LeNet5, class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
-from runner.config.construct import errors_at
 from runner.config.data.datasets import dataset_identity
 from runner.config.data.known_files import verifies
-from runner.config.key_group import group, node
 from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
 from runner.store.array_files import DRAWS, MOST, images_file
 from runner.store.digest import SCHEMA, digest
 from runner.store.run_files import RunResult
-from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-from runner.tasks.images.fitting import Fit, FitSettings, built, fitted_network
-from runner.tasks.images.image_task import ImageTask, data_of_target
+from runner.tasks.images.fit_settings import classifier_settings
+from runner.tasks.images.fitting import Fit, built, fitted_network
+from runner.tasks.images.image_task import data_of_target
 from runner.tasks.images.labels import Labels, labels_of, unknown_labels
 from runner.tasks.images.sampled_images import images_of
-from runner.tasks.task import Parts
 from targets.datasets.dataset import Dataset
 
-KEY = "task.classifier"
 SEED = 0
 """Of the classifier: it belongs to the data, whatever the seeds of the runs whose images it sorts."""
 CHUNK = 1000
@@ -58,17 +54,6 @@ class Classifier:
     def probabilities(self, images: Tensor) -> Tensor:
         """Probability of each class, ``(n, classes)``, for images ``(n, height, width)``."""
         return probabilities(self.network, images)
-
-
-def classifier_settings(config: DictConfig) -> FitSettings:
-    """The checked settings at `task.classifier`.
-
-    Raises:
-        UserError: naming what is refused.
-    """
-    given = group(node(config, "task").get("classifier"), KEY)
-    with errors_at(KEY, given, TypeError):
-        return FitSettings(**given)
 
 
 def classifier(
@@ -118,53 +103,29 @@ def probabilities(network: LeNet5, images: Tensor) -> Tensor:
     return torch.cat(parts)
 
 
-class Classify(ImageTask):
-    """Sorts a sampler's images by a LeNet-5 that is fitted to the data set's labelled training images."""
-
-    def identity(self, config: DictConfig, parts: Parts) -> Parts:
-        """What makes the images, and labels that are not known."""
-        known = verifies(config)
-        labels = {} if known else unknown_labels(config, data_of_target(config)[1])
-        return {**super().identity(config, parts), **labels}
-
-    def check_settings(self, config: DictConfig) -> None:
-        data, name, _ = data_of_target(config)
-        classifier_settings(config)
-        labels_of(data, name, config.data.root, verifies(config))
-
-    def run(
-        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
-    ) -> RunResult:
-        """Makes the images and sorts them; images and classifier that are cached are read.
-
-        ``class_K`` is the share of the images that are sorted into class K, ``real_K`` that of the training
-        images by their labels, ``class_tv`` their distance in total variation.
-
-        Raises:
-            UserError: if the data set or the model cannot be had, or there are no labels.
-            RunError: if the chains or the fit meet NaN.
-        """
-        started = time.monotonic()
-        data, name, binarisation = data_of_target(config)
-        labels = labels_of(data, name, config.data.root, verifies(config))
-        images = images_of(config, seed, store, problems)
-        network = classifier(data, labels, name, binarisation, config, store)
-        found = network.probabilities(images.pixels)
-        number = len(labels.names)
-        shares, real = class_shares(found.argmax(-1), number), class_shares(labels.train, number)
-        values = {
-            "class_tv": total_variation(shares, real),
-            "class_entropy": class_entropy(shares),
-            "classes_seen": float(classes_seen(shares)),
-            "confidence": float(found.amax(-1).mean()),
-            "classifier_accuracy": network.accuracy,
-            "classifier_seconds": network.seconds,
-            "distinct": len(torch.unique(images.pixels.flatten(1), dim=0)) / len(images.pixels),
-        }
-        for place, label in enumerate(labels.names):
-            values |= {f"class_{label}": float(shares[place]), f"real_{label}": float(real[place])}
-        # One draw of every chain, spread over the whole set.
-        step = max(1, len(images.pixels) // MOST)
-        shown = images_file(images.pixels[::step][:MOST].numpy())
-        result = images.result(seed, values, seconds=0.0, started=started, notes=network.notes)
-        return replace(result, files={DRAWS: shown})
+def classified(config: DictConfig, seed: int, store: Store, problems: Problems) -> RunResult:
+    """The result of `runner.tasks.images.classify_task.Classify.run`."""
+    started = time.monotonic()
+    data, name, binarisation = data_of_target(config)
+    labels = labels_of(data, name, config.data.root, verifies(config))
+    images = images_of(config, seed, store, problems)
+    network = classifier(data, labels, name, binarisation, config, store)
+    found = network.probabilities(images.pixels)
+    number = len(labels.names)
+    shares, real = class_shares(found.argmax(-1), number), class_shares(labels.train, number)
+    values = {
+        "class_tv": total_variation(shares, real),
+        "class_entropy": class_entropy(shares),
+        "classes_seen": float(classes_seen(shares)),
+        "confidence": float(found.amax(-1).mean()),
+        "classifier_accuracy": network.accuracy,
+        "classifier_seconds": network.seconds,
+        "distinct": len(torch.unique(images.pixels.flatten(1), dim=0)) / len(images.pixels),
+    }
+    for place, label in enumerate(labels.names):
+        values |= {f"class_{label}": float(shares[place]), f"real_{label}": float(real[place])}
+    # One draw of every chain, spread over the whole set.
+    step = max(1, len(images.pixels) // MOST)
+    shown = images_file(images.pixels[::step][:MOST].numpy())
+    result = images.result(seed, values, seconds=0.0, started=started, notes=network.notes)
+    return replace(result, files={DRAWS: shown})

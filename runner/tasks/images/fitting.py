@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,29 +18,10 @@ from runner.execution.errors import RunError, one_sentence
 from runner.files.compute_once import compute_once, discard_damaged
 from runner.files.resumable import completed, save_plan, sources_of
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
-from samplers.hyperparameters import positive
-from targets.checks import whole_number
+from runner.tasks.images.fit_settings import FitSettings
 from targets.randomness import derive_seed
 
 Network = TypeVar("Network", bound=nn.Module)
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How a network is fitted: Adam (Kingma and Ba 2015), so many passes over the data.
-
-    Raises:
-        ValueError: naming the setting that is refused.
-    """
-
-    epochs: int
-    batch: int
-    learning_rate: float
-
-    def __post_init__(self) -> None:
-        whole_number("epochs", self.epochs)
-        whole_number("batch", self.batch)
-        positive("learning_rate", self.learning_rate)
 
 
 def built(build: Callable[[], Network], seed: int, dtype: torch.dtype, device: torch.device) -> Network:

@@ -7,6 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, open_dict
 
@@ -15,13 +16,13 @@ from runner.config.data.datasets import load_dataset
 from runner.config.data.known_files import verifies
 from runner.config.key_group import node
 from runner.execution.errors import UserError
-from runner.models.recipe import is_learned, recipe_of
-from runner.models.trained_model import load_named
-from runner.problem.problems import Problems
-from runner.tasks.sampled_runs import step_trial
+from runner.models.learned_values import check_training
 from runner.tasks.task import PerSeedTask, Trial, alternatives, span
 from targets.checks import one_of, whole_number
-from targets.datasets.dataset import Dataset
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+    from targets.datasets.dataset import Dataset
 
 SAMPLER, TRAINING = "sampler", "training"
 
@@ -109,6 +110,9 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
     Raises:
         UserError: if the target did not learn images, or they cannot be had.
     """
+    from runner.models.recipe import is_learned, recipe_of
+    from runner.models.trained_model import load_named
+
     task = config.task.name
     if not is_learned(config):
         raise UserError(
@@ -148,6 +152,10 @@ class ImageTask(PerSeedTask):
             UserError: naming what is refused.
         """
 
+    def check_values(self, config: DictConfig) -> None:
+        image_settings(config)
+        check_training(config)
+
     def check(self, config: DictConfig, problems: Problems) -> None:
         self.check_settings(config)
         problems.check(sampling(config))
@@ -158,6 +166,8 @@ class ImageTask(PerSeedTask):
         return settings.steps * settings.chains
 
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        from runner.tasks.sampled_runs import step_trial
+
         # How many evaluations a finished run of these took is not known.
         return step_trial(sampling(config), seeds, self.work(config))._replace(evaluations=0.0)
 

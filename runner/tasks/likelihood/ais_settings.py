@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
-from torch import Tensor
 
-from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
-from metrics.likelihood.target_annealing import check_annealing_kernel
 from runner.config.construct import errors_at
-from runner.config.construct_sampler import construct_sampler
 from runner.config.key_group import group, node
 from runner.execution.errors import UserError, one_sentence
-from samplers.kernel import Kernel
-from samplers.tuning.tunable import fixed
 from targets.checks import whole_number
-from targets.target import Target
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from samplers.kernel import Kernel
+    from targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,31 @@ def ais_settings(config: DictConfig) -> AISSettings:
     Raises:
         UserError: naming the key that is refused.
     """
-    given = group(node(config, "task").get("ais"), "task.ais")
+    from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
+
+    given, numbers = _given(config), ais_numbers(config)
     with errors_at("task.ais", given):
         betas = schedule(given.get("temperatures", 0), str(given.get("schedule")), FEWEST_STEPS)
-        chains = whole_number("chains", given.get("chains"), 2)
-        draw_steps = whole_number("draw_steps", given.get("draw_steps"))
-        repeats = whole_number("repeats", given.get("repeats"))
-    return AISSettings(betas, chains, draw_steps, _kernel(given.get("sampler")), repeats)
+    return AISSettings(betas=betas, kernel=_kernel(given.get("sampler")), **numbers)
+
+
+def ais_numbers(config: DictConfig) -> dict[str, int]:
+    """The whole numbers among them by name, checked; imports no torch.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    given = _given(config)
+    with errors_at("task.ais", given):
+        return {
+            "chains": whole_number("chains", given.get("chains"), 2),
+            "draw_steps": whole_number("draw_steps", given.get("draw_steps")),
+            "repeats": whole_number("repeats", given.get("repeats")),
+        }
+
+
+def _given(config: DictConfig) -> dict[str, Any]:
+    return group(node(config, "task").get("ais"), "task.ais")
 
 
 BLOCK_GIBBS_UNREAD = ("sampler", "repeats")
@@ -79,6 +96,10 @@ def _kernel(described: Any) -> Kernel:
     Raises:
         UserError: if it cannot be built, is no `Kernel` or cannot anneal.
     """
+    from metrics.likelihood.target_annealing import check_annealing_kernel
+    from runner.config.construct_sampler import construct_sampler
+    from samplers.tuning.tunable import fixed
+
     key = "task.ais.sampler"
     if not isinstance(described, Mapping):
         raise UserError(f"{key} must be a group of keys with a _target_, {described!r} was given.")

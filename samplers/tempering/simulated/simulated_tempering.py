@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
+from samplers.hyperparameters import move_rate
 from samplers.kernel import Info, Kernel, State, require_temperable
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
@@ -65,7 +66,7 @@ class SimulatedTempering(Kernel):
         rate: float = 0.5,
         step_size: float | Sequence[float] | None = None,
     ) -> None:
-        self.rate = check_rate(rate)
+        self.rate = move_rate(rate)
         require_temperable(kernel)
         self.base = kernel
         self.exact = kernel.exact
@@ -156,13 +157,6 @@ class SimulatedTempering(Kernel):
         level = torch.where(between & (draw < acceptance), proposed, level)
         info = replace(local, jump=local.jump.masked_fill(between, 0.0), level=level)
         return replace(after, aux={**after.aux, LEVEL: level}), info
-
-
-def check_rate(rate: float) -> float:
-    """`rate` as a float; ValueError unless it is between 0 and 1, both excluded."""
-    if not is_number(rate) or not 0 < rate < 1:
-        raise ValueError(f"rate must be a number between 0 and 1, both excluded, {rate!r} was given")
-    return float(rate)
 
 
 def check_log_partition(given: Sequence[float] | str, levels: int | None) -> Tensor:

@@ -99,7 +99,7 @@ VALUES = [
     ("target._target_=targets.spaces.Binary +target.d=3", "is no targets.target.Target"),
     ("sampler._target_=targets.synthetic.bernoulli4.Bernoulli4", "is no samplers.kernel.Kernel"),
     (f"{MOG} +target.modes=3", "takes: components, energy"),
-    ("logger=wandb logger.mode=loud", "logger.mode must be one of online, offline, disabled, 'loud' was"),
+    ("logger=wandb logger.mode=loud", "logger.mode must be one of disabled, offline, online, 'loud' was"),
     ("-m sampler.step_size=1,0", "0 was given (job: target=bernoulli4 sampler=dmala sampler.step_size=0)."),
 ]
 

@@ -69,6 +69,57 @@ def test_values_that_need_no_torch_are_refused_before_it_is_imported() -> None:
         assert value in said
 
 
+EARLY = {
+    "sampler=acs": "cycles=-3 beta_max=2 zeta=0 target_acceptance=1.5 cycle_length=1 step_size=fast "
+    "balancing=3",
+    "sampler=acs sampler.step_size=1": "min_step_size=5",
+    "sampler=ab": "balancing=0.2 acceptance=2 step_size=-1",
+    "sampler=dmala": "step_size=atuo acceptance=0 balancing=7 norm=-1",
+    "sampler=pt_dmala": "ladder=3 ladder=[1,2] ladder=[1] replicas=1 replicas=many max_replicas=1 "
+    "replicas_formula=v3 swap.pairing=random swap.intensity=-1 kernel.norm=0",
+    "sampler=st_dmala": "ladder=fine2 rate=1 max_levels=1",
+    "sampler=reld": "rho=-1 tau=-1 ladder=[0.5,1] scale=0 step_size=0",
+    "sampler=hamming_ball": "radius=20",
+    "sampler=random_walk": "step_size=0",
+    "sampler=edmala": "eta=-1 auxiliary_step_size=0",
+    "sampler=tour_swap target=tsp": "target.cities=1 target.scale=0",
+    "target=rbm sampler=rbm_gibbs": "target.dataset=mnst target.training.iterations=0 target.n_hidden=0",
+    "task=learn target=rbm": "task.learning_rate=-1 task.method=dc task.ais.chains=1 task.buffer=0",
+    "task=evaluate": "model=missing.pt",
+    "task=autoencode target=rbm": "task.samples=1 task.noise=2 task.input=clear task.autoencoder.networks=0 "
+    "task.autoencoder.epochs=0",
+    "task=classify target=rbm": "task.images=all task.classifier.batch=0",
+    "task=spectral_gap": "task.method=exact task.memory=0",
+    "metric=mean_norm": "metric.mean_norm.threshold=0",
+    "logger=wandb": "logger.mode=of",
+}
+"""Values of a sampler, or of the key that is written out, each wrong by itself."""
+
+
+def test_values_of_every_part_are_refused_before_torch_is_imported() -> None:
+    """Each sentence is that of who reads the value."""
+    whole = ("target.", "task.", "metric.", "logger.", "model")
+    lines = [
+        f"{chosen} {value if value.startswith(whole) else f'sampler.{value}'}"
+        for chosen, values in EARLY.items()
+        for value in values.split()
+    ]
+    each = NO_TORCH.replace(
+        "sys.exit(main(sys.argv[1:]))", "for line in sys.argv[1:]: assert main(line.split()) == 2"
+    )
+    ended = without_torch(*lines, code=each)
+    assert ended.returncode == 0, ended.stderr
+    for line, said in zip(lines, ended.stderr.splitlines(), strict=True):
+        key, _, value = line.rsplit(" ", 1)[-1].partition("=")
+        assert said.startswith(f"error: {key} must "), said
+        assert value.strip("[]").replace(",", ", ") in said
+
+
+def test_a_number_of_replicas_that_does_not_fit_the_ladder_is_refused_as_early() -> None:
+    ended = without_torch("sampler=pt_dmala", "sampler.ladder=[1,0.5]", "sampler.replicas=3")
+    assert ended.stderr == ("error: sampler.replicas=3 does not fit the ladder given, which has 2 rungs.\n")
+
+
 def test_optuna_is_named_where_it_is_missing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     said = refused(call, "-m hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)")

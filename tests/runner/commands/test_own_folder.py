@@ -44,3 +44,42 @@ def test_another_package_that_was_imported_before_is_named_in_one_sentence(tmp_p
         f"ImportError: rungwise needs its own package '{name}', but {theirs} was imported under that name "
         "before; rename that one, or write `import runner` above its import."
     )
+
+
+def test_a_command_says_so_without_a_traceback(tmp_path: Path) -> None:
+    """Here Python itself imports theirs first, from its `sitecustomize`."""
+    (tmp_path / "conf.py").write_text("")
+    (tmp_path / "sitecustomize.py").write_text("import conf\n")
+    for module in ("runner", "runner.table", "runner.command"):
+        ended = subprocess.run(
+            [sys.executable, "-m", module],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+            capture_output=True,
+            text=True,
+        )
+        assert ended.stderr.startswith(
+            f"error: rungwise needs its own package 'conf', but {tmp_path / 'conf.py'}"
+        )
+        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [("from samplers import DMALA", "targets"), ("from metrics import TV", "samplers")],
+)
+def test_a_floor_above_another_package_says_so(tmp_path: Path, line: str, name: str) -> None:
+    theirs = tmp_path / name / "__init__.py"
+    theirs.parent.mkdir()
+    theirs.write_text("")
+    ended = subprocess.run(
+        [sys.executable, "-c", line],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.stderr.splitlines()[-1] == (
+        f"ImportError: rungwise needs its own package '{name}', but {theirs} is imported under that name; "
+        "rename that one, or write `import runner` above its import."
+    )

@@ -162,7 +162,7 @@ def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
 
 
 def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^mode must be one of online, offline, disabled, 'of' was"):
+    with pytest.raises(ValueError, match=r"^mode must be one of disabled, offline, online, 'of' was"):
         WandbLogger(mode="of")
 
 
@@ -296,7 +296,7 @@ def test_runs_that_are_not_done_are_counted_and_left_out(
     ("arguments", "sentence"),
     [
         (["pt_tabel5"], "did you mean 'pt_table5'"),
-        (["pt_table5", "mode=on"], "logger.mode must be one of online, offline, disabled, 'on' was given"),
+        (["pt_table5", "mode=on"], "logger.mode must be one of disabled, offline, online, 'on' was given"),
         (["pt_table5", "scale=big"], "Unknown scale 'big'"),
     ],
 )
@@ -481,7 +481,7 @@ def test_the_environment_is_honoured_and_keys_come_first(
     monkeypatch.setenv("WANDB_MODE", "dryrun")
     assert WandbLogger().mode == "offline"
     monkeypatch.setenv("WANDB_MODE", "of")
-    with pytest.raises(ValueError, match="WANDB_MODE must be one of online, offline, disabled, 'of' was"):
+    with pytest.raises(ValueError, match="WANDB_MODE must be one of disabled, offline, online, 'of' was"):
         WandbLogger()
 
 

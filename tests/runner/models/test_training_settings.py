@@ -15,7 +15,7 @@ from runner.config.overrides import Names
 from runner.execution.errors import UserError
 from runner.models.recipe import recipe_of
 from runner.models.training import ValidationSettings
-from runner.models.training.training_settings import LATER, essential
+from runner.models.training_settings import LATER, essential
 from runner.tasks.run_identity import run_ids
 from samplers import DMALA, DULA, Gibbs, ParallelTempering
 from tests.support.commands import assert_refused

@@ -253,7 +253,7 @@ def test_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> N
 
 
 LEARN = {
-    "_target_": "runner.tasks.learn.Learn",
+    "_target_": "runner.tasks.learn_task.Learn",
     "method": "pcd", "cd_steps": 10, "iterations": 500, "batch": 100, "chains": 100,
     "ais": {"temperatures": 2000, "chains": 100, "schedule": "linear"},
 }  # fmt: skip

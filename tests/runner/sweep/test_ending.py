@@ -52,6 +52,22 @@ def test_runs_that_another_process_has_ended_meanwhile_are_done(call: Call) -> N
     assert outcome.sentence() == "1 run done, 1 skipped (done before)."
 
 
+def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
+    tempered = ("target=bernoulli4", "sampler=pt_gibbs", "metric=[round_trips,barrier]", "task.chains=3")
+    ladder = "sampler.ladder=[1,0.8,0.6,0.4,0.2,0]"
+    said = call(*tempered, ladder, "task.steps=3").err
+    assert said.startswith(
+        "warning: The run is short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, each of "
+        "which takes "
+    )
+    assert said.endswith(" swap rounds at best; more steps (task.steps) would help.\n")
+    assert call(*tempered, ladder, "task.steps=3").err == "", "a run that was done before is not named again"
+    said = call("-m", *tempered, ladder, "task.steps=4,5,400").err
+    assert said.startswith(
+        "warning: 2 of 3 tempered runs are short for the ladder: the shortest, pt_gibbs on "
+    )
+
+
 def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = launch.launched
 

@@ -12,7 +12,7 @@ from runner.execution.errors import UserError
 from runner.store.run_store import Store
 from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
-from tests.support.commands import Call
+from tests.support.commands import Call, refused
 
 SMALL_SWEEP = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
 
@@ -184,6 +184,29 @@ def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
     # Repeating it tries the failed runs again, and no others.
     assert call("-m", LATE_TARGET, "+target.bad=7,8", *small).out.endswith(
         "\n0 runs done, 2 skipped (done before), 2 failed.\n"
+    )
+
+
+@pytest.mark.usefixtures("late_targets")
+def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
+    small = (
+        "sampler=random_walk",
+        "metric=jump",
+        "task.steps=20",
+        "task.chains=2",
+        "task.record=0",
+        "seed=0,1",
+    )
+    sweep = ("-m", LATE_TARGET, "+target.bad=8,7,9", *small, "sweep.fail_fast=true")
+    ended = call(*sweep)
+    assert ended.status == 1
+    assert ended.out.endswith("\n2 runs done, 2 failed, 2 not begun (sweep.fail_fast).\n")
+    # The others are computed where it is not asked for; what is done is skipped.
+    assert call(*sweep[:-1]).out.endswith("\n2 runs done, 2 skipped (done before), 2 failed.\n")
+    assert refused(call, *sweep[:-1], "sweep.fail_fast=yes").startswith("error: sweep.fail_fast must be true")
+    assert refused(call, *sweep, "hydra/launcher=joblib") == (
+        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
+        "once; hydra/launcher=joblib was given.\n"
     )
 
 

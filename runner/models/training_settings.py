@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from samplers.hyperparameters import positive
-from targets.checks import is_number, one_of, whole_number, within
+from runner.config.construct import errors_at
+from targets.checks import is_number, one_of, positive_number, whole_number, within
 
 METHODS = ("cd", "pcd")
 DECAYS = ("none", "linear")
@@ -77,7 +77,7 @@ class TrainingSettings:
         one_of("method", self.method, METHODS)
         for key in ("cd_steps", "iterations", "batch", "chains"):
             whole_number(key, getattr(self, key))
-        positive("learning_rate", self.learning_rate)
+        positive_number("learning_rate", self.learning_rate)
         one_of("learning_rate_decay", self.learning_rate_decay, DECAYS)
         within("weight_decay", self.weight_decay, 0.0, 1.0)
         within("averaging", self.averaging, 0.0, 0.999999)
@@ -109,6 +109,10 @@ class TrainingSettings:
             )
 
 
+SETTINGS = tuple(each.name for each in fields(TrainingSettings) if each.name != "tuning_effort")
+"""The keys of a configuration that are settings."""
+
+
 def _count_or_null(key: str, value: object) -> None:
     if value is None:
         return
@@ -118,6 +122,17 @@ def _count_or_null(key: str, value: object) -> None:
         raise ValueError(
             f"{key} must be null or a whole number of at least 1, {value!r} was given"
         ) from error
+
+
+def training_settings(given: Mapping[str, Any], key: str, tuning_effort: float) -> TrainingSettings:
+    """The settings among the keys of `given`, which stands at `key`; imports no torch.
+
+    Raises:
+        UserError: naming the key that is refused.
+    """
+    values = {name: given[name] for name in SETTINGS if name in given}
+    with errors_at(key, values, TypeError):
+        return TrainingSettings(**values, tuning_effort=tuning_effort)
 
 
 def essential(values: Mapping[str, Any]) -> dict[str, Any]:

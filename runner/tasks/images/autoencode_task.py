@@ -1,0 +1,101 @@
+"""The task `autoencode` as the runner sees it; what needs torch is imported when it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omegaconf import DictConfig
+
+from runner.config.construct import errors_at
+from runner.config.key_group import node
+from runner.execution.errors import UserError
+from runner.tasks.images.fit_settings import autoencoder_values
+from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
+from targets.checks import one_of, whole_number, within
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+    from runner.store.run_files import RunResult
+    from runner.store.run_folder import RunFolder
+    from runner.store.run_store import Store
+    from targets.datasets.dataset import Dataset
+
+CLEAN, NOISY, OCCLUDED = "clean", "noisy", "occluded"
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """What is done to the test images.
+
+    Attributes:
+        input: ``clean``, ``noisy`` or ``occluded``.
+        noise: standard deviation of the noise.
+        occlusion: side of the block of zeros, in pixels.
+    """
+
+    input: str
+    noise: float
+    occlusion: int
+
+
+def test_values(config: DictConfig) -> TestSettings:
+    """The settings of the test, checked as far as they do not depend on the images.
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed.
+    """
+    task = node(config, "task")
+    with errors_at("task", task):
+        return TestSettings(
+            input=one_of("input", task.get("input"), (CLEAN, NOISY, OCCLUDED)),
+            noise=within("noise", task.get("noise"), 0.0, 1.0),
+            occlusion=whole_number("occlusion", task.get("occlusion")),
+        )
+
+
+def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
+    """The checked settings of the test.
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed.
+    """
+    settings = test_values(config)
+    if settings.occlusion > min(data.shape):
+        height, width = data.shape
+        raise UserError(
+            f"task.occlusion must fit into images of {height} x {width} pixels, "
+            f"{settings.occlusion} was given."
+        )
+    return settings
+
+
+class Autoencode(ImageTask):
+    """Fits autoencoders to a sampler's images and tests them on the data set's test images."""
+
+    def check_values(self, config: DictConfig) -> None:
+        super().check_values(config)
+        test_values(config)
+        autoencoder_values(config)
+
+    def check_settings(self, config: DictConfig) -> None:
+        from runner.tasks.images.autoencoders import autoencoder_settings
+
+        data, _, _ = data_of_target(config)
+        test_settings(config, data)
+        autoencoder_settings(config, data, image_settings(config).samples)
+
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
+        """Makes the images, fits the autoencoders and tests them; what is cached is read.
+
+        The target of each reconstruction is the clean image, whatever the network is given.
+
+        Raises:
+            UserError: if the data set or the model cannot be had.
+            RunError: if the chains or a fit meet NaN.
+        """
+        from runner.tasks.images.autoencode import autoencoded
+
+        return autoencoded(config, seed, store, problems)

@@ -1,0 +1,115 @@
+"""The task `learn` as the runner sees it; what needs torch is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from omegaconf import DictConfig
+
+from runner.config.construct import located
+from runner.config.key_group import node
+from runner.execution.errors import UserError
+from runner.models.identity import learned_identity, tuning_effort
+from runner.models.learned_values import check_data_set
+from runner.models.training_settings import essential, training_settings
+from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
+from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+    from runner.store.run_files import RunResult
+    from runner.store.run_folder import RunFolder
+    from runner.store.run_store import Store
+
+
+class Learn(PerSeedTask):
+    """Trains a model with the sampler in the negative phase, and measures the likelihood of data under it."""
+
+    spends: ClassVar[Mapping[str, str]] = {"seconds": "training", "ais_seconds": "annealing"}
+
+    def check_values(self, config: DictConfig) -> None:
+        training_settings(node(config, "task"), "task", tuning_effort(config))
+        ais_numbers(config)
+        check_data_set(config)
+
+    def check(self, config: DictConfig, problems: Problems) -> None:
+        if config.target.get("model") is not None:
+            raise UserError(
+                f"target.model={config.target.model} is for sampling; task=learn trains a model of its own."
+            )
+        from runner.tasks.learn import check_learning
+
+        problems.shared(check_learning, config)
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """Without metrics, since the task has its own, and with its own training in place of the target's.
+
+        Raises:
+            UserError: if the target cannot be learned.
+        """
+        target = parts["target"]
+        if "training" not in target:
+            raise UserError(
+                "task=learn needs a target that can be learned, such as rbm or resnet_ebm; "
+                f"target={target.get('name')} cannot."
+            )
+        from targets.target import Target
+
+        model = located(target, "target", (Target,))
+        task = annealing_identity(essential(parts["task"]), model)
+        return {"target": learned_identity(target), "sampler": parts["sampler"], "task": task}
+
+    def work(self, config: DictConfig) -> int:
+        """Iterations times steps of the sampler in each times chains."""
+        return int(config.task.iterations) * int(config.task.cd_steps) * int(config.task.chains)
+
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
+        """Seconds of training, whichever run paid for it, and of annealing."""
+        return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)
+
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        from runner.tasks.learning_trial import learning_seconds
+
+        return Trial(learning_seconds(config, next(iter(seeds))))
+
+    def budget(self, configs: Sequence[DictConfig]) -> str:
+        tasks = [config.task for config in configs]
+        repeated = [config.task for config in configs if not _by_block_gibbs(config)]
+        buffers = [task.buffer for task in tasks if task.get("buffer") is not None]
+        taken = f", chains taken from a buffer of {span(buffers)} states" if buffers else ""
+        times = f", {span(task.ais.repeats for task in repeated)} times" if repeated else ""
+        return (
+            f"{alternatives(str(task.method).upper() for task in tasks)} with "
+            f"{span(task.chains for task in tasks)} chains, "
+            f"{span(task.iterations for task in tasks)} iterations of "
+            f"{span(task.cd_steps for task in tasks)} steps in batches of "
+            f"{span(task.batch for task in tasks)}{taken}; AIS with "
+            f"{span(_number(task.ais.temperatures) for task in tasks)} temperatures and "
+            f"{span(task.ais.chains for task in tasks)} chains{times}"
+        )
+
+    def run(
+        self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
+    ) -> RunResult:
+        """Trains the model of `seed` unless it is cached, and measures its likelihood.
+
+        The run's steps are the iterations; what was measured during the training are its records.
+
+        Raises:
+            RunError: if the training fails; the last good checkpoint stays.
+        """
+        from runner.tasks.learn import learned_run
+
+        return learned_run(config, seed, store, folder)
+
+
+def _by_block_gibbs(config: DictConfig) -> bool:
+    from targets.target import Target
+
+    return bool(getattr(located(config.target, "target", (Target,)), "block_gibbs", False))
+
+
+def _number(temperatures: Any) -> int:
+    """How many inverse temperatures: a number, or the list of them."""
+    return int(temperatures) if isinstance(temperatures, (int, float)) else len(temperatures)
