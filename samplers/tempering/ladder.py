@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
 from torch import Tensor
 
 from samplers.hyperparameters import AUTO
 from targets.checks import is_number
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 
 def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
@@ -55,6 +56,8 @@ def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipI
         betas: ladder, decreasing, length K.
         rejections: mean rejection between rungs k and k + 1, length K - 1.
     """
+    from scipy.interpolate import PchipInterpolator  # SciPy takes half a second, and only a pilot needs it
+
     # A tiny slope keeps Lambda invertible where neighbours always swap.
     steps = np.maximum(np.asarray(rejections, dtype=float), 1e-9)
     cumulative = np.concatenate([[0.0], np.cumsum(steps[::-1])])
@@ -63,6 +66,8 @@ def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipI
 
 def equal_rejection_ladder(betas: Sequence[float], rejections: Sequence[float], replicas: int) -> list[float]:
     """The ladder of `replicas` rungs whose neighbours are all equally far apart: Lambda in equal parts."""
+    from scipy.optimize import brentq
+
     curve = barrier_curve(betas, rejections)
     hot, cold = float(betas[-1]), float(betas[0])
     total = float(curve(cold))
