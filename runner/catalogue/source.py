@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +125,7 @@ class Source:
             return None
 
     def members(self) -> dict[str, Any]:
-        """The names in the bodies of the class and its bases; a constant has its value, all else None."""
+        """The names in the bodies of the class and its bases; a plain value is given, for all else None."""
         found: dict[str, Any] = {}
         for source in self.family:
             for node in source.definition.body:
@@ -157,7 +158,21 @@ def _defined(node: ast.stmt) -> Iterator[tuple[str, Any]]:
     value = getattr(node, "value", None)
     for target in targets:
         if isinstance(target, ast.Name):
-            yield target.id, value.value if isinstance(value, ast.Constant) else None
+            yield target.id, _plain(value)
+
+
+def _plain(node: ast.expr | None) -> Any:
+    """The value of a constant, or of a tuple of constants and infinities; None of all else."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Tuple(elts=parts):
+            return tuple(map(_plain, parts))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.expr() as of) if (value := _plain(of)) is not None:
+            return -value
+        case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
+            return math.inf
+    return None
 
 
 def _constant(module: str, name: str) -> Any:

@@ -22,6 +22,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config import searched_files
+from runner.config.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
@@ -159,7 +160,7 @@ def parsed(line: str) -> Override:
 @functools.cache
 def choice(overrides: tuple[str, ...]) -> DictConfig:
     """What `overrides` of groups alone make, composed once; not to be changed."""
-    return composed(overrides)
+    return kept(overrides, composed)
 
 
 @functools.cache
