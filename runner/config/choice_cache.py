@@ -1,7 +1,7 @@
 """Composed configurations, kept beside the YAML files as Python keeps bytecode beside modules.
 
-Hydra takes a tenth of a second to compose a choice of groups, and an experiment has a dozen. The contents of
-all YAML files of ours name a file, so that it is never stale. Where it cannot be read or written, Hydra composes.
+Hydra takes a tenth of a second to compose a choice of groups, and an experiment has a dozen. A file is called
+by the contents of all YAML files of ours, so that none is stale. Without one Hydra composes.
 """
 
 from __future__ import annotations

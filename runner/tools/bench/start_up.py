@@ -63,11 +63,10 @@ def start_up_rows(bench: BenchRows, runs: int) -> None:
         seconds = min(_run(*small, f"seed={seed}")[0] for seed in range(3))
         bench.limited("one small run, from the shell", f"{seconds:.2f} s", seconds, 2.5, " s")
         bench.add("its imports", _imports(*small, "seed=3"))
-        # Step sizes, not seeds: those of one configuration would be one batch.
-        common = ["target=mog", "sampler=dmala", "scale=smoke"]
-        first, one = _run("-m", *common, f"output_root={folder}/one", "sampler.step_size=20")
-        step_sizes = ",".join(str(20 + place) for place in range(runs + 1))
-        sweep, many = _run("-m", *common, f"output_root={folder}/many", f"sampler.step_size={step_sizes}")
+        # Numbers of steps, not seeds: those of one configuration would be one batch.
+        common = ["target=bernoulli4", "sampler=gibbs"]
+        first, one = _run("-m", *common, f"output_root={folder}/one", "task.steps=100")
+        sweep, many = _run("-m", *common, f"output_root={folder}/many", f"task.steps=range(100,{101 + runs})")
         sampling = _sampling_seconds(Path(folder) / "many", runs + 1, many)
         sampling_first = _sampling_seconds(Path(folder) / "one", 1, one)
     overhead = (sweep - first - (sampling - sampling_first)) / runs
