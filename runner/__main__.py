@@ -19,6 +19,7 @@ from runner.config.compose import CONFIG
 from runner.config.experiment_command import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError
+from runner.execution.garbage import collect_once_imported
 from runner.execution.signals import listen
 
 if TYPE_CHECKING:
@@ -160,4 +161,5 @@ def _nothing(config: object) -> None:
 
 
 if __name__ == "__main__":
+    collect_once_imported()
     sys.exit(main(sys.argv[1:]))

@@ -15,6 +15,7 @@ from pathlib import Path
 from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError
+from runner.execution.garbage import collect_once_imported, imported
 from runner.report.experiment_shape import experiment_shape
 from runner.report.selection.selected_runs import RUNS
 
@@ -63,6 +64,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
+    imported()
     page = lay_out(shape, summary, results, budget_sentence(results), command)
 
     folder = root / "tables" / experiment / scale
@@ -155,4 +157,5 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 if __name__ == "__main__":
+    collect_once_imported()
     sys.exit(main())

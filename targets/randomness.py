@@ -14,11 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SEEDED_BY_A_WORD = 4096
-"""Seeds below this keep the CPU streams of 32 bits that recorded tables were made with.
-
-A test lists the streams of these seeds: no two are the same. The first pair would have seeds 5,129 and 6,639.
-"""
+from targets.seeds import SEEDED_BY_A_WORD
 
 TWISTER_WORDS = slice(3, 627)
 """Where torch's CPU generator, a Mersenne Twister, has its 624 words in its state of 64-bit integers."""

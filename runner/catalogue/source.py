@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +84,19 @@ class Source:
         return None
 
     @property
+    def arguments(self) -> set[str]:
+        """The names of all arguments of the constructors of the class and of those that it inherits from."""
+        functions = [self.definition]
+        if isinstance(self.definition, ast.ClassDef):
+            functions = [
+                node
+                for source in self.family
+                for node in source.definition.body
+                if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+            ]
+        return {each.arg for node in functions for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+
+    @property
     def constructors(self) -> Iterator[tuple[Source, ast.FunctionDef]]:
         """The class and those that it inherits from, with their constructors; a function is its own."""
         if isinstance(self.definition, ast.FunctionDef):
@@ -108,7 +122,7 @@ class Source:
             return None
 
     def members(self) -> dict[str, Any]:
-        """The names in the bodies of the class and its bases; a constant has its value, all else None."""
+        """The names in the bodies of the class and its bases; a plain value is given, for all else None."""
         found: dict[str, Any] = {}
         for source in self.family:
             for node in source.definition.body:
@@ -141,7 +155,21 @@ def _defined(node: ast.stmt) -> Iterator[tuple[str, Any]]:
     value = getattr(node, "value", None)
     for target in targets:
         if isinstance(target, ast.Name):
-            yield target.id, value.value if isinstance(value, ast.Constant) else None
+            yield target.id, _plain(value)
+
+
+def _plain(node: ast.expr | None) -> Any:
+    """The value of a constant, or of a tuple of constants and infinities; None of all else."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Tuple(elts=parts):
+            return tuple(map(_plain, parts))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.expr() as of) if (value := _plain(of)) is not None:
+            return -value
+        case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
+            return math.inf
+    return None
 
 
 def _constant(module: str, name: str) -> Any:

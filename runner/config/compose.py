@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import functools
+import pickle
 import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -16,12 +16,13 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import OverrideType
+from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config import searched_files
+from runner.config.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
@@ -63,8 +64,8 @@ def initialise() -> None:
     if not GlobalHydra.instance().is_initialized():
         for cached in (options, choice, _job):
             cached.cache_clear()
-        initialize_config_module("conf", job_name="runner", version_base="1.3")
         searched_files.install()
+        initialize_config_module("conf", job_name="runner", version_base="1.3")
 
 
 def loader() -> ConfigLoader:
@@ -132,33 +133,44 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
 
     A sweep has a hundred jobs and a handful of such choices; each composition takes a tenth of a second.
     """
-    with one_sentence_errors():
-        given = OverridesParser.create().parse_overrides(list(overrides))
+    given = [parsed(line) for line in overrides]
     chosen = [o for o in given if o.key_or_group in groups or o.key_or_group.startswith("hydra")]
     values = [o for o in given if o not in chosen]
     if any(override.type is not OverrideType.CHANGE for override in values):
         return compose(overrides)
-    config = copy.deepcopy(_job(tuple(override.input_line or "" for override in chosen)))
+    config: DictConfig = pickle.loads(_job(tuple(override.input_line or "" for override in chosen)))
     with one_sentence_errors():
         for override in values:
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
     return folded(config)
 
 
+@functools.lru_cache(maxsize=4096)
+def parsed(line: str) -> Override:
+    """One override of a command line.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    with one_sentence_errors():
+        (override,) = OverridesParser.create(config_loader=loader()).parse_overrides([line])
+    return override
+
+
 @functools.cache
 def choice(overrides: tuple[str, ...]) -> DictConfig:
     """What `overrides` of groups alone make, composed once; not to be changed."""
-    return composed(overrides)
+    return kept(overrides, composed)
 
 
 @functools.cache
-def _job(overrides: tuple[str, ...]) -> DictConfig:
-    """A `choice` without an experiment's own blocks, which no job reads."""
-    config = copy.deepcopy(choice(overrides))
+def _job(overrides: tuple[str, ...]) -> bytes:
+    """A `choice` without an experiment's own blocks, which no job reads; pickled, the fastest copy."""
+    config: DictConfig = pickle.loads(pickle.dumps(choice(overrides)))
     with open_dict(config):
         config.pop("table", None)
         config.sweep = {key: config.sweep[key] for key in ("retries", "fail_fast", "gpus")}
-    return config
+    return pickle.dumps(config)
 
 
 @functools.cache

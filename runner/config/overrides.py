@@ -6,17 +6,15 @@ A key is right if it exists for the option that was chosen of its group: ``sampl
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
-from runner.config.compose import choice, initialise, loader, one_sentence_errors, options
+from runner.config.compose import choice, initialise, one_sentence_errors, options, parsed
 from runner.config.kinds import PROJECT
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
@@ -39,14 +37,7 @@ def parse(lines: Sequence[str]) -> list[Override]:
     for line in lines:
         if "=" not in line and not line.startswith("~"):
             raise UserError(f"An override has the form key=value, '{line}' was given.")
-    return [_parsed(line) for line in lines]
-
-
-@functools.lru_cache(maxsize=4096)
-def _parsed(line: str) -> Override:
-    with one_sentence_errors():
-        (override,) = OverridesParser.create(config_loader=loader()).parse_overrides([line])
-    return override
+    return [parsed(line) for line in lines]
 
 
 def is_hydra(override: Override) -> bool:

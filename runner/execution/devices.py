@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.execution.errors import UserError, not_allowed
@@ -21,7 +24,7 @@ def device_type(name: Any) -> str:
     """
     if name not in DEVICES:
         raise not_allowed("device must be one of auto, cpu, cuda", name, DEVICES)
-    if name == "cpu":
+    if name == "cpu" or (name == "auto" and "torch" not in sys.modules and _has_no_driver()):
         return "cpu"
     import torch
 
@@ -32,6 +35,17 @@ def device_type(name: Any) -> str:
             "device=cuda was given, but PyTorch sees no CUDA device here; use device=cpu or auto."
         )
     return "cpu"
+
+
+def _has_no_driver() -> bool:
+    """Whether PyTorch cannot see a GPU here, since the driver is missing; that is found without torch."""
+    if sys.platform != "linux" or Path("/dev/kfd").exists():
+        return False
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return True
+    return False
 
 
 def floating_point(name: Any) -> torch.dtype:

@@ -60,10 +60,16 @@ def git() -> dict[str, Any]:
     if not (root / ".git").exists():
         return {"commit": None, "dirty": None}
     try:
-        commit = _git(root, "rev-parse", "HEAD")
-        return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain"))}
+        command = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
+        # A status that a kill cuts short must leave no lock in the checkout.
+        status = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
     except (OSError, subprocess.SubprocessError):
         return {"commit": None, "dirty": None}
+    head, *lines = status.splitlines()
+    commit = head.removeprefix("# branch.oid ")
+    if commit == "(initial)":
+        return {"commit": None, "dirty": None}
+    return {"commit": commit, "dirty": not all(line.startswith("# ") for line in lines)}
 
 
 def source() -> dict[str, Any]:
@@ -96,9 +102,3 @@ def device_name(device: str) -> str:
         return platform.processor() or platform.machine()
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.machine()
-
-
-def _git(root: Path, *arguments: str) -> str:
-    # A status that a kill cuts short must leave no lock in the checkout.
-    command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()

@@ -15,8 +15,14 @@ from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_
 SUFFIX = ".partial"
 
 
-def write_bytes(path: Path, content: bytes | memoryview) -> None:
+def write_bytes(path: Path, content: bytes | memoryview, *, flush_folder: bool = True) -> None:
     """Puts `content` in place of whatever `path` holds; a reader sees the old file or the new one.
+
+    Args:
+        path: the file.
+        content: of the file.
+        flush_folder: whether the new name, too, is on the disk at the end; if not, a loss of power may bring
+            the old file back, until another file of the folder is written with it.
 
     Raises:
         runner.files.storage_errors.StorageError: if the disk is full, read-only or gone; what was there
@@ -29,7 +35,8 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _flush_folder(path.parent)
+        if flush_folder:
+            _flush_folder(path.parent)
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
+from runner.catalogue.source import source_of
 from runner.config.data import tsplib_files
 from runner.config.data.datasets import dataset_identity, file_digest, unknown_files
 from runner.config.data.known_files import verifies
 from runner.config.data.tabular import unknown_rows
 from runner.config.key_group import node
+from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 from runner.store.digest import SCHEMA, digest
 
@@ -160,6 +162,8 @@ def leaves_open(sampler: Any) -> bool:
 @functools.cache
 def _is_tunable(sampler: str) -> bool:
     """The same of a node in JSON, by its classes: a step size that none names may be open."""
+    if not _names_open_setting(json.loads(sampler)):
+        return False
     from runner.config.construct_sampler import construct_sampler
     from samplers.tuning.tunable import Tunable
 
@@ -167,6 +171,15 @@ def _is_tunable(sampler: str) -> bool:
         return isinstance(construct_sampler(json.loads(sampler), "sampler"), Tunable)
     except UserError:
         return False  # there will be no run of it
+
+
+def _names_open_setting(described: Mapping[str, Any]) -> bool:
+    """Whether a constructor in it may take one of `TUNED`; read in the source, as the classes need torch."""
+    path = described.get("_target_")
+    ours = isinstance(path, str) and path.startswith(PROJECT)
+    if path is not None and not (ours and source_of(path).arguments.isdisjoint(TUNED)):
+        return True
+    return any(_names_open_setting(inside) for inside in described.values() if isinstance(inside, Mapping))
 
 
 def tuning_id(config: DictConfig, device: str) -> str:

@@ -36,7 +36,8 @@ class Planned:
 
 def planned(results: Results) -> Planned:
     """Asks the tasks of `results`, whose modules take seconds to import."""
-    configs = [run.config for run in results.runs]
+    # The seeds of a job share their configuration.
+    configs = list({id(run.config): run.config for run in results.runs}.values())
     scales = ", ".join(sorted({str(config.scale.name) for config in configs}))
     by_task: dict[Task, list[DictConfig]] = {}
     for config in configs:

@@ -117,5 +117,6 @@ def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Pat
                 path = folder / f"{figure.name}.{suffix}"
                 page.savefig(path, dpi=DPI, metadata=metadata)
                 written.append(path)
+                page.set_layout_engine("none")  # the next file has the layout of the first
         pyplot.close(page)
     return written

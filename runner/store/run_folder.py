@@ -175,8 +175,8 @@ class RunFolder:
         write_json(self.path / "summary.json", {**summary, FILES: self._written})
 
     def _write(self, name: str, content: bytes) -> None:
-        """Writes a file of the run, whose digest the summary will hold."""
-        write_bytes(self.path / name, content)
+        """Writes a file of the run; the summary will hold its digest, and its name is flushed with that."""
+        write_bytes(self.path / name, content, flush_folder=False)
         self._written[name] = digest_of(content)
 
     def fail(self, failure: Mapping[str, Any]) -> None:

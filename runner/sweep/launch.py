@@ -1,4 +1,7 @@
-"""Runs what was asked for: one job here, or all jobs of a sweep through Hydra's launcher."""
+"""Runs what was asked for: one job here, or all jobs of a sweep through Hydra's launcher.
+
+What needs torch is imported where it is used: it takes seconds, and runs that are done need none.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
@@ -17,25 +20,34 @@ from hydra.types import HydraContext, RunMode
 from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
+from runner.execution.garbage import imported
 from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
-from runner.problem.problems import Problems
+from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
-from runner.sweep.job_runner import compute, job
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-from runner.sweep.preflight import preflight, served
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
 
 
 def run_one(request: Request) -> int:
     """Computes the one job of `request` and shows what it measured; the exit status."""
     (only,) = jobs_of(request)
-    with signals.commanding(), Progress():
-        problems = preflight([only])
-        outcome = compute(only, searched(request.hydra), problems)
+    outcome = Outcome()
+    if not _left([only], outcome):
+        outcome.places = logger_of(only.config).places()
+    else:
+        from runner.sweep.job_runner import compute
+        from runner.sweep.preflight import preflight
+
+        imported()
+        with signals.commanding(), Progress():
+            outcome = compute(only, searched(request.hydra), preflight([only]))
     log_done([only], outcome)
     _show(only, outcome)
     return _ended([only], outcome)
@@ -48,19 +60,20 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         show: prints the numbers of these jobs.
     """
     jobs = jobs_of(request)
-    problems = Problems()
-    with Progress():
-        if request.pattern:
-            jobs = served(jobs, problems)
-        preflight(jobs, problems)
     fail_fast = _fails_fast(request, jobs[0])
     outcome = Outcome()
-    pending: list[Job] = []
-    for each in jobs:
-        if all(folder.summary() is not None for folder in folders_of(each)):
-            outcome.skipped += each.run_ids.values()
-        else:
-            pending.append(each)
+    pending = _left(jobs, outcome)
+    if pending:
+        from runner.problem.problems import Problems
+        from runner.sweep.preflight import preflight, served
+
+        imported()
+        problems = Problems()
+        with Progress():
+            if request.pattern:
+                jobs = served(jobs, problems)
+                pending = [each for each in pending if each in jobs]
+            preflight(jobs, problems)
     if pending:
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
@@ -101,11 +114,24 @@ def _fails_fast(request: Request, first: Job) -> bool:
 
 def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
     """The outcome of each job, computed here; with ``sweep.fail_fast`` none after the first failure."""
+    from runner.sweep.job_runner import compute
+
     for each in jobs:
         outcome = compute(each, hydra, problems)
         yield outcome
         if outcome.failures and each.config.sweep.fail_fast:
             return
+
+
+def _left(jobs: Sequence[Job], outcome: Outcome) -> list[Job]:
+    """The jobs of which a run is not done; those of the others are skipped, which `outcome` hears."""
+    left: list[Job] = []
+    for each in jobs:
+        if all(folder.summary() is not None for folder in folders_of(each)):
+            outcome.skipped += each.run_ids.values()
+        else:
+            left.append(each)
+    return left
 
 
 def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
@@ -118,6 +144,8 @@ def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
 
 def leave_to_hydra(lines: Sequence[str]) -> int:
     """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each."""
+    from runner.sweep.job_runner import job
+
     initialise()
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
@@ -128,6 +156,8 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
 
 def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:
     """Computes all jobs here, or hands them to the launcher that was asked for in one call."""
+    from runner.sweep.job_runner import job
+
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
     root = f"++output_root='{jobs[0].config.output_root}'"

@@ -12,6 +12,7 @@ from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
+from targets.seeds import SEEDED_BY_A_WORD
 
 
 def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
@@ -56,8 +57,6 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:
     """The id of the run of each seed; a large one says that its streams are not those of earlier versions."""
-    from targets.randomness import SEEDED_BY_A_WORD  # needs torch, which mistyped names are found without
-
     content = run_identity(config, device)
     large = {"stream_state": "hash"}
     return {

@@ -8,15 +8,16 @@ al. 2022) makes all rejections equal. `samplers.tuning.ladder_rounds` estimates 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
 from torch import Tensor
 
 from samplers.hyperparameters import decreasing_ladder
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 
 def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
@@ -43,6 +44,8 @@ def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipI
         betas: ladder, decreasing, length K.
         rejections: mean rejection between rungs k and k + 1, length K - 1.
     """
+    from scipy.interpolate import PchipInterpolator  # SciPy takes half a second, and only a pilot needs it
+
     # A tiny slope keeps Lambda invertible where neighbours always swap.
     steps = np.maximum(np.asarray(rejections, dtype=float), 1e-9)
     cumulative = np.concatenate([[0.0], np.cumsum(steps[::-1])])
@@ -51,6 +54,8 @@ def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipI
 
 def equal_rejection_ladder(betas: Sequence[float], rejections: Sequence[float], replicas: int) -> list[float]:
     """The ladder of `replicas` rungs whose neighbours are all equally far apart: Lambda in equal parts."""
+    from scipy.optimize import brentq
+
     curve = barrier_curve(betas, rejections)
     hot, cold = float(betas[-1]), float(betas[0])
     total = float(curve(cold))

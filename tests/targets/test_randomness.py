@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from targets.randomness import SEEDED_BY_A_WORD, Generator, Streams, derive_seed, normal, uniform
+from targets.randomness import Generator, Streams, derive_seed, normal, uniform
+from targets.seeds import SEEDED_BY_A_WORD
 
 SEEDS = [3, 0, 11]
 LIKE = torch.empty(0, dtype=torch.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import conf
+from runner.catalogue.source import source_of
 from runner.files.plain_yaml import plain_yaml
 from runner.report.table_shape import Direction, MetricShape
 
@@ -75,16 +76,17 @@ OTHER_UNITS = {"mean_norm_log2": "ln²"}
 
 @functools.cache
 def quantities() -> dict[str, Quantity]:
-    """Every metric of conf/metric by its name, with what its class says, and what tasks measure."""
-    # Imported only now: it takes torch.
-    from runner.problem.metric_directions import metric_class
+    """Every metric of conf/metric by its name, with what its class says, and what tasks measure.
 
+    It is read in the source of the classes, since importing them takes torch, and seconds.
+    """
     found = dict(OF_TASKS)
     for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
         for name, node in (plain_yaml(path.read_bytes()) or {}).items():
-            cls = metric_class(name, node.get("_target_") if isinstance(node, dict) else None)
-            if cls is not None:
-                found[name] = Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
+            path = node.get("_target_") if isinstance(node, dict) else None
+            if path is not None:
+                said = source_of(path).members()
+                found[name] = Quantity(said["unit"], *said["bounds"], Direction(said["direction"] or "none"))
     return found
 
 

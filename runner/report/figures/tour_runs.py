@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from omegaconf import DictConfig
 
-from metrics.applications.tour_mismatch import best_of, mismatches
 from runner.execution.errors import UserError
-from runner.problem.build import build_target
 from runner.report.stored_results import Run
 from runner.store.array_files import load_visits
-from targets.tours.tour_space import MOST_LISTED
-from targets.tours.tsp import TSP
+
+if TYPE_CHECKING:
+    from targets.tours.tsp import TSP
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ def listed_target(config: DictConfig) -> TSP:
     Raises:
         UserError: if it is another, or has too many cities.
     """
+    from runner.problem.build import build_target  # takes torch, and only some tables have such a panel
+    from targets.tours.tour_space import MOST_LISTED
+    from targets.tours.tsp import TSP
+
     target = build_target(config)
     if not isinstance(target, TSP) or target.cities > MOST_LISTED:
         raise UserError(f"Panels of tours need target=tsp with at most {MOST_LISTED} cities.")
@@ -46,6 +50,8 @@ def listed_target(config: DictConfig) -> TSP:
 
 def visited_tours(runs: Sequence[Run], target: TSP) -> VisitedTours | None:
     """The tours that `runs` visited; None where no run stored its visits."""
+    from metrics.applications.tour_mismatch import best_of, mismatches
+
     tours, costs = target.tours(), target.cost(target.tours())
     parts = []
     for run in runs:

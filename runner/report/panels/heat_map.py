@@ -7,14 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from omegaconf import DictConfig
 
-from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.visits import pooled
-from targets import Discrete, Enumerable
 
 
 def target_probabilities(config: DictConfig) -> np.ndarray:
     """Exact probabilities of the run's target on its grid, shape ``(levels, levels)``."""
+    from runner.problem.build import build_target  # takes torch, and only some tables have such a panel
+    from targets import Discrete, Enumerable
+
     target = build_target(config)
     assert isinstance(target, Enumerable)
     assert isinstance(target.space, Discrete)

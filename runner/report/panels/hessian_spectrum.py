@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
@@ -11,7 +12,9 @@ from runner.report.figures.spectrum_bins import BINS, binned, edges
 from runner.report.figures.visits import shares
 from runner.report.panels.states import probabilities_of, small_binary_target
 from runner.report.published import published_numbers
-from targets import Target
+
+if TYPE_CHECKING:
+    from targets import Target
 
 
 def draw_spectrum(ax: Axes, data: PanelData) -> None:
@@ -45,6 +48,8 @@ def draw_spectrum(ax: Axes, data: PanelData) -> None:
 
 def eigenvalues_of(target: Target) -> np.ndarray:
     """Eigenvalues of the Hessian at each state of a target that has `hessians`, ``(size, d)``."""
+    import torch
+
     found: np.ndarray = torch.linalg.eigvalsh(target.hessians()).cpu().numpy()  # type: ignore[operator]
     return found
 

@@ -7,6 +7,7 @@ sharp modes are framed and lettered.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
@@ -16,10 +17,11 @@ from matplotlib.patches import Rectangle
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
-from runner.problem.build import build_target
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.visits import WIDEST_GAP, shares
-from targets import Binary, Enumerable, Target
+
+if TYPE_CHECKING:
+    from targets import Target
 
 MOST_BITS = 6
 FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
@@ -57,6 +59,8 @@ def _signed(value: float) -> str:
 
 def probabilities_of(target: Target) -> np.ndarray:
     """Exact probabilities of the target's states, shape ``(size,)``."""
+    from targets import Enumerable
+
     assert isinstance(target, Enumerable)
     found: np.ndarray = target.probabilities().cpu().numpy()
     return found
@@ -68,6 +72,9 @@ def small_binary_target(config: DictConfig) -> Target:
     Raises:
         UserError: if its states cannot be drawn one by one.
     """
+    from runner.problem.build import build_target  # takes torch, and only some tables have such a panel
+    from targets import Binary
+
     target = build_target(config)
     if not isinstance(target.space, Binary) or target.space.d > MOST_BITS or target.space.d < 2:
         raise UserError(
@@ -97,7 +104,6 @@ def _mean_share(ax: Axes, data: PanelData) -> np.ndarray | None:
 def _cells(
     ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, labels: Sequence[str]
 ) -> None:
-    assert isinstance(target.space, Binary)
     d = target.space.d
     down, across = d // 2, d - d // 2
     ax.grid(False)

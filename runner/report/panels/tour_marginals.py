@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from metrics.applications.tour_mismatch import mismatches
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, tour_distribution, visited_tours
-from targets.tours.tsp import TSP
+
+if TYPE_CHECKING:
+    from targets.tours.tsp import TSP
 
 BINS = 40
 MARGIN = 0.28
@@ -64,6 +65,8 @@ def mismatch_distribution(target: TSP) -> np.ndarray:
 
     The distribution is the same for every rotation of that tour.
     """
+    from metrics.applications.tour_mismatch import mismatches  # takes torch
+
     tours, probabilities = target.tours(), target.tour_probabilities()
     best = tours[probabilities.argmax()]
     gaps = mismatches(tours, best).long()

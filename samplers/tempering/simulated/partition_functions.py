@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from scipy.stats import t as student
 from torch import Tensor
 
 from samplers.kernel import State
@@ -87,6 +86,8 @@ class PartitionFunctions:
         The errors of the rounds are added as if they were independent, which they are but for the states
         from which a round sets out.
         """
+        from scipy.stats import t as student  # takes half a second, and only a pilot needs it
+
         width = float(student.ppf(0.5 + confidence / 2, self.chains - 1))
         pairs = zip(self.log_partition, self.standard_error, strict=True)
         return [(value - width * error, value + width * error) for value, error in pairs]

@@ -133,7 +133,7 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_too(
     def breaks(*given: Any) -> None:
         raise KeyError("of ours")
 
-    monkeypatch.setattr("runner.sweep.launch.preflight", breaks)
+    monkeypatch.setattr("runner.sweep.preflight.preflight", breaks)
     assert f"{UNFORESEEN} (KeyError: 'of ours'); HYDRA_FULL_ERROR=1 shows where." in refused(call, SMALL)
     assert judged([], 2, f"error: {UNFORESEEN}", at_work=False).outcome == "traceback"
 

@@ -13,8 +13,9 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 
+from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import draw_figure, fit_labels, write_figures
-from runner.report.figures.metric_axis import metric_label, quantities, quantity_of
+from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
@@ -170,6 +171,20 @@ def test_bounds_of_metrics() -> None:
     for name, quantity in quantities().items():
         assert quantity.unit, name
         assert quantity.unit != "probability" or (quantity.low, quantity.high) == (0.0, 1.0), name
+
+
+def test_quantities_are_what_the_classes_of_the_metrics_say() -> None:
+    nodes = {
+        name: found
+        for path in ROOT.glob("conf/metric/*.yaml")
+        for name, found in yaml.safe_load(path.read_text()).items()
+        if isinstance(found, dict) and "_target_" in found
+    }
+    assert nodes
+    for name, found in nodes.items():
+        cls = metric_class(name, found["_target_"])
+        assert cls is not None
+        assert quantities()[name] == Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
 
 
 def test_published_values_are_hollow_in_the_colour_of_their_row() -> None:

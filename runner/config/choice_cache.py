@@ -1,0 +1,72 @@
+"""Composed configurations, kept beside the YAML files as Python keeps bytecode beside modules.
+
+Hydra takes a tenth of a second to compose a choice of groups, and an experiment has a dozen. A file is called
+by the contents of all YAML files of ours, so that none is stale. Without one Hydra composes.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import hydra
+import omegaconf
+from omegaconf import DictConfig, OmegaConf
+
+import conf
+from runner.files.atomic_files import write_text
+
+FOLDER = "__pycache__"
+"""In that of the YAML files."""
+
+ELSEWHERE = "hydra.searchpath="
+"""An override that names files of the user's, of which nothing is kept."""
+
+
+def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig]) -> DictConfig:
+    """What ``compose(overrides)`` gives: from its file, or else composed now and kept."""
+    if any(line.startswith(ELSEWHERE) for line in overrides):
+        return compose(overrides)
+    home = Path(conf.__path__[0])
+    path = home / FOLDER / f"{_stamp(home)}-{_digest(json.dumps(list(overrides)).encode())}.json"
+    with suppress(OSError, ValueError):
+        return OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
+    made = compose(overrides)
+    if not sys.dont_write_bytecode:
+        with suppress(OSError, TypeError):
+            _keep(path, made)
+    return made
+
+
+def _keep(path: Path, made: DictConfig) -> None:
+    """Writes `made`, unless JSON would change it, and removes what was kept of other contents."""
+    content = OmegaConf.to_container(made, resolve=False)
+    text = json.dumps(content)
+    if json.loads(text) != content:
+        return
+    path.parent.mkdir(exist_ok=True)
+    write_text(path, text)
+    for other in path.parent.glob("*.json"):
+        if not other.name.startswith(path.name.split("-", 1)[0]):
+            other.unlink(missing_ok=True)
+
+
+@functools.cache
+def _stamp(home: Path) -> str:
+    """A digest of all YAML files below `home` and of the versions that compose them."""
+    parts = [f"{sys.version} {hydra.__version__} {omegaconf.__version__}".encode()]
+    for path in sorted(home.rglob("*.yaml")):
+        parts += [path.relative_to(home).as_posix().encode(), path.read_bytes()]
+    return _digest(*parts)
+
+
+def _digest(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(b"%d " % len(part) + part)
+    return digest.hexdigest()[:16]

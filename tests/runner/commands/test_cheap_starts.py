@@ -1,0 +1,147 @@
+"""What a command does without: torch for runs that are done, a second composition of the same choice."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+import conf
+from runner.config import choice_cache
+from runner.config.choice_cache import kept
+from runner.config.compose import composed
+from runner.config.construct_sampler import construct_sampler
+from runner.config.key_group import node
+from runner.execution import devices, garbage
+from runner.execution.errors import UserError
+from runner.execution.manifest import git
+from runner.models.identity import TUNED, leaves_open
+from samplers.tuning.tunable import Tunable
+from tests.support.commands import Call
+
+SMALL = ["target=bernoulli4", "task.steps=20", "task.chains=2", "metric=tv"]
+ROOT = Path(conf.__path__[0]).parent
+
+
+def test_a_run_that_is_done_is_told_without_torch(call: Call) -> None:
+    argv = ["sampler=gibbs", *SMALL]
+    assert call(*argv).status == 0
+    code = f"import sys; from runner.__main__ import main; main({argv}); print('torch' in sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "done before" in told.stdout
+    assert told.stdout.splitlines()[-1] == "False"
+
+
+def test_a_sweep_that_is_done_tries_nothing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["-m", "sampler=gibbs,dmala", "seed=0,1", *SMALL]
+    assert call(*argv).status == 0
+    monkeypatch.setattr("runner.sweep.preflight.preflight", pytest.fail)
+    assert "0 runs done, 4 skipped" in call(*argv).out
+    assert call(*argv, "sampler=gibbs,ab").status != 0
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("conf/sampler/*.yaml")))
+def test_what_is_left_to_a_pilot_is_known_from_the_source(name: str) -> None:
+    given = node(composed([f"sampler={name}"]), "sampler")
+    unnamed = {key: value for key, value in given.items() if key not in TUNED}
+    for described in (given, unnamed):
+        try:
+            tunable = isinstance(construct_sampler(described, "sampler"), Tunable)
+        except UserError:
+            continue
+        assert leaves_open(described) == tunable
+
+
+def test_a_choice_is_composed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.yaml").write_text("a: 1")
+    monkeypatch.setattr(conf, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(choice_cache, "_stamp", choice_cache._stamp.__wrapped__)
+    asked = []
+
+    def compose(overrides: object) -> object:
+        asked.append(overrides)
+        return OmegaConf.create({"a": "${b}", "b": [1, None, 0.5, "???"]}, flags={"struct": True})
+
+    def get(*overrides: str) -> object:
+        found = kept(overrides, compose)  # type: ignore[arg-type]
+        assert found == compose(())
+        assert OmegaConf.is_struct(found)
+        asked.pop()
+        return asked
+
+    assert get("x=1") == get("x=1") == [("x=1",)]
+    assert len(get("x=2")) == 2
+    for path in (tmp_path / "__pycache__").iterdir():
+        path.write_text(path.read_text()[:-9])
+    assert len(get("x=2")) == 3  # of a file that is cut short nothing is taken
+    assert len(get("x=2")) == 3
+    assert len(get("hydra.searchpath=[here]")) == len(get("hydra.searchpath=[here]")) - 1 == 4
+    (tmp_path / "config.yaml").write_text("a: 2")
+    assert len(get("x=2")) == 6
+    assert len(list((tmp_path / "__pycache__").iterdir())) == 1  # those of the former contents are removed
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert len(get("x=3")) == len(get("x=3")) - 1 == 7
+
+
+def test_a_kept_choice_is_what_hydra_composes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conf, "__path__", [*conf.__path__])
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(choice_cache, "FOLDER", str(tmp_path))
+    for name in ("pt_table1", "edlp_table2", "reld_theorem1"):
+        overrides = (f"+experiment={name}", "scale=smoke")
+        first, again = kept(overrides, composed), kept(overrides, pytest.fail)
+        assert OmegaConf.to_container(first) == OmegaConf.to_container(again)
+        assert OmegaConf.to_yaml(first) == OmegaConf.to_yaml(again)
+
+
+def test_no_driver_of_a_gpu_is_found_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(devices.ctypes, "CDLL", loaded.append)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert not devices._has_no_driver()
+    assert loaded == ["libcuda.so.1"]
+
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(devices.ctypes, "CDLL", missing)
+    assert devices._has_no_driver() or Path("/dev/kfd").exists()
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert not devices._has_no_driver()
+
+
+def test_the_collector_starts_again_once_all_is_imported() -> None:
+    garbage.imported()
+    assert gc.get_freeze_count() == 0  # not stopped: a library hides nothing of its user's
+    garbage.collect_once_imported()
+    try:
+        assert not gc.isenabled()
+        garbage.imported()
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.enable()
+
+
+def test_the_commit_and_whether_files_differ() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout")
+    words = ["git", "--no-optional-locks", "-C", str(ROOT)]
+    head, changes = (
+        subprocess.run([*words, *rest], capture_output=True, text=True, check=True).stdout.strip()
+        for rest in (["rev-parse", "HEAD"], ["status", "--porcelain"])
+    )
+    assert git.__wrapped__() == {"commit": head, "dirty": bool(changes)}
