@@ -1,4 +1,4 @@
-"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021).
+"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021, computed by ArviZ).
 
 Computed from thinned series (`metrics.statistics.thinned_series`), so an effective sample size is limited by
 the number of stored values. A high one alone does not prove mixing: a chain stuck in one mode also has one.
@@ -17,13 +17,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.metric import Context, Metric
-from metrics.mixing.rank_diagnostics import (
-    effective_size,
-    halves,
-    normal_scores,
-    rank_scale_reduction,
-    scale_reduction,
-)
 from metrics.requirements import require_modes
 from metrics.statistics.thinned_series import LogProbSeries, ModeSeries
 
@@ -39,10 +32,12 @@ def effective_sample_size(series: NDArray[Any]) -> float:
     series = np.asarray(series, dtype=np.float64)
     if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or _constant(series):
         return 0.0
-    split = halves(series)
+    from arviz_stats.base import array_stats
+
+    # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
+    method = "mean" if _two_valued(series) else "bulk"
     with np.errstate(all="ignore"):
-        # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
-        return effective_size(split if _two_valued(series) else normal_scores(split))
+        return float(array_stats.ess(series, chain_axis=0, draw_axis=1, method=method))
 
 
 def potential_scale_reduction(series: NDArray[Any]) -> float:
@@ -53,12 +48,20 @@ def potential_scale_reduction(series: NDArray[Any]) -> float:
     """
     series = np.asarray(series, dtype=np.float64)
     if len(series) == 1:
-        series = halves(series)
-    if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or _constant(halves(series)):
+        series = np.concatenate(_halves(series))
+    if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or all(map(_constant, _halves(series))):
         return float("inf")
+    from arviz_stats.base import array_stats
+
+    # For two values the rank-normalised and the folded form both equal the split form.
+    method = "split" if _two_valued(series) else "rank"
     with np.errstate(all="ignore"):
-        # For two values the rank-normalised and the folded form both equal the split form.
-        return scale_reduction(halves(series)) if _two_valued(series) else rank_scale_reduction(series)
+        return float(array_stats.rhat(series, chain_axis=0, draw_axis=1, method=method))
+
+
+def _halves(series: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    half = series.shape[1] // 2
+    return series[:, :half], series[:, series.shape[1] - half :]
 
 
 def _constant(series: NDArray[Any]) -> bool:

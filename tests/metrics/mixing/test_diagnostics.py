@@ -102,22 +102,6 @@ def test_indicators_need_no_ranks(draws: int) -> None:
     assert compared >= 2
 
 
-@pytest.mark.parametrize(("chains", "draws"), [(1, 4), (2, 5), (3, 61), (10, 200), (100, 160)])
-def test_the_numbers_are_those_of_arviz_to_the_last_bit(chains: int, draws: int) -> None:
-    for rho in (0.0, 0.9, 0.999):
-        walk = autoregression(chains, draws, rho=rho)
-        halted = np.where(np.arange(chains)[:, None] == 0, walk[0, 0], walk)
-        for series in (walk, np.round(walk), walk > 0.3, halted, walk.astype(np.float32)):
-            numbers = series.astype(float)
-            two_valued = len(np.unique(numbers)) <= 2
-            with np.errstate(all="ignore"):
-                ess = array_stats.ess(numbers, 0, 1, method="mean" if two_valued else "bulk")
-                rhat = array_stats.rhat(numbers, 0, 1, method="split" if two_valued else "rank")
-            size, reduction = effective_sample_size(series), potential_scale_reduction(series)
-            assert size in (0.0, float(ess))
-            assert chains == 1 or reduction in (math.inf, float(rhat)) or np.isnan([reduction, rhat]).all()
-
-
 @pytest.mark.parametrize("listed", [True, False])
 def test_metrics_measure_the_energy_and_the_worst_mode(listed: bool) -> None:
     table = corners()
