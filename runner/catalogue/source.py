@@ -86,15 +86,8 @@ class Source:
     @property
     def arguments(self) -> set[str]:
         """The names of all arguments of the constructors of the class and of those that it inherits from."""
-        functions = [self.definition]
-        if isinstance(self.definition, ast.ClassDef):
-            functions = [
-                node
-                for source in self.family
-                for node in source.definition.body
-                if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-            ]
-        return {each.arg for node in functions for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        found = (each for _, node in self.constructors for each in ast.walk(node.args))
+        return {each.arg for each in found if isinstance(each, ast.arg)}
 
     @property
     def constructors(self) -> Iterator[tuple[Source, ast.FunctionDef]]:

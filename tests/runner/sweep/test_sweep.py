@@ -205,8 +205,8 @@ def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
     assert call(*sweep[:-1]).out.endswith("\n2 runs done, 2 skipped (done before), 2 failed.\n")
     assert refused(call, *sweep[:-1], "sweep.fail_fast=yes").startswith("error: sweep.fail_fast must be true")
     assert refused(call, *sweep, "hydra/launcher=joblib") == (
-        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
-        "once; hydra/launcher=joblib was given.\n"
+        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs "
+        "at once; hydra/launcher=joblib was given.\n"
     )
 
 
