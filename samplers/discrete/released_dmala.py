@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import copy
 
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
-from samplers.kernel import State
+from samplers.kernel import Kernel, State
+from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.spaces import Space
+from targets.target import Target
 
 
 class ReleasedDMALA(DMALA):
@@ -32,11 +34,25 @@ class ReleasedDMALA(DMALA):
 
     def __init__(self, step_size: float | Tensor, balancing: float = 0.5, norm: float = 2.0) -> None:
         super().__init__(step_size, balancing, norm)
+        self.reverse = self.proposal
+
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        assert isinstance(self.proposal, LangevinProposal)
+        forward = self.proposal.tabulated(target, beta)
+        reverse = self.proposal.tabulated(target, self._again(beta))
+        if forward is None or reverse is None:
+            return self
+        faster = copy.copy(self)
+        faster.proposal, faster.reverse = forward, reverse
+        return faster
+
+    def _again(self, beta: Tensor) -> Tensor:
+        """The inverse temperature whose drift is b beta times that of `beta`."""
+        return self.balancing * beta.square()
 
     def _log_acceptance(
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
-        again = replace(destination, grad=self.proposal.drift(destination, beta))
-        reverse = self.proposal.log_prob(space, again, source.theta, beta)
+        reverse = self.reverse.log_prob(space, destination, source.theta, self._again(beta))
         ratio = destination.log_prob - source.log_prob + reverse - forward
         return ratio.clamp(max=0.0)

@@ -62,6 +62,7 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
     "dmala_norm_1": lambda step: DMALA(step_size=step, norm=1.0),
     "dmala_balancing": lambda step: DMALA(step_size=step, balancing=0.8),
     "dula": lambda step: DULA(step_size=step),
+    "released_dmala": lambda step: ReleasedDMALA(step_size=step),
     "ab": lambda step: AB(step_size=step, balancing=0.75),
     "ab_global": lambda step: AB(step_size=step, balancing=1.0),
     "gwg": lambda step: GWG(),
@@ -74,7 +75,7 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
 COSTS = {"gibbs": 5, "gibbs_systematic": 5, "hamming_ball": 9, "block_gibbs": 5, "block_gibbs_2": 25}
 """How many states of the 5 x 5 space a step evaluates, where it is more than one."""
 
-INEXACT = ("dula",)
+INEXACT = ("dula", "released_dmala")
 PAIRS = [
     (name, where)
     for name in SAMPLERS
