@@ -38,6 +38,7 @@ from samplers import (
     TourSwap,
     UniformDraws,
 )
+from samplers.discrete.released_dmala import ReleasedDMALA
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Real, Streams, Target
@@ -309,7 +310,7 @@ def test_only_small_ordinal_targets_are_tabulated(name: str) -> None:
     """And only where the step and the acceptance are those that tables are known to fit."""
     kernel, target, _ = EVERY[name]
     tabulated = target.space in (SPACES["ordinal"], ORDINAL.space) and name.split("-")[0] in (
-        "dmala", "dmala_norm_1", "dmala_balancing", "dula", "ab", "ab_global",
+        "dmala", "dmala_norm_1", "dmala_balancing", "dula", "released_dmala", "ab", "ab_global",
     )  # fmt: skip
     prepared = kernel.prepared(target, ONE)
     assert (prepared is not kernel) is (tabulated or name == "pt_prepared")
