@@ -74,7 +74,8 @@ def compare(
     made = []
     for one, other in pairs:
         test, p_value = by_pair.get((one, other)), p_values.get((one, other))
-        difference, apart = test and test.difference, published[other] - published[one]
+        difference = None if test is None else test.difference
+        apart = published[other] - published[one]
         if difference is None:
             outcome = Outcome.not_measured
         elif apart == 0.0:

@@ -45,8 +45,8 @@ A published number gets the first of these that fits:
 The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
 published number the one that differs in the fewest things is taken, then the first in `protocols.yaml`; the
 column *why* has the verdicts of the others. *At the budget* counts the numbers that we measured at the
-published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of deviations and open points on the page "The
-papers' settings" (`docs/papers/settings.md`).
+published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
+deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
 
 **Order of rows.** Two rows are compared by a paired t-test where their record keeps the values of common
 seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and number of seeds, which finds less;

@@ -72,7 +72,9 @@ class Protocols:
         """`PUBLISHED_BUDGET`, or why it is as good as that; empty where it is smaller."""
         if "budget" in self.differs(place, scale, shape):
             return ""
-        said = [one.equivalent[scale] for one in self.protocols if one.fits(place) and scale in one.equivalent]
+        said = [
+            one.equivalent[scale] for one in self.protocols if one.fits(place) and scale in one.equivalent
+        ]
         return said[0] if said else PUBLISHED_BUDGET
 
     def differs(self, place: Counterpart, scale: str, shape: TableShape) -> dict[str, str]:

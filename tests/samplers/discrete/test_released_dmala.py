@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -45,7 +47,7 @@ def test_the_energies_are_not_tempered_and_the_reverse_gradient_is_scaled_twice(
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "predicted"), [(MixtureOfGaussians, 0.050), (MixtureOfStudentT, 0.051)])
 def test_the_released_sampler_is_at_the_floor_of_its_draws(
-    target: type[GridMixture], predicted: float
+    target: Callable[..., GridMixture], predicted: float
 ) -> None:
     """KL of 1e5 draws, half a draw added to every cell: what the audit predicts, within a twentieth."""
     grid = target(8, energy="released").to(torch.float32)
