@@ -143,6 +143,8 @@ def _provenance(folder: Path, experiment: str) -> str:
     where = f" on {device['name']}" if isinstance(device, dict) and device.get("name") else ""
     seeds = manifest.get("seeds") or []
     drawn = f", {len(seeds)} seeds" if isinstance(seeds, list) and len(seeds) > 1 else ""
+    changed = any(isinstance(one, dict) and one.get("dirty") for one in manifest.get("git") or [])
+    drawn += ", from a working tree with uncommitted changes" if changed else ""
     scale = _scale(folder)
     command = f"make {experiment.replace('_', '-')}" + ("" if scale == "quick" else f" SCALE={scale}")
     files = f"Files: `outputs/record/{folder.name}/`."
