@@ -32,6 +32,7 @@ from .mixing.diagnostics import RHat as RHat
 from .mixing.diagnostics import RHatMode as RHatMode
 from .mixing.level_occupancy import LevelOccupancy as LevelOccupancy
 from .mixing.mean_norm import MeanNorm as MeanNorm
+from .mixing.round_trips import RenewedRoundTrips as RenewedRoundTrips
 from .mixing.round_trips import RoundTrips as RoundTrips
 from .mixing.step_means import Acceptance as Acceptance
 from .mixing.step_means import Jump as Jump

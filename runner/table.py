@@ -84,7 +84,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         print(place)
     show_sweep(jobs, (), overrides)
     if keep:
-        print(f"Recorded in {record(experiment, scale, results, folder, RECORD)}")
+        print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD)}")
     return Rendered(folder, results.done == results.expected)
 
 

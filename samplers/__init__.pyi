@@ -11,6 +11,7 @@ from .discrete.gwg import GWG as GWG
 from .discrete.hamming_ball import HammingBall as HammingBall
 from .discrete.random_walk import RandomWalk as RandomWalk
 from .discrete.rbm_gibbs import RBMGibbs as RBMGibbs
+from .discrete.released_dmala import ReleasedDMALA as ReleasedDMALA
 from .discrete.tour_swap import TourSwap as TourSwap
 from .entropic.edmala import EDMALA as EDMALA
 from .entropic.edmala_glu import EDMALAGLU as EDMALAGLU

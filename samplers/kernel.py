@@ -65,6 +65,7 @@ class Info:
             between temperatures (`Kernel.has_levels`): only at level 0 is a draw one from the target.
         aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
         rungs: acceptance probability of the move on every rung of a ladder, cold first, ``(K, *batch)``.
+        hot_jump: `jump` of the move on the hottest rung, before the swaps, ``(*batch)``.
     """
 
     acceptance: Tensor
@@ -74,6 +75,7 @@ class Info:
     level: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
     rungs: Tensor | None = None
+    hot_jump: Tensor | None = None
 
 
 class NotEnumerableError(ValueError):

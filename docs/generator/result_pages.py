@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.generator.sections import introduction
+from runner.verdicts.readings import reading_text, unfounded
 
 PAPERS = {
     "pt": ("pt-dlp", "PT-DLP: parallel tempering with discrete Langevin proposals"),
@@ -104,9 +105,10 @@ def _record(folder: Path) -> tuple[str, dict[str, Path]]:
         caption,
         "",
     ]
-    reading = folder / "reading.md"
-    if reading.exists():
-        lines += ["#### Reading", "", _without_title(reading.read_text()), ""]
+    if reading := reading_text(folder):
+        if missing := unfounded(folder):
+            raise ValueError(f"{folder.name}/reading.md: not in the table: {', '.join(missing)}")
+        lines += ["#### Reading", "", _without_title(reading), ""]
     for address in sorted(pictures, key=lambda one: (not one.endswith("/figure.png"), one)):
         lines += [
             f"![{title}: {Path(address).stem}]({address.removeprefix('results/')}){{ loading=lazy }}",
@@ -141,6 +143,8 @@ def _provenance(folder: Path, experiment: str) -> str:
     where = f" on {device['name']}" if isinstance(device, dict) and device.get("name") else ""
     seeds = manifest.get("seeds") or []
     drawn = f", {len(seeds)} seeds" if isinstance(seeds, list) and len(seeds) > 1 else ""
+    changed = any(isinstance(one, dict) and one.get("dirty") for one in manifest.get("git") or [])
+    drawn += ", from a working tree with uncommitted changes" if changed else ""
     scale = _scale(folder)
     command = f"make {experiment.replace('_', '-')}" + ("" if scale == "quick" else f" SCALE={scale}")
     files = f"Files: `outputs/record/{folder.name}/`."

@@ -1,5 +1,8 @@
 """Round trips of replicas: from the cold end of the ladder to the hot end and back.
 
+A label can make the journey with a state that no move at the hot end has changed, as where hot proposals are
+all refused. A renewed trip is one on which the state changed there; what it counts are independent arrivals.
+
 Each replica of each chain is in one of three states, which change only at the ends of the ladder:
 
     NEW --cold--> LEFT_COLD --hot--> REACHED_HOT --cold--> LEFT_COLD, which completes one round trip.
@@ -13,10 +16,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric
+from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.requirements import require_replicas
 from metrics.statistics.sums import Sums
-from samplers.kernel import Info
+from samplers.kernel import Info, SwapInfo
+from samplers.tempering.parallel_tempering import ParallelTempering
 
 NEW, LEFT_COLD, REACHED_HOT = 0, 1, 2
 
@@ -46,13 +50,18 @@ class RoundTripCounts(Sums):
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if info.swap is None:
             return
-        cold, hot = info.swap.replica[:1], info.swap.replica[-1:]
+        cold, (hot, arrived) = info.swap.replica[:1], self.at_hot_end(info, info.swap)
+        before = self.state.gather(0, hot)
+        self.hot_first.scatter_(0, hot, self.hot_first.gather(0, hot) | (arrived & (before == NEW)))
+        self.state.scatter_(0, hot, torch.where(arrived & (before != NEW), REACHED_HOT, before))
         self.trips.add_((self.state.gather(0, cold) == REACHED_HOT).squeeze(0))
         self.state.scatter_(0, cold, LEFT_COLD)
-        at_hot = self.state.gather(0, hot)
-        self.hot_first.scatter_(0, hot, self.hot_first.gather(0, hot) | (at_hot == NEW))
-        self.state.scatter_(0, hot, torch.where(at_hot == NEW, NEW, REACHED_HOT))
         self.steps += 1
+
+    def at_hot_end(self, info: Info, swap: SwapInfo) -> tuple[Tensor, Tensor]:
+        """The replica at the hot end, and whether that counts, both ``(1, seeds, chains)``."""
+        hot = swap.replica[-1:]
+        return hot, torch.ones_like(hot, dtype=torch.bool)
 
     def merge(self, other: Self) -> None:
         state, hot_first = other.state.to(self.state.device), other.hot_first.to(self.state.device)
@@ -66,10 +75,23 @@ class RoundTripCounts(Sums):
         self.state.copy_(torch.where(saw_cold, state, carried))
 
 
+class RenewedTripCounts(RoundTripCounts):
+    """The same, where a replica has been at the hot end only once a move there has changed its state.
+
+    The move comes before the swaps: if the hottest pair swapped, its replica stands one rung colder now.
+    """
+
+    def at_hot_end(self, info: Info, swap: SwapInfo) -> tuple[Tensor, Tensor]:
+        assert info.hot_jump is not None
+        moved = torch.where(swap.accepted[-1:], swap.replica[-2:-1], swap.replica[-1:])
+        return moved, info.hot_jump.unsqueeze(0) > 0
+
+
 class RoundTrips(Metric):
     """Completed round trips cold - hot - cold.
 
-    - `round_trips`: their number in a seed, summed over chains and replicas.
+    - `round_trips`: their number in a seed, summed over chains and replicas. Labels travel: a trip counts
+      also where the state came back as it went (`renewed_round_trips` counts the others).
     - `round_trip_rate`: their number per chain, summed over replicas, per 1,000 swap rounds; with the
       non-reversible pairing it is at most 1000 / (2 + 2 Lambda) in the long run (Syed et al. 2022).
 
@@ -91,3 +113,28 @@ class RoundTrips(Metric):
         trips = self.counts.trips.sum(-1).double()
         rounds = self.context.chains * self.counts.steps
         return {"round_trips": trips, "round_trip_rate": 1000 * trips / rounds}
+
+
+class RenewedRoundTrips(Metric):
+    """Completed round trips cold - hot - cold on which a move at the hot end changed the state.
+
+    - `renewed_round_trips`: their number in a seed, summed over chains and replicas.
+
+    Raises:
+        UnsupportedMetric: if the kernel is no parallel tempering, which alone says what moves.
+    """
+
+    name = "renewed_round_trips"
+    unit = "trips"
+    bounds = (0.0, math.inf)
+    direction = "max"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        if not isinstance(context.kernel, ParallelTempering):
+            kind = type(context.kernel).__name__
+            raise UnsupportedMetric(f"{self.name} needs parallel tempering; {kind} is none")
+        self.counts = context.statistic(RenewedTripCounts)
+
+    def result(self) -> dict[str, Tensor]:
+        return {self.name: self.counts.trips.sum(-1).double()}

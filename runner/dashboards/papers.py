@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.store.folder_digests import damaged_files
+from runner.verdicts.readings import reading_text
 
 RECORD = Path("outputs") / "record"
 
@@ -40,8 +41,7 @@ def chapters(paper: str, root: Path) -> list[Chapter]:
         if damaged_files(folder):
             continue
         experiment, scale = folder.parent.name, folder.name
-        reading = RECORD / f"{experiment}_{scale}" / "reading.md"
-        said = reading.read_text() if reading.is_file() else ""
+        said = reading_text(RECORD / f"{experiment}_{scale}")
         figures = tuple(path.stem for path in sorted(folder.glob("*.png")))
         found.append(Chapter(f"{experiment}, {scale}", file.read_text(), figures, said))
     return found

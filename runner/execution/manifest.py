@@ -17,6 +17,8 @@ from typing import Any
 from runner.integrity.source import source_digest
 
 PACKAGES = ("torch", "numpy", "scipy", "hydra-core", "omegaconf")
+RESULTS = ":(exclude)outputs"
+"""What `git status` is not asked about: results, the recorded ones among them."""
 
 
 def now() -> str:
@@ -55,14 +57,18 @@ def command_line() -> str:
 
 @functools.cache
 def git() -> dict[str, Any]:
-    """The commit of the code and whether files differ from it; None where it is no git checkout."""
+    """The commit of the code and whether files differ from it; None where it is no git checkout.
+
+    Results are left out: a table that was just recorded changes no run.
+    """
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return {"commit": None, "dirty": None}
     try:
         command = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
         # A status that a kill cuts short must leave no lock in the checkout.
-        status = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
+        asked = [*command, "--", ".", RESULTS]
+        status = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10).stdout
     except (OSError, subprocess.SubprocessError):
         return {"commit": None, "dirty": None}
     head, *lines = status.splitlines()

@@ -1,4 +1,4 @@
-"""Copies a rendered table to outputs/record, with digests of its files and how it was measured."""
+"""Copies a rendered table to outputs/record, with its seeds, digests, and how it was measured."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.errors import UserError
-from runner.files.atomic_files import write_json
+from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
+from runner.report.seed_values import SEEDS, seed_values
 from runner.report.stored_results import Results
+from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
@@ -35,8 +37,10 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
     }
 
 
-def record(experiment: str, scale: str, results: Results, rendered: Path, root: Path) -> Path:
-    """Copies the rendered files of `rendered` into ``root/<experiment>_<scale>`` beside a manifest.
+def record(
+    experiment: str, scale: str, shape: TableShape, results: Results, rendered: Path, root: Path
+) -> Path:
+    """Copies the files of `rendered` into ``root/<experiment>_<scale>``, beside seeds and a manifest.
 
     Raises:
         UserError: if no run is done, so that there is nothing to record.
@@ -49,6 +53,7 @@ def record(experiment: str, scale: str, results: Results, rendered: Path, root: 
     files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
     for path in files:
         shutil.copyfile(path, folder / path.name)
+    write_text(folder / SEEDS, seed_values(shape, results))
     write_json(folder / "manifest.json", manifest(experiment, scale, results))
-    write_digests(folder, [*(path.name for path in files), "manifest.json"])
+    write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"])
     return folder

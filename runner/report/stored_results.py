@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from runner.store.run_store import Store
 
 
+VOID = "its floor and its ranking are void"
+"""How a run's note ends where its reference samples differ (`runner.problem.cached_reference_sample`)."""
+
+
 class JobLike(Protocol):
     """The part of `runner.sweep.jobs.Job` that a table reads."""
 
@@ -126,6 +130,10 @@ class Results:
         """Notes of a column's runs on their data, such as that it is a subset."""
         noted = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]
         return list(dict.fromkeys(_sentence(str(note)) for notes in noted for note in notes))
+
+    def void(self, column: str) -> bool:
+        """Whether the floor of a column, and with it the ranking of its rows, is void."""
+        return any(VOID in note for note in self.notes(column))
 
     @property
     def threads(self) -> list[int]:

@@ -1,7 +1,8 @@
 """``python -m runner.verdicts [output_root=DIR]``: a verdict on every published number, from records alone.
 
-Reads DIR/record and writes DIR/record/verdicts. Exit status 0, 1 where a record was left out since it is not
-as it was recorded, 2 for a mistake in the command.
+Reads DIR/record and writes DIR/record/verdicts; takes the numbers of each reading from its table. Exit status
+0, 1 where a record was left out since it is not as it was recorded, or a reading has a number without a
+source, 2 for a mistake in the command.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ def _main(arguments: Sequence[str] | None) -> int:
 
     from runner.verdicts.files import summary, write_ledger
     from runner.verdicts.ledger import ledger
+    from runner.verdicts.readings import fill_readings
 
     made = ledger(root / "record")
     written = write_ledger(made, root / "record" / "verdicts")
-    for sentence in [*made.refused, *made.missing]:
+    unfounded = fill_readings(root / "record")
+    for sentence in [*made.refused, *made.missing, *unfounded]:
         warn(sentence)
     print(summary(made).to_string(index=False))
     print(f"Written to {written[0].parent}")
-    return 1 if made.refused else 0
+    return 1 if made.refused or unfounded else 0
 
 
 if __name__ == "__main__":

@@ -39,13 +39,16 @@ def summary(ledger: Ledger) -> pd.DataFrame:
     """How many numbers of each table have each verdict, and how many of its columns each order."""
     verdicts: dict[tuple[str, str], Counter[Verdict]] = {}
     orders: dict[tuple[str, str], Counter[Outcome]] = {}
+    budgets: Counter[tuple[str, str]] = Counter()
     for line in ledger.lines:
         verdicts.setdefault((line.block.paper, line.block.table), Counter())[line.verdict] += 1
+        budgets[line.block.paper, line.block.table] += bool(line.source and line.source.budget)
     for column in ledger.columns:
         orders.setdefault((column.block.paper, column.block.table), Counter())[column.outcome] += 1
     rows = [
         {"paper": paper, "table": table, "numbers": verdicts[paper, table].total()}
         | {one.value: verdicts[paper, table][one] for one in Verdict}
+        | {"at the budget": budgets[paper, table]}
         | {"columns": orders[paper, table].total()}
         | {f"order {one.value}": orders[paper, table][one] for one in Outcome if one is not Outcome.tied}
         for paper, table in verdicts
@@ -69,6 +72,7 @@ def _number(line: Line) -> dict[str, object]:
         "lo": _in(span.lo if span else None, unit), "hi": _in(span.hi if span else None, unit),
         "n": span.n if span else 0, "prediction_lo": _in(lo, unit), "prediction_hi": _in(hi, unit),
         "scale": source.record.scale if source is not None else "",
+        "budget": source.budget if source is not None else "",
         "experiment": source.record.experiment if source is not None else "",
         "our_metric": source.place.metric.metric if source is not None else "",
         "verdict": line.verdict.value, "reason": line.reason,
@@ -92,7 +96,12 @@ def _pairs(column: Column) -> list[dict[str, object]]:
     return [
         place
         | {"lower": pair.rows[0], "higher": pair.rows[1], "published_difference": pair.published}
-        | {"our_difference": pair.ours, "holm_p_value": pair.p_value, "detectable": pair.detectable}
+        | {
+            "our_difference": pair.ours,
+            "test": pair.test,
+            "holm_p_value": pair.p_value,
+            "detectable": pair.detectable,
+        }
         | {"outcome": pair.outcome.value}
         | by
         for pair in column.pairs

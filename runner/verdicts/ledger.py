@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.report.published import Published
+from runner.report.table_shape import TableShape
 from runner.verdicts.cells import (
     Block,
     Counterpart,
@@ -24,11 +25,16 @@ from runner.verdicts.rule import Evidence, Verdict, verdict
 
 @dataclass(frozen=True)
 class Source:
-    """A column of a recorded table that stands beside a published one, with what is another one there."""
+    """A column of a recorded table that stands beside a published one, with what is another one there.
+
+    Attributes:
+        budget: "as published", or why it is as good as that; empty where it is smaller.
+    """
 
     record: Record
     place: Counterpart
     differs: Mapping[str, str]
+    budget: str
 
     @property
     def name(self) -> str:
@@ -96,14 +102,19 @@ def ledger(root: Path) -> Ledger:
     for block, numbers in sorted(published_blocks().items(), key=lambda one: one[0].table_order):
         beside = fitting(places.get(block, []), protocols)
         sources = [
-            Source(record, place, protocols.differs(place, record.scale, shapes[place.experiment]))
+            _source(record, place, protocols, shapes[place.experiment])
             for place in beside
             for record in records.of(place.experiment)
         ]
-        sources.sort(key=lambda source: bool(source.differs))
+        sources.sort(key=lambda source: len(source.differs))
         lines += [_line(block, row, numbers, sources, protocols) for row in numbers]
         columns.append(_column(block, numbers, sources))
     return Ledger(tuple(lines), tuple(columns), records.refused, records.missing)
+
+
+def _source(record: Record, place: Counterpart, protocols: Protocols, shape: TableShape) -> Source:
+    differs = protocols.differs(place, record.scale, shape)
+    return Source(record, place, differs, protocols.budget(place, record.scale, shape))
 
 
 def _line(
@@ -153,6 +164,5 @@ def _column(block: Block, numbers: Mapping[str, Published], sources: Sequence[So
         pairs = compare(published, {})
         return Column(block, None, tuple(pairs), of_column(pairs))
     low = [row for row, one in ours.items() if at_floor(source.record, source.place, one, numbers[row])]
-    intervals = {row: one.interval for row, one in ours.items()}
-    pairs = compare(published, intervals, invalid_floor(source.record, source.place), low)
+    pairs = compare(published, ours, invalid_floor(source.record, source.place), low)
     return Column(block, source, tuple(pairs), of_column(pairs))

@@ -1,8 +1,8 @@
 """Whether a published order of rows holds among ours, pair by pair.
 
-A record keeps mean, standard deviation and number of seeds but no value of a seed, so that no paired test
-can be made from it: Welch's test it is, Holm-corrected over the pairs of a column. Rows that share seeds, and
-with them models, are alike, which this test does not use: it finds less than a paired one would.
+Two rows whose record keeps the values of at least two common seeds are compared by a paired t-test, others,
+of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected over the
+pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a paired one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 
-from metrics.statistics.inference import ALPHA, Interval, holm
+from metrics.statistics.inference import ALPHA, detectable_difference, holm, paired_p_value
 from metrics.statistics.welch import welch_detectable, welch_p_value
+from runner.verdicts.records import Measured
 
 
 class Outcome(Enum):
@@ -35,13 +36,15 @@ class Pair:
     Attributes:
         published: difference of the published numbers, second less first.
         ours: difference of ours; None where one was not measured.
-        p_value: of Welch's test, Holm-adjusted; None where there is no test.
+        test: ``paired`` or ``Welch``; empty where one was not measured.
+        p_value: Holm-adjusted; None where there is no test.
         detectable: smallest true difference that the test, by itself, finds at 80 % power.
     """
 
     rows: tuple[str, str]
     published: float
     ours: float | None
+    test: str
     p_value: float | None
     detectable: float | None
     outcome: Outcome
@@ -49,7 +52,7 @@ class Pair:
 
 def compare(
     published: Mapping[str, float],
-    ours: Mapping[str, Interval],
+    ours: Mapping[str, Measured],
     floor: str | None = None,
     at_floor: Sequence[str] = (),
 ) -> list[Pair]:
@@ -57,19 +60,22 @@ def compare(
 
     Args:
         published: the published means, by row.
-        ours: our means, of the rows that were measured.
+        ours: our numbers, of the rows that were measured.
         floor: why the column's floor is invalid, if it is.
         at_floor: rows that lie at the floor in both; two of them cannot be ranked.
     """
     rows = sorted(published, key=lambda row: published[row])
     pairs = list(combinations(rows, 2))
     measured = [pair for pair in pairs if set(pair) <= ours.keys()]
-    adjusted = holm([welch_p_value(ours[one], ours[other]) for one, other in measured])
+    tests = [_Test(ours[one], ours[other]) for one, other in measured]
+    adjusted = holm([test.p_value for test in tests])
     p_values = dict(zip(measured, adjusted, strict=True))
+    by_pair = dict(zip(measured, tests, strict=True))
     made = []
     for one, other in pairs:
-        difference = ours[other].mean - ours[one].mean if (one, other) in p_values else None
-        p_value, apart = p_values.get((one, other)), published[other] - published[one]
+        test, p_value = by_pair.get((one, other)), p_values.get((one, other))
+        difference = None if test is None else test.difference
+        apart = published[other] - published[one]
         if difference is None:
             outcome = Outcome.not_measured
         elif apart == 0.0:
@@ -80,9 +86,34 @@ def compare(
             outcome = Outcome.cannot_be_told
         else:
             outcome = Outcome.holds if difference > 0 else Outcome.reversed
-        found = welch_detectable(ours[one], ours[other]) if outcome is Outcome.cannot_be_told else None
-        made.append(Pair((one, other), apart, difference, p_value, found, outcome))
+        found = test.detectable if test and outcome is Outcome.cannot_be_told else None
+        name = test.name if test else ""
+        made.append(Pair((one, other), apart, difference, name, p_value, found, outcome))
     return made
+
+
+class _Test:
+    """The test of two numbers, `other` less `one`: paired by seed where the record allows it."""
+
+    def __init__(self, one: Measured, other: Measured) -> None:
+        paired = len(one.seeds.keys() & other.seeds.keys()) > 1
+        self.name = "paired" if paired else "Welch"
+        if paired:
+            shared = sorted(one.seeds.keys() & other.seeds.keys())
+            self.difference = sum(other.seeds[seed] - one.seeds[seed] for seed in shared) / len(shared)
+            self.p_value = paired_p_value(one.seeds, other.seeds)
+        else:
+            self.difference = other.interval.mean - one.interval.mean
+            self.p_value = welch_p_value(one.interval, other.interval)
+        self._pair = one, other
+
+    @property
+    def detectable(self) -> float | None:
+        """Smallest true difference that it finds at 80 % power; takes longer than the test itself."""
+        one, other = self._pair
+        if self.name == "paired":
+            return detectable_difference(one.seeds, other.seeds)
+        return welch_detectable(one.interval, other.interval)
 
 
 def of_column(pairs: Sequence[Pair]) -> Outcome:

@@ -43,17 +43,18 @@ A published number gets the first of these that fits:
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
-published number the one that can be compared is taken, then the first in `protocols.yaml`; the column *why*
-has the verdicts of the others. Settings are the numbers of deviations and open points on the page "The
-papers' settings" (`docs/papers/settings.md`).
+published number the one that differs in the fewest things is taken, then the first in `protocols.yaml`; the
+column *why* has the verdicts of the others. *At the budget* counts the numbers that we measured at the
+published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
+deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
 
-**Order of rows.** A record keeps mean, standard deviation and number of seeds, not the values by seed, so
-that no paired test can be made from it. The pairs of a column are compared by Welch's test at the 5 % level,
-with Holm's correction over the pairs; it does not use that rows share seeds and models, and so finds less
-than a paired test would. "A < B" is the order of two published numbers. A column *holds* if every pair of it
-does, and is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
-difference, in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power.
-Columns are compared whatever differs in the protocol; the table says what does.
+**Order of rows.** Two rows are compared by a paired t-test where their record keeps the values of common
+seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and number of seeds, which finds less;
+the column *test* says which. Both are at the 5 % level, with Holm's correction over the pairs of a column.
+"A < B" is the order of two published numbers. A column *holds* if every pair of it does, and is *reversed*
+if one pair is significantly reversed. Beside each pair that cannot be told stand our difference, in the
+metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power. Columns are compared
+whatever differs in the protocol; the table says what does.
 """
 
 
@@ -88,8 +89,10 @@ def _order(columns: Sequence[Column]) -> str:
         line = [block.column, block.metric, column.outcome.value]
         line.append(f"{counts[Outcome.holds]} of {len(column.pairs)}")
         line.append("; ".join(_said(pair) for pair in column.pairs if pair.outcome in TOLD))
+        line.append(", ".join(dict.fromkeys(pair.test for pair in column.pairs if pair.test)))
         rows.append([*line, source.name if source else "-", ", ".join(source.differs) if source else ""])
-    return _table(["column", "metric", "order", "pairs that hold", "other pairs", "by", "differs in"], rows)
+    head = ["column", "metric", "order", "pairs that hold", "other pairs", "test", "by", "differs in"]
+    return _table(head, rows)
 
 
 def _said(pair: Pair) -> str:

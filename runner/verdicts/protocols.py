@@ -18,6 +18,8 @@ from runner.verdicts.cells import CONF, Block, Counterpart
 KINDS = ("target", "data", "budget", "statistic", "network")
 """What can be another one than the published."""
 
+PUBLISHED_BUDGET = "as published"
+
 
 @dataclass
 class Protocol:
@@ -29,6 +31,7 @@ class Protocol:
     settings: list[str] = field(default_factory=list)
     differs: dict[str, str] = field(default_factory=dict)
     smaller: dict[str, str] = field(default_factory=dict)
+    equivalent: dict[str, str] = field(default_factory=dict)
 
     def fits(self, place: Counterpart) -> bool:
         """Whether it is about this metric and column of ours."""
@@ -60,9 +63,19 @@ class Protocols:
         return list(dict.fromkeys(number for numbers in fitting for number in numbers))
 
     def order(self, place: Counterpart) -> int:
-        """The place of its metric among those of its experiment, of which the first is compared."""
-        named = [name for one in self.protocols if one.experiment == place.experiment for name in one.metrics]
-        return named.index(place.metric.metric) if place.metric.metric in named else len(named)
+        """The place of its experiment and metric in the file, of which the first is compared."""
+        named = [(one.experiment, name) for one in self.protocols for name in one.metrics]
+        own = (place.experiment, place.metric.metric)
+        return named.index(own) if own in named else len(named)
+
+    def budget(self, place: Counterpart, scale: str, shape: TableShape) -> str:
+        """`PUBLISHED_BUDGET`, or why it is as good as that; empty where it is smaller."""
+        if "budget" in self.differs(place, scale, shape):
+            return ""
+        said = [
+            one.equivalent[scale] for one in self.protocols if one.fits(place) and scale in one.equivalent
+        ]
+        return said[0] if said else PUBLISHED_BUDGET
 
     def differs(self, place: Counterpart, scale: str, shape: TableShape) -> dict[str, str]:
         """What is another one than the published at this scale, by kind; empty if it can be compared."""

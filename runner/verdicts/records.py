@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from metrics.statistics.inference import Interval
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
+from runner.report.seed_values import SEEDS, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
 
 COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor")
@@ -26,11 +27,12 @@ VOID = re.compile(r"^- (\S+) .*floor and its ranking are void", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Measured:
-    """One number of a recorded table."""
+    """One number of a recorded table, with the value of each seed where the record keeps them."""
 
     interval: Interval
     within_floor: bool
     role: str
+    seeds: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,9 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
                 f"{folder.name} is left out: its table.csv is of another schema, without {', '.join(lacks)}."
             )
         numbers = dict(map(_measured, frame[frame["n"] > 0].to_dict("records")))
+        for place, seeds in read_seed_values(folder / SEEDS).items():
+            if place in numbers:
+                numbers[place] = replace(numbers[place], seeds=seeds)
         page = (folder / "table.md").read_text(encoding="utf-8")
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{folder.name} is left out: {one_sentence(error)}.") from error

@@ -13,6 +13,7 @@ from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import summaries
 from docs.generator.sampler_page import samplers
 from runner.catalogue.yaml_files import Groups, Key, header, keys
+from runner.verdicts.readings import reading_text
 from tests.docs.pages import ROOT
 
 CONF = Groups(ROOT / "conf")
@@ -116,8 +117,9 @@ def test_every_recorded_table_is_on_a_page_with_its_figures_and_reading() -> Non
             for line in (folder / "table.md").read_text().splitlines():
                 if line.startswith("|"):
                     assert line in text
-            if (folder / "reading.md").exists():
-                assert (folder / "reading.md").read_text().splitlines()[-1] in text
+            if reading := reading_text(folder):
+                assert reading.splitlines()[-1] in text
+    assert "<!--" not in text
 
 
 def test_every_room_is_on_the_page_of_rooms() -> None:

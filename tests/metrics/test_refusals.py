@@ -41,6 +41,7 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
         ("emc emc_per_sample ess_mode rhat_mode", BARE, "needs a target with known modes; Bare has none"),
         (MODED, SINGLE, "needs a target with at least 2 modes; Table has 1"),
         ("swap_rate barrier round_trips", BARE, "needs a kernel with replicas that swap; Ladder has none"),
+        ("renewed_round_trips", BARE, "needs parallel tempering; Ladder is none"),
         ("log_mmd log_mmd_slice", BARE, "needs a binary target with reference draws; Bare has none"),
         ("log_mmd log_mmd_slice", ONE_HOT, "needs a binary target with reference draws; Quadratic has none"),
         ("tour_cost tour_mismatch", BARE, "needs a target whose states are tours; those of Bare are not"),

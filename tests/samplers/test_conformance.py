@@ -38,6 +38,7 @@ from samplers import (
     TourSwap,
     UniformDraws,
 )
+from samplers.discrete.released_dmala import ReleasedDMALA
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Real, Streams, Target
@@ -62,6 +63,7 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
     "dmala_norm_1": lambda step: DMALA(step_size=step, norm=1.0),
     "dmala_balancing": lambda step: DMALA(step_size=step, balancing=0.8),
     "dula": lambda step: DULA(step_size=step),
+    "released_dmala": lambda step: ReleasedDMALA(step_size=step),
     "ab": lambda step: AB(step_size=step, balancing=0.75),
     "ab_global": lambda step: AB(step_size=step, balancing=1.0),
     "gwg": lambda step: GWG(),
@@ -74,7 +76,7 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
 COSTS = {"gibbs": 5, "gibbs_systematic": 5, "hamming_ball": 9, "block_gibbs": 5, "block_gibbs_2": 25}
 """How many states of the 5 x 5 space a step evaluates, where it is more than one."""
 
-INEXACT = ("dula",)
+INEXACT = ("dula", "released_dmala")
 PAIRS = [
     (name, where)
     for name in SAMPLERS
@@ -308,7 +310,7 @@ def test_only_small_ordinal_targets_are_tabulated(name: str) -> None:
     """And only where the step and the acceptance are those that tables are known to fit."""
     kernel, target, _ = EVERY[name]
     tabulated = target.space in (SPACES["ordinal"], ORDINAL.space) and name.split("-")[0] in (
-        "dmala", "dmala_norm_1", "dmala_balancing", "dula", "ab", "ab_global",
+        "dmala", "dmala_norm_1", "dmala_balancing", "dula", "released_dmala", "ab", "ab_global",
     )  # fmt: skip
     prepared = kernel.prepared(target, ONE)
     assert (prepared is not kernel) is (tabulated or name == "pt_prepared")

@@ -56,7 +56,7 @@ def noisy_infos(steps: int, seeds: int, chains: int, replicas: int = 4) -> list[
         acceptance, jump = torch.rand(2, seeds, chains, generator=generator)
         swap = SwapInfo(probability, attempted, accepted, label.clone())
         rungs = torch.rand(replicas, seeds, chains, generator=torch.Generator().manual_seed(step))
-        infos.append(Info(acceptance, jump, 1, swap, rungs=rungs))
+        infos.append(Info(acceptance, jump, 1, swap, rungs=rungs, hot_jump=(rungs[-1] > 0.7).float()))
     return infos
 
 
@@ -130,7 +130,9 @@ def of_seeds(info: Info, seeds: slice) -> Info:
     level = None if info.level is None else info.level[seeds]
     rungs = None if info.rungs is None else info.rungs[:, seeds]
     acceptance, jump = info.acceptance[seeds], info.jump[seeds]
-    return replace(info, acceptance=acceptance, jump=jump, swap=swap, level=level, rungs=rungs)
+    hot = None if info.hot_jump is None else info.hot_jump[seeds]
+    parts = {"acceptance": acceptance, "jump": jump, "hot_jump": hot}
+    return replace(info, **parts, swap=swap, level=level, rungs=rungs)
 
 
 def walk(kernel: Kernel, target: Target, steps: int, seeds: int, chains: int, seed: int = 0) -> Tensor:

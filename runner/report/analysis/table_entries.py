@@ -107,20 +107,21 @@ def _entries(
 ) -> list[Entry]:
     """The entries of one column: the best exact sampler, the others tested against it, and the floor.
 
-    Where only one exact sampler has a value there is no best.
+    Where only one exact sampler has a value, or the floor is void, there is no best.
     """
+    void = metric.floor is not None and results.void(column.label)
     values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
     spans = {row: span for row in values if (span := results.interval(row, column.label, metric.metric))}
     sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
     samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in spans]
-    candidates = [row for row in samplers if exact[row]] if sign else []
+    candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
     p_values: dict[str, float | None] = {}
     if best is not None:
         others = [row for row in samplers if row != best]
         tests = holm([paired_p_value(values[row], values[best]) for row in others])
         p_values = dict(zip(others, tests, strict=True))
-    floor = values[metric.floor] if metric.floor is not None and sign else {}
+    floor = values[metric.floor] if metric.floor is not None and sign and not void else {}
     entries = []
     for row in shape.rows:
         name, runs = row.row, results.at(row.row, column.label)

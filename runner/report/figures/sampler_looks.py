@@ -21,6 +21,8 @@ LOOKS = {
     "acs": (VERMILLION, "D"),
     "ab": (GREEN, "^"),
     "pt_dmala": (PURPLE, "v"),
+    "released_dmala": (OLIVE, "*"),
+    "pt_released_dmala": (WINE, "v"),
     "pt_dula": (PURPLE, "s"),
     "edula": (ORANGE, "P"),
     "edmala": (WINE, "X"),
@@ -46,7 +48,7 @@ LOOKS = {
     "reld": (VERMILLION, "o"),
     "mreld": (GREEN, "s"),
 }
-"""Colour and marker of each sampler by its name; tempered ones are purple with their kernel's marker."""
+"""Colour and marker of each sampler by its name; tempered ones are purple, but for the released one."""
 
 
 def look_of(sampler: str, taken: Collection[tuple[str, str]] = ()) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_folder import STATUSES
+from runner.verdicts.readings import reading_text
 
 PICTURES = (".png",)
 FILES = (".csv", ".tex", ".md", ".png", ".pdf")
@@ -59,7 +60,7 @@ def write_experiment(
     copied = _copied(data, folder)
     notes = MARKS | dict(data.page.footnotes if data.page else ())
     result = best_sentence(data)
-    reading = data.place.record / "reading.md"
+    reading = reading_text(data.place.record)
     heading = data.page.title if data.page else data.shape.title
     counts = {status: data.counts[status] for status in STATUSES if data.counts[status]}
     page = render(
@@ -73,7 +74,7 @@ def write_experiment(
         legend=_legend(data),
         pictures=[f"../{name}" for name in copied if name.endswith(PICTURES)],
         files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
-        reading=html_of_markdown(reading.read_text(errors="replace")) if reading.is_file() else None,
+        reading=html_of_markdown(reading) if reading else None,
         command=f"make {data.place.experiment.replace('_', '-')} SCALE={data.place.scale}",
         manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
         origins=origins(own),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
 
-from metrics.mixing.round_trips import RoundTripCounts, RoundTrips
+from metrics.mixing.round_trips import RenewedRoundTrips, RenewedTripCounts, RoundTripCounts, RoundTrips
+from metrics.suite import MetricSuite
+from samplers import DMALA, ParallelTempering
 from samplers.kernel import Info, SwapInfo
+from targets import MixtureOfGaussians
 from tests.support.measuring import context, measure, noisy_infos, random_draws
 from tests.support.targets.modes import corners
 
@@ -81,25 +86,26 @@ def test_random_swaps_are_counted_as_by_hand() -> None:
         assert result["round_trips"][seed].item() == expected
 
 
+@pytest.mark.parametrize("kind", [RoundTripCounts, RenewedTripCounts])
 @pytest.mark.parametrize("length", [1, 2, 3, 10])
-def test_merge_of_many_stretches_equals_one_pass(length: int) -> None:
+def test_merge_of_many_stretches_equals_one_pass(length: int, kind: type[RoundTripCounts]) -> None:
     """Stretches shorter than a trip hold no complete one; the merge must find them all."""
     infos = noisy_infos(steps=120, seeds=2, chains=3, replicas=3)
-    whole = fed(infos)
-    merged = fed(infos[:length])
+    whole = fed(infos, kind)
+    merged = fed(infos[:length], kind)
     for start in range(length, 120, length):
-        merged.merge(fed(infos[start : start + length]))
+        merged.merge(fed(infos[start : start + length], kind))
     assert whole.trips.sum() > 20
     assert_same(merged, whole)
     for first, second in ((1, 2), (3, 10), (20, 21), (5, 33)):
-        tail, left = fed(infos[first:second]), fed(infos[:first])
-        tail.merge(fed(infos[second:]))
+        tail, left = fed(infos[first:second], kind), fed(infos[:first], kind)
+        tail.merge(fed(infos[second:], kind))
         left.merge(tail)
         assert_same(left, whole)
 
 
-def fed(infos: list[Info]) -> RoundTripCounts:
-    journeys = RoundTripCounts(context(corners(), 2, 3, 3))
+def fed(infos: list[Info], kind: type[RoundTripCounts] = RoundTripCounts) -> RoundTripCounts:
+    journeys = kind(context(corners(), 2, 3, 3))
     for step, info in enumerate(infos):
         journeys.update(step, torch.empty(0), info)
     return journeys
@@ -109,3 +115,48 @@ def assert_same(one: RoundTripCounts, other: RoundTripCounts) -> None:
     assert one.steps == other.steps
     for name in ("trips", "state", "hot_first"):
         assert torch.equal(getattr(one, name), getattr(other, name)), name
+
+
+def renewed_by_hand(infos: list[Info], seed: int, chain: int) -> int:
+    """Trips of one chain whose replica's state a move at the hot end changed."""
+    replicas = infos[0].swap.replica.shape[0]
+    hot, renewed, left, trips = replicas - 1, set(), set(), 0
+    for info in infos:
+        if info.hot_jump[seed, chain] > 0 and hot in left:
+            renewed.add(hot)
+        labels = info.swap.replica[:, seed, chain].tolist()
+        trips += labels[0] in renewed
+        renewed.discard(labels[0])
+        left.add(labels[0])
+        hot = labels[-1]
+    return trips
+
+
+def test_renewed_trips_are_counted_as_by_hand() -> None:
+    infos = noisy_infos(steps=300, seeds=2, chains=3, replicas=3)
+    counted, all_trips = fed(infos, RenewedTripCounts).trips, fed(infos).trips
+    for seed in range(2):
+        for chain in range(3):
+            assert counted[seed, chain] == renewed_by_hand(infos, seed, chain)
+    assert 0 < counted.sum() < all_trips.sum()
+    frozen = [replace(info, hot_jump=torch.zeros_like(info.jump)) for info in infos]
+    assert fed(frozen, RenewedTripCounts).trips.sum() == 0
+    moving = [replace(info, hot_jump=torch.ones_like(info.jump)) for info in infos]
+    assert (fed(moving, RenewedTripCounts).trips <= all_trips).all()
+
+
+@pytest.mark.parametrize(("step", "renewed"), [(1e-3, False), (50.0, True)])
+def test_frozen_hot_rungs_renew_nothing(step: float, renewed: bool) -> None:
+    """Labels travel between rungs whose states never move."""
+    target = MixtureOfGaussians(8, energy="paper").to(torch.float32)
+    tempering = ParallelTempering(DMALA(step), [1.0, 0.999, 0.998])
+    run = replace(context(target, 1, 20, 3), kernel=tempering)
+    suite = MetricSuite(run, {"all": RoundTrips, "renewed": RenewedRoundTrips})
+    generator, one = torch.Generator().manual_seed(0), torch.ones(())
+    state = tempering.init(target, target.initial((3, 1, 20), generator), one)
+    for place in range(1, 61):
+        state, info = tempering.step(target, state, one, generator)
+        suite.update(place, tempering.draws(state), info)
+    found = suite.result()
+    assert found["round_trips"].item() > 20
+    assert (found["renewed_round_trips"].item() > 0) is renewed

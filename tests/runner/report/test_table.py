@@ -29,6 +29,7 @@ from runner.report.page.terminal import show_page
 from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.record import record
+from runner.report.seed_values import SEEDS, read_seed_values
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.folder_digests import damaged_files
@@ -261,7 +262,7 @@ def test_a_table_without_runs_is_a_table_of_dashes(
     monkeypatch.setattr(draw_figures, "DPI", 50)
     assert draw_figures.write_figures(shape, results, tmp_path)
     with pytest.raises(UserError, match="nothing to record"):
-        record("small", "smoke", results, tmp_path, tmp_path / "record")
+        record("small", "smoke", shape, results, tmp_path, tmp_path / "record")
 
 
 def test_figures_are_the_same_bytes_from_the_same_runs(
@@ -289,15 +290,22 @@ def test_columns_stand_at_their_value_on_a_logarithmic_axis_too(results: Results
     pyplot.close(page)
 
 
-def test_record_keeps_the_table_and_how_it_was_measured(results: Results, tmp_path: Path) -> None:
+def test_record_keeps_the_table_its_seeds_and_how_it_was_measured(
+    shape: TableShape, results: Results, tmp_path: Path
+) -> None:
     rendered = tmp_path / "rendered"
     rendered.mkdir()
     for name in ("table.md", "figure.png", "scratch.tmp"):
         (rendered / name).write_text(name)
-    folder = record("small", "smoke", results, rendered, tmp_path / "record")
-    kept = ["digests.json", "figure.png", "manifest.json", "table.md"]
+    folder = record("small", "smoke", shape, results, rendered, tmp_path / "record")
+    kept = ["digests.json", "figure.png", "manifest.json", "seeds.csv", "table.md"]
     assert sorted(path.name for path in folder.iterdir()) == kept
     assert damaged_files(folder) == []
+    values = read_seed_values(folder / SEEDS)
+    for (row, column, metric), by_seed in values.items():
+        assert by_seed == pytest.approx(results.values(row, column, metric), rel=1e-8)
+    assert {metric for _, _, metric in values} <= {metric.metric for metric in shape.metrics}
+    assert max(map(len, values.values())) > 1
     (folder / "table.md").write_text("edited")
     assert damaged_files(folder) == ["table.md"]
     manifest = json.loads((folder / "manifest.json").read_text())

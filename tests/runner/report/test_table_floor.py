@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 
 from metrics.statistics.inference import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
+from runner.problem.cached_reference_sample import SETS_DIFFER
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise, within_floor
 from runner.report.budget import budget, budget_sentence
@@ -27,7 +28,7 @@ from runner.report.page.legend import LETTERS, REDUCED, Footnotes, mark
 from runner.report.page.markdown import SUPERSCRIPT, markdown
 from runner.report.page.terminal import show_page
 from runner.report.published import PublishedNumbers
-from runner.report.stored_results import Results, Run
+from runner.report.stored_results import VOID, Results, Run
 from runner.report.table_shape import TableShape
 from tests.support.tables import finished, shape_from
 
@@ -311,3 +312,18 @@ def test_summaries_of_before_have_no_notes_and_no_tuning() -> None:
     old = run("far", "digits", 0, 1.0)
     assert Results((old,)).notes("digits") == []
     assert old.value("tuning_evaluations") == 0.0
+
+
+def test_a_column_whose_floor_is_void_is_not_ranked(shape: TableShape, results: Results) -> None:
+    assert SETS_DIFFER.endswith(VOID)
+    summary = summarise(shape, results, PublishedNumbers({}))
+    assert any(summary.at("log_mmd", row, "digits").best for row in VALUES)
+    noted = [
+        replace(run, summary={**run.summary, "notes": [SETS_DIFFER]}) if run.column == "digits" else run
+        for run in results.runs
+        if run.summary is not None
+    ]
+    void = summarise(shape, Results(tuple(noted)), PublishedNumbers({}))
+    for row in VALUES:
+        entry = void.at("log_mmd", row, "digits")
+        assert (entry.best, entry.p_value, entry.within_floor) == (False, None, False)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from metrics.statistics.inference import Interval, holm
+from metrics.statistics.inference import Interval, detectable_difference, holm, interval, paired_p_value
 from metrics.statistics.welch import welch_detectable, welch_p_value
 from runner.verdicts.order import Outcome, Pair, compare, of_column
+from runner.verdicts.records import Measured
 
 PUBLISHED = {"A": 1.0, "B": 2.0, "C": 3.0}
 
 
-def ours(**means: float) -> dict[str, Interval]:
-    return {row: Interval(mean, 0.1, None, None, 5) for row, mean in means.items()}
+def ours(**means: float) -> dict[str, Measured]:
+    return {
+        row: Measured(Interval(mean, 0.1, None, None, 5), False, "sampler") for row, mean in means.items()
+    }
 
 
 def outcomes(pairs: list[Pair]) -> dict[str, str]:
@@ -36,14 +41,15 @@ def test_what_cannot_be_told_has_the_difference_that_would_be_found() -> None:
     pairs = compare(PUBLISHED, values)
     assert outcomes(pairs) == {"AB": "cannot be told", "AC": "holds", "BC": "holds"}
     assert of_column(pairs) is Outcome.cannot_be_told
-    assert pairs[0].detectable == welch_detectable(values["A"], values["B"])
+    assert pairs[0].detectable == welch_detectable(values["A"].interval, values["B"].interval)
     assert [pair.detectable for pair in pairs[1:]] == [None, None]
 
 
 def test_p_values_are_corrected_over_the_column() -> None:
     values = ours(A=1.0, B=1.2, C=1.4)
     found = compare(PUBLISHED, values)
-    plain = [welch_p_value(values[one], values[other]) for one, other in ("AB", "AC", "BC")]
+    plain = [welch_p_value(values[a].interval, values[b].interval) for a, b in ("AB", "AC", "BC")]
+    assert {pair.test for pair in found} == {"Welch"}
     assert [pair.p_value for pair in found] == holm(plain)
     assert found[0].p_value != plain[0]
 
@@ -65,7 +71,28 @@ def test_pairs_that_are_not_tested(published, values, options, outcome) -> None:
 
 
 def test_one_seed_has_no_test_and_no_smallest_difference() -> None:
-    values = {row: Interval(mean, None, None, None, 1) for row, mean in PUBLISHED.items()}
+    lone = {row: Interval(mean, None, None, None, 1) for row, mean in PUBLISHED.items()}
+    values = {row: Measured(interval, False, "sampler") for row, interval in lone.items()}
     pairs = compare(PUBLISHED, values)
     assert {pair.outcome for pair in pairs} == {Outcome.cannot_be_told}
     assert {(pair.p_value, pair.detectable) for pair in pairs} == {(None, None)}
+
+
+def test_rows_with_common_seeds_are_paired() -> None:
+    """Models that differ by 10 hide a difference of 1 from Welch's test, and not from the paired one."""
+    models, noise = (10.0, 20.0, 30.0, 40.0), (0.02, -0.01, 0.03, -0.04)
+    a = dict(enumerate(models))
+    b = {seed: value + 1 + eps for (seed, value), eps in zip(a.items(), noise, strict=True)}
+    kept = {
+        row: Measured(span, False, "sampler", seeds)
+        for row, seeds in (("A", a), ("B", b))
+        if (span := interval(list(seeds.values()))) is not None
+    }
+    (pair,) = compare({"A": 1.0, "B": 2.0}, kept)
+    assert (pair.test, pair.outcome.value, pair.p_value) == ("paired", "holds", paired_p_value(a, b))
+    (unpaired,) = compare({"A": 1.0, "B": 2.0}, {row: replace(one, seeds={}) for row, one in kept.items()})
+    assert (unpaired.test, unpaired.outcome.value) == ("Welch", "cannot be told")
+    noisy = kept | {"B": replace(kept["B"], seeds={0: 11.0, 1: 15.0, 7: 99.0})}
+    (told,) = compare({"A": 1.0, "B": 2.0}, noisy)
+    assert told.ours == pytest.approx(-2.0)
+    assert told.detectable == detectable_difference(a, noisy["B"].seeds)

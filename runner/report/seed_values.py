@@ -1,0 +1,48 @@
+"""The values by seed of a recorded table: a line for each of its numbers, a column for each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from runner.report.table_shape import Direction, TableShape
+
+if TYPE_CHECKING:
+    from runner.report.stored_results import Results
+
+SEEDS = "seeds.csv"
+"""Their file, beside table.csv."""
+
+PLACE = ["row", "cell", "metric"]
+
+
+def seed_values(shape: TableShape, results: Results) -> str:
+    """The file's text: what is compared with anything, that is metrics with a direction or published numbers.
+
+    Nine digits: more than a test can tell apart.
+    """
+    metrics = [metric for metric in shape.metrics if metric.published or metric.direction != Direction.none]
+    lines: list[dict[str, object]] = []
+    for metric, row, column in product(metrics, shape.rows, shape.columns):
+        if values := results.values(row.row, column.label, metric.metric):
+            place = dict(zip(PLACE, (row.row, column.label, metric.metric), strict=True))
+            lines.append(place | {str(seed): values[seed] for seed in sorted(values)})
+    seeds = sorted({int(name) for line in lines for name in line if name not in PLACE})
+    return pd.DataFrame(lines, columns=[*PLACE, *map(str, seeds)]).to_csv(index=False, float_format="%.9g")
+
+
+def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, float]]:
+    """By row, column and metric the value of each seed; empty where there is no such file.
+
+    Raises:
+        ValueError: if it is not such a file.
+    """
+    if not path.exists():
+        return {}
+    frame = pd.read_csv(path).set_index(PLACE)
+    frame.columns = frame.columns.astype(int)
+    return {place: row.dropna().to_dict() for place, row in frame.iterrows()}  # type: ignore[misc]

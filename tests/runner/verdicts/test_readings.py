@@ -1,0 +1,76 @@
+"""The readings: no number without a source, none that its source does not have."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner.execution.errors import UserError
+from runner.verdicts.__main__ import main
+from runner.verdicts.readings import READING, fill_readings, filled, reading_text, readings, unfounded
+
+RECORD = Path(__file__).parents[3] / "outputs" / "record"
+TABLE = "pt_table1_quick"
+SOURCE = "PT-DMALA | MoG, c = 8 | mmd_exact"
+
+
+@pytest.mark.parametrize("folder", readings(RECORD), ids=lambda folder: folder.name)
+def test_every_number_of_a_reading_has_a_source(folder: Path) -> None:
+    assert unfounded(folder) == []
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    return root / "record" / TABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"0.999<!-- {SOURCE} -->", "0.064"),
+        (f"9<!-- {SOURCE} | n -->", "10"),
+        (f"0.00<!-- {SOURCE} | margin -->", "0.02"),
+        ("1.00<!-- DMALA / DMALA | MoG, c = 8 | kl -->", "1.00"),
+        ("9,999.0<!-- uniform draws / PT-DMALA | MoG, c = 8 | mmd_exact -->", "831.8"),
+    ],
+)
+def test_a_number_is_that_of_its_source(folder: Path, text: str, expected: str) -> None:
+    (folder / READING).write_text(f"# Title\n\nIt is {text}.\n")
+    assert filled(folder) == f"# Title\n\nIt is {expected}{text[text.index('<') :]}.\n"
+    assert bool(unfounded(folder)) is (expected not in text)
+    assert fill_readings(folder.parent) == []
+    assert reading_text(folder) == f"# Title\n\nIt is {expected}.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("53.17 of uniform draws, 12,345 of none", ["12345"]),
+        ("0.7301 <!-- elsewhere: 0.7301 from: a paper -->", []),
+        ("make it `0.7301` [there](0.7302.md), R² and 10⁻³", []),
+        ("-0.7301", ["0.7301"]),
+    ],
+)
+def test_other_numbers_stand_in_the_table_or_say_where_they_are_from(
+    folder: Path, text: str, missing: list[str]
+) -> None:
+    (folder / READING).write_text(text)
+    assert unfounded(folder) == missing
+    assert len(fill_readings(folder.parent)) == bool(missing)
+
+
+def test_a_source_that_is_not_there_is_named(folder: Path) -> None:
+    (folder / READING).write_text("1.0<!-- DMALA | MoG, c = 9 | kl -->")
+    with pytest.raises(UserError, match=r"pt_table1_quick/reading.md: the table has no number 'DMALA \| MoG"):
+        filled(folder)
+
+
+def test_the_command_fails_on_a_number_without_a_source(
+    root: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(root / "record" / "edlp_figure11_quick")
+    (folder / READING).write_text("0.7301")
+    assert main([f"output_root={root}"]) == 1
+    assert "numbers that its table does not hold: 0.7301" in capsys.readouterr().err
