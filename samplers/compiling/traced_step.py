@@ -106,19 +106,23 @@ class TracedStep:
         self._run: Callable[..., Sequence[Tensor]] = self.graph
 
     def compiled(self, state: State) -> TracedStep:
-        """This step with its graph compiled, for states like `state` alone; takes no step.
+        """This step with its graph compiled by TorchInductor, for states like `state` alone; takes no step.
 
         Raises:
             NotCompiledError: if the compiler, or its folder of compiled graphs, fails.
         """
         try:
-            self._run = torch.compile(with_fast_products(self.graph), fullgraph=True, dynamic=False)
-            with _unused(self._generator):
+            # Not by way of torch.compile, whose checks in front of every call take 0.05 to 0.13 ms.
+            from torch._inductor import compile as inductor
+
+            with _unused(self._generator), torch.no_grad():
+                inputs: list[Any] = [*tensors(state), *self._drawn(), *self.parts]
+                self._run = inductor(with_fast_products(self.graph), inputs)
                 self(state)
         except Exception as error:
             folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
             raise NotCompiledError(
-                f"torch.compile failed: {_first_line(error)}; if its folder of compiled graphs ({folder}) is "
+                f"the compiler failed: {_first_line(error)}; if its folder of compiled graphs ({folder}) is "
                 "damaged, remove it"
             ) from error
         return self
