@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from targets.tracing import is_traced
 
 WORD = torch.complex128
 """The widest type that torch moves, 16 bytes."""
@@ -43,7 +44,8 @@ def choose_rows(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
     """`new` where `mask` ``(*batch)`` holds, `old` elsewhere, both ``(*batch, *event)`` of one dtype."""
     wide = broadcast_event(mask, new)
     if (
-        new.dim() > mask.dim()
+        not is_traced()
+        and new.dim() > mask.dim()
         and new.shape[-1] >= LONG_ROW
         and new.shape[-1] * new.element_size() % WORD.itemsize == 0
         and new.is_contiguous()

@@ -1,4 +1,4 @@
-"""Steps of one kernel on one target; on a CUDA device one step is recorded and replayed as a CUDA graph.
+"""Steps of one kernel on one target: plain, compiled, or on a CUDA device replayed as a CUDA graph.
 
 A step of a sampler is dozens of small operations, and on a GPU starting them takes longer than they do. A
 CUDA graph starts all of them at once. It runs the same operations on the same random numbers, so that the
@@ -7,22 +7,24 @@ states are those of plain steps, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
+from samplers.tensor_tree import mapped, same_form, tensors
 from targets.randomness import Generator, Streams
 from targets.target import Target
+
+if TYPE_CHECKING:
+    from samplers.compiling.traced_step import TracedStep
 
 PLAIN_STEPS = 20
 """Steps before the recording: short runs do without, and what is made at first use is there by then."""
 
 Step = Callable[[State], tuple[State, Info]]
-Tree = TypeVar("Tree")
 
 
 class Stepper:
@@ -36,6 +38,7 @@ class Stepper:
     def __init__(self, kernel: Kernel, target: Target, beta: Tensor, generator: Generator) -> None:
         self._generators = generator.generators if isinstance(generator, Streams) else [generator]
         self._plain: Step = lambda state: kernel.step(target, state, beta, generator)
+        self._arguments = kernel, target, beta, generator
         self._recordable = beta.is_cuda
         self._recorded: _RecordedStep | None = None
         self._count = 0
@@ -50,6 +53,25 @@ class Stepper:
                 self._count, self._recorded = 0, self._record(state)
                 self._recordable = self._recorded is not None
         return self._plain(state)
+
+    def trace(self, state: State) -> TracedStep:
+        """A step from states of the form of `state` as one graph; takes no step.
+
+        Raises:
+            NotCompiledError: if it is none.
+        """
+        from samplers.compiling.traced_step import TracedStep  # a second of imports
+
+        kernel, target, beta, generator = self._arguments
+        return TracedStep(kernel, target, state, beta, generator)
+
+    def compile(self, state: State) -> None:
+        """Compiles steps from states of the form of `state`, those of all further calls; takes none.
+
+        Raises:
+            NotCompiledError: if that fails; steps are plain then.
+        """
+        self._plain = self.trace(state).compiled(state)
 
     def _record(self, state: State) -> _RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, since the host waits for a value in it."""
@@ -76,30 +98,30 @@ class _RecordedStep:
         state: State,
         generators: Sequence[torch.Generator],
     ) -> None:
-        start = _mapped(state, Tensor.clone)
-        self._state = list(_tensors(start))
+        start = mapped(state, Tensor.clone)
+        self._state = list(tensors(start))
         self._graph = torch.cuda.CUDAGraph()
         for generator in generators:
             self._graph.register_generator_state(generator)
         # Other threads of the program, such as the one that renews locks, may go on meanwhile.
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
             self._result = step(start)
-            self._packed = _packed(_tensors(self._result))
-            torch._foreach_copy_(self._state, list(_tensors(self._result[0])))
+            self._packed = _packed(tensors(self._result))
+            torch._foreach_copy_(self._state, list(tensors(self._result[0])))
         self._sizes = {
-            dtype: [each.numel() for each in _tensors(self._result) if each.dtype == dtype]
+            dtype: [each.numel() for each in tensors(self._result) if each.dtype == dtype]
             for dtype in self._packed
         }
         self._last: State | None = None
 
     def fits(self, state: State) -> bool:
         """Whether the recorded step is one from such a state."""
-        return state is self._last or _same_form(_tensors(state), self._state)
+        return state is self._last or same_form(tensors(state), self._state)
 
     def replay(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors."""
         if state is not self._last:
-            torch._foreach_copy_(self._state, list(_tensors(state)))
+            torch._foreach_copy_(self._state, list(tensors(state)))
         self._graph.replay()
         parts = {
             dtype: iter(torch.split(packed.clone(), self._sizes[dtype]))
@@ -110,54 +132,17 @@ class _RecordedStep:
             return next(parts[each.dtype]).view(each.shape)
 
         after, info = self._result
-        self._last = _mapped(after, new)
-        return self._last, _mapped(info, new)
+        self._last = mapped(after, new)
+        return self._last, mapped(info, new)
 
 
-def _packed(tensors: Iterator[Tensor]) -> dict[torch.dtype, Tensor]:
+def _packed(values: Iterator[Tensor]) -> dict[torch.dtype, Tensor]:
     """All values of each dtype in a row, so that one copy takes them out."""
     by_dtype: dict[torch.dtype, list[Tensor]] = {}
-    for each in tensors:
+    for each in values:
         by_dtype.setdefault(each.dtype, []).append(each.reshape(-1))
-    return {dtype: torch.cat(values) for dtype, values in by_dtype.items()}
-
-
-def _tensors(tree: Any) -> Iterator[Tensor]:
-    """The tensors of a state or what a step says, always in the same order."""
-    if isinstance(tree, Tensor):
-        yield tree
-    elif isinstance(tree, tuple):
-        for part in tree:
-            yield from _tensors(part)
-    elif isinstance(tree, Mapping):
-        for name in sorted(tree):
-            yield from _tensors(tree[name])
-    elif is_dataclass(tree):
-        for each in fields(tree):
-            yield from _tensors(getattr(tree, each.name))
-
-
-def _mapped(tree: Tree, function: Callable[[Tensor], Tensor]) -> Tree:
-    """`tree` with every tensor replaced, in the order of `_tensors`."""
-    changed: Any = tree
-    if isinstance(tree, Tensor):
-        changed = function(tree)
-    elif isinstance(tree, Mapping):
-        changed = {name: _mapped(tree[name], function) for name in sorted(tree)}
-    elif is_dataclass(tree) and not isinstance(tree, type):
-        changed = replace(
-            tree, **{each.name: _mapped(getattr(tree, each.name), function) for each in fields(tree)}
-        )
-    return changed  # type: ignore[no-any-return]
+    return {dtype: torch.cat(parts) for dtype, parts in by_dtype.items()}
 
 
 def _alike(one: State, other: State) -> bool:
-    return one.aux.keys() == other.aux.keys() and _same_form(_tensors(one), list(_tensors(other)))
-
-
-def _same_form(tensors: Iterator[Tensor], others: Sequence[Tensor]) -> bool:
-    """Whether the tensors have the same shapes and dtypes one by one."""
-    own = list(tensors)
-    return len(own) == len(others) and all(
-        one.shape == other.shape and one.dtype == other.dtype for one, other in zip(own, others, strict=True)
-    )
+    return one.aux.keys() == other.aux.keys() and same_form(tensors(one), list(tensors(other)))

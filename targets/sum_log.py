@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 from torch import Tensor
+
+from targets.tracing import is_traced
 
 FACTORS = 16
 """Number of factors that are multiplied before a logarithm; products of 17 stay below 2 ** 17."""
@@ -27,7 +30,8 @@ def sum_log(factors: Tensor) -> Tensor:
         return factors.log().sum(-1)
     whole = products * FACTORS
     blocks = factors[..., :whole].reshape(*factors.shape[:-1], FACTORS, products)
-    product = blocks.prod(-2)
+    # A compiler fuses a chain of products with what comes before and after it.
+    product = reduce(Tensor.mul, blocks.unbind(-2)) if is_traced() else blocks.prod(-2)
     # The remaining factors, fewer than 16, are multiplied to one product each.
     product[..., : factors.shape[-1] - whole].mul_(factors[..., whole:])
     return product.log_().sum(-1)

@@ -265,7 +265,7 @@ def distributions(requirements: list[str]) -> set[str]:
 def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
-    optional = [item for name in ("arviz", "report", "optuna", "dashboards") for item in extras[name]]
+    optional = [item for name in ("arviz", "report", "optuna", "dashboards", "jax") for item in extras[name]]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()
@@ -273,7 +273,8 @@ def test_every_import_is_declared() -> None:
 
 def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
-    extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards", "parquet"}
+    extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards"}
+    extra_names |= {"parquet", "jax"}
     assert set(extras) == {*extra_names, "dev", "docs", "all"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []

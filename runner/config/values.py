@@ -8,6 +8,7 @@ from typing import Any
 from omegaconf import DictConfig, ListConfig
 
 from runner.config.form import MOST_SEEDS
+from runner.execution.compiled import compile_choice
 from runner.execution.devices import DEVICES, DTYPES
 from runner.execution.errors import UserError, not_allowed
 
@@ -31,6 +32,7 @@ def check_values(config: DictConfig) -> None:
     if config.dtype not in DTYPES:
         raise not_allowed("dtype must be float32 or float64", config.dtype, DTYPES)
     streams_of(config)
+    compile_choice(config.compile, config.device)
     _check_checkpoint(config)
 
 

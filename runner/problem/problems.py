@@ -13,11 +13,24 @@ from runner.problem.build import Problem, beta, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
 from runner.store.run_files import resolved
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.stepper import Stepper
+from targets.randomness import Streams
 from targets.target import Target
 from targets.trial import try_target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
-PROBLEM_KEYS = (*TARGET_KEYS, "sampler", "metric", "task", "tuning", "streams", "threads", "checkpoint")
+PROBLEM_KEYS = (
+    *TARGET_KEYS,
+    "sampler",
+    "metric",
+    "task",
+    "tuning",
+    "streams",
+    "compile",
+    "threads",
+    "checkpoint",
+)
 
 Made = TypeVar("Made")
 
@@ -55,6 +68,8 @@ class Problems:
         self._once(check_target, problem, on)
         self._once(check_reference_sample, problem, on)
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
+        if config.compile is True:
+            self._once(check_traceable, problem, on | {"sampler": parts["sampler"]})
         self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
 
     def target(self, config: DictConfig) -> Target:
@@ -106,6 +121,24 @@ def check_kernel(problem: Problem) -> None:
         problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
     except ValueError as error:
         raise UnservedError(f"sampler: {one_sentence(error)}.") from error
+
+
+def check_traceable(problem: Problem) -> None:
+    """Traces a step of two chains, unless the kernel is still to be tuned.
+
+    Raises:
+        UserError: if it cannot be compiled.
+    """
+    if problem.tunable is not None:
+        return
+    small = replace(problem, settings=replace(problem.settings, chains=2)).prepared()
+    streams = Streams([0], "trial", problem.device)
+    start = small.start(small.kernel.axes, [0])
+    state = small.kernel.start(small.target, start, beta(problem), streams)
+    try:
+        Stepper(small.kernel, small.target, beta(problem), streams).trace(state)
+    except NotCompiledError as error:
+        raise UnservedError(f"compile=true: {error}; compile=auto goes on without.") from error
 
 
 def check_metrics(problem: Problem) -> None:

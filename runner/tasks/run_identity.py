@@ -8,6 +8,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.values import INDEPENDENT, SHARED, streams_of
+from runner.execution.compiled import compiles
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.digest import SCHEMA, digest
@@ -34,6 +35,7 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
         **tuning_identity(config, parts.get("sampler"), training),
         **({} if task.reads_model else unknown_data(config)),
         **stream_identity(config),
+        **compile_identity(config, device),
         "device": device,
         "dtype": config.dtype,
     }
@@ -53,6 +55,19 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
             f"streams={INDEPENDENT} is for task=sample, task={config.task.get('name')} was given."
         )
     return {"streams": INDEPENDENT}
+
+
+def compile_identity(config: DictConfig, device: str) -> dict[str, bool]:
+    """What ``compile`` adds to the identity of a run: nothing where steps are not compiled.
+
+    Raises:
+        UserError: for another value, or one that the task has no use for.
+    """
+    if not task_of(config).compiled_steps:
+        if config.compile is True:
+            raise UserError(f"compile=true is for task=sample, task={config.task.get('name')} was given.")
+        return {}
+    return {"compile": True} if compiles(config.compile, device, int(config.task.steps)) else {}
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

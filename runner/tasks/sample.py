@@ -13,7 +13,7 @@ from torch import Tensor
 
 from metrics.mixing.swaps import rates_by_rung
 from metrics.suite import MetricSuite
-from runner.execution.errors import warn
+from runner.execution.errors import RunError, warn
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
@@ -22,6 +22,7 @@ from runner.store.pictures import Pictures, suite_pictures
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
+from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import State
 from samplers.stepper import Stepper
 from targets.randomness import Streams
@@ -106,13 +107,13 @@ class Sampling:
         """Takes the steps up to the next recorded point, at most 100 of them or a second."""
         problem, settings = self.problem, self.problem.settings
         kernel, points = problem.kernel, settings.points()
-        watch = Stopwatch(problem.device)
+        watch, stepper = Stopwatch(problem.device), self._stepper
         block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
         until = min(self.step + block, next(point for point in points if point > self.step))
         started = time.monotonic()
         while self.step < until and time.monotonic() < started + BLOCK_SECONDS:
             watch.start()
-            self.state, info = self._stepper(self.state)
+            self.state, info = stepper(self.state)
             watch.stop()
             self.step += 1
             self.evaluations += info.evaluations
@@ -126,7 +127,15 @@ class Sampling:
 
     @cached_property
     def _stepper(self) -> Stepper:
-        return Stepper(self.problem.kernel, self.problem.target, beta(self.problem), self.streams)
+        stepper = Stepper(self.problem.kernel, self.problem.target, beta(self.problem), self.streams)
+        if self.problem.compiled:
+            try:
+                stepper.compile(self.state)
+            except NotCompiledError as error:
+                if self.problem.config.compile is True:
+                    raise RunError(f"compile=true: {error}.") from error
+                warn(f"compile=auto goes on without: {error}.")
+        return stepper
 
     def record(self) -> None:
         """Notes the metrics as they stand: step, evaluations, seconds, a value per seed of each metric."""

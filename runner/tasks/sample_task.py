@@ -21,6 +21,7 @@ class Sample(Task):
 
     uses_target = True
     own_streams = True
+    compiled_steps = True
 
     def check_values(self, config: DictConfig) -> None:
         sample_settings(config)

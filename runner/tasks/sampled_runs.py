@@ -32,7 +32,7 @@ class SampledRuns:
     @property
     def together(self) -> bool:
         """Whether a seed's numbers are the same bits whatever else is in the batch."""
-        return self.problem.target.batch_invariant
+        return self.problem.target.batch_invariant and not self.problem.compiled
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         problem = self.problem

@@ -104,6 +104,9 @@ class Task(ABC):
     own_streams: bool = False
     """Whether its runs can have random numbers of their own (``streams=independent``)."""
 
+    compiled_steps: bool = False
+    """Whether its steps can be compiled (``compile=true``)."""
+
     spends: ClassVar[Mapping[str, str]] = {}
     """What a table says that its runs have taken: words for seconds of the summary or a metric, by name."""
 

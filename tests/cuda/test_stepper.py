@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from samplers import DMALA, Info, State
-from samplers.stepper import PLAIN_STEPS, Stepper, _tensors
+from samplers.stepper import PLAIN_STEPS, Stepper
+from samplers.tensor_tree import tensors
 from targets import Streams, Target
 from targets.randomness import Generator
 from tests.cuda.kernels import CUDA, one, placed
@@ -30,7 +31,7 @@ def begun(name: str, dtype: torch.dtype) -> tuple[Stepper, State, Streams]:
 
 
 def equal(one: object, other: object) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(_tensors(one), _tensors(other), strict=True))
+    return all(torch.equal(a, b) for a, b in zip(tensors(one), tensors(other), strict=True))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

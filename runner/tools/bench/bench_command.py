@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from runner.tools.bench.annealing import annealing_rows
+from runner.tools.bench.baselines.jax_peer import jax_rows
 from runner.tools.bench.child_cost import run_megabytes
 from runner.tools.bench.cuda_steps import cuda_rows
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
@@ -26,6 +27,7 @@ from runner.tools.bench.rbm_step import rbm_rows
 from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
+from runner.tools.bench.steps.compiled_steps import compiled_rows
 from runner.tools.bench.tempering_round import scaling_rows, tempering_rows
 from runner.tools.bench.timing import BenchRows
 from runner.tools.bench.wandb_copies.wandb_cost import wandb_rows
@@ -48,6 +50,8 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
         tempering_rows(bench, chains)
     rounds = 8 if short else 40
     rbm_rows(bench, rounds)
+    jax_rows(bench, rounds)
+    compiled_rows(bench, rounds)
     entropic_rows(bench, rounds)
     network_rows(bench, rounds)
     deep_rows(bench, rounds=1 if short else 2)

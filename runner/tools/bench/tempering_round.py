@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from runner.execution.compiled import has_compiler
 from runner.tools.bench.baselines.plain_sampler import plain_round, propose_level, ring_of_gaussians
 from runner.tools.bench.scaling_figure import draw_scaling, worst_exponent
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
@@ -22,14 +23,18 @@ def ladder_and_steps(replicas: int) -> tuple[list[float], list[float]]:
     return betas, [min(1e4, STEP_SIZE / max(beta, 1e-9)) for beta in betas]
 
 
-def own_round(replicas: int, chains: int, *, tables: bool = True) -> Callable[[], Info]:
+def own_round(
+    replicas: int, chains: int, *, tables: bool = True, compiled: bool = False
+) -> Callable[[], Info]:
     """A call that runs one round of the project's sampler on the eight-mode grid target."""
     kernel: Kernel = DMALA(STEP_SIZE)
     if replicas > 1:
         betas, step_sizes = ladder_and_steps(replicas)
         swaps = Swaps(pairing="sequential")
         kernel = ParallelTempering(DMALA(1.0), ladder=betas, step_size=step_sizes, swap=swaps)
-    return stepping(kernel, MixtureOfGaussians(components=8).float(), chains, tables=tables)
+    return stepping(
+        kernel, MixtureOfGaussians(components=8).float(), chains, tables=tables, compiled=compiled
+    )
 
 
 def tempering_rows(bench: BenchRows, chains: int) -> None:
@@ -44,10 +49,15 @@ def tempering_rows(bench: BenchRows, chains: int) -> None:
         "tables": call,
         "without": without,
     }
+    if has_compiler():
+        calls["compiled"] = own_round(REPLICAS, chains, compiled=True)
     seconds = seconds_in_turns(calls, rounds=30, least=0.05)
     evaluations = call().evaluations / REPLICAS
     name = f"PT-DMALA round, {REPLICAS} replicas x {chains} chains"
     bench.ratio(f"{name}, faster than the plain loop", seconds["plain"], seconds["tables"], least=10)
+    if "compiled" in seconds:
+        wanted = 60 if chains < 1000 else 100
+        bench.ratio(f"{name}, compiled", seconds["plain"], seconds["compiled"], least=wanted)
     bench.ratio(f"{name}, without tables", seconds["plain"], seconds["without"])
     bench.add(f"{name}, evaluations per replica", f"{evaluations:g}", "1", evaluations == 1)
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 
 from samplers.kernel import Info, Kernel
+from samplers.stepper import Stepper
 from targets import Streams, Target
 
 Name = TypeVar("Name", bound=Hashable)
@@ -82,17 +83,22 @@ def seconds_in_turns(
     return best
 
 
-def stepping(kernel: Kernel, target: Target, chains: int, *, tables: bool = True) -> Callable[[], Info]:
+def stepping(
+    kernel: Kernel, target: Target, chains: int, *, tables: bool = True, compiled: bool = False
+) -> Callable[[], Info]:
     """A call that takes one step of all chains and keeps their state."""
     one, generator = torch.ones(()), Streams([0], "bench")
     kernel = kernel.to(target.like())
     if tables:
         kernel = kernel.prepared(target, one)
     state = kernel.init(target, target.initial((*kernel.axes, 1, chains), generator), one)
+    stepper = Stepper(kernel, target, one, generator)
+    if compiled:
+        stepper.compile(state)
 
     def call() -> Info:
         nonlocal state
-        state, info = kernel.step(target, state, one, generator)
+        state, info = stepper(state)
         return info
 
     return call

@@ -1,0 +1,1 @@
+"""What a step costs otherwise than in plain seconds: compiled, and counted operation by operation."""

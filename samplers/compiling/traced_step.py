@@ -1,0 +1,199 @@
+"""One step of a kernel as a graph of tensor operations, its random numbers drawn before it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from samplers.compiling.matrix_products import with_fast_products
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.kernel import Info, Kernel, State
+from samplers.tensor_tree import mapped, same_form, tensors
+from targets.randomness import Generator, Streams, normal, uniform
+from targets.target import Target
+from targets.tracing import traced
+
+Draw = Callable[[Generator], Tensor]
+"""Draws numbers of one shape."""
+
+
+class _Noted(Streams):
+    """Draws from `inner` and notes what was drawn."""
+
+    def __init__(self, inner: Generator) -> None:
+        self._inner = inner
+        self.draws: list[Draw] = []
+
+    def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
+        like = torch.empty(0, dtype=dtype)
+        return self._note(lambda generator: uniform(generator, batch, event, like=like))
+
+    def normal(
+        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
+    ) -> Tensor:
+        like = torch.empty(0, dtype=dtype)
+        return self._note(lambda generator: normal(generator, batch, event, like=like, std=std))
+
+    def _note(self, draw: Draw) -> Tensor:
+        self.draws.append(draw)
+        return draw(self._inner)
+
+
+class _Given(Streams):
+    """Gives numbers that were drawn before, in their order; the caller may write into them."""
+
+    def __init__(self, drawn: Sequence[Tensor]) -> None:
+        self._drawn = iter(drawn)
+
+    def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
+        return next(self._drawn).clone()
+
+    def normal(
+        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
+    ) -> Tensor:
+        return next(self._drawn).clone()
+
+
+class TracedStep:
+    """A step from states like `state`, traced: a graph without breaks whose shapes are fixed.
+
+    Args:
+        kernel, target, beta, generator: what `Kernel.step` takes besides the state; no number of `generator`
+            is used up. Parameters of the target may change in place.
+
+    Attributes:
+        graph: of the tensors of a state, the random numbers of a step and `parts` to those of the result.
+        parts: tensors that the step reads besides: parameters, inverse temperatures, tables.
+
+    Raises:
+        NotCompiledError: if the step is no such graph.
+    """
+
+    def __init__(
+        self, kernel: Kernel, target: Target, state: State, beta: Tensor, generator: Generator
+    ) -> None:
+        noted = _Noted(generator)
+        with _unused(generator):  # what is made at first use is there by then
+            self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
+        self._state, self._generator, self._draws = list(tensors(state)), generator, noted.draws
+
+        def flat(*inputs: Tensor) -> list[Tensor]:
+            given = iter(inputs)
+            start = mapped(state, lambda _: next(given))
+            return list(tensors(kernel.step(target, start, beta, _Given(list(given)))))
+
+        with _unused(generator), traced():
+            inputs = [*self._state, *self._drawn()]
+            try:
+                # Twice: what autograd does is traced first, and what is written in place is taken out then.
+                self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
+                why = _of_unknown_shape(self.graph)
+            except OSError as error:  # torch makes it as soon as it is imported
+                why = f"the folder TORCHINDUCTOR_CACHE_DIR cannot be used: {_first_line(error)}"
+            except (RuntimeError, TypeError, NotImplementedError) as error:
+                why = _operation(error)
+            if why:
+                who = f"{type(kernel).__name__} on {type(target).__name__}"
+                raise NotCompiledError(f"a step of {who} cannot be compiled: {why}")
+        self.parts = list(_lifted(self.graph))
+        self._run: Callable[..., Sequence[Tensor]] = self.graph
+
+    def compiled(self, state: State) -> TracedStep:
+        """This step with its graph compiled by TorchInductor, for states like `state` alone; takes no step.
+
+        Raises:
+            NotCompiledError: if the compiler, or its folder of compiled graphs, fails.
+        """
+        try:
+            # Not by way of torch.compile, whose checks in front of every call take 0.05 to 0.13 ms.
+            from torch._inductor import compile as inductor
+
+            with _unused(self._generator), torch.no_grad():
+                inputs: list[Any] = [*tensors(state), *self._drawn(), *self.parts]
+                self._run = inductor(with_fast_products(self.graph), inputs)
+                self(state)
+        except Exception as error:
+            folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
+            raise NotCompiledError(
+                f"the compiler failed: {_first_line(error)}; if its folder of compiled graphs ({folder}) is "
+                "damaged, remove it"
+            ) from error
+        return self
+
+    def fits(self, state: State) -> bool:
+        """Whether this is a step from such a state."""
+        return same_form(tensors(state), self._state)
+
+    @torch.no_grad()
+    def __call__(self, state: State) -> tuple[State, Info]:
+        """The step from `state`, in new tensors, with the next random numbers."""
+        found = iter(self._run(*tensors(state), *self._drawn(), *self.parts))
+        return mapped(self._result, lambda _: next(found))
+
+    def _drawn(self) -> list[Tensor]:
+        return [draw(self._generator) for draw in self._draws]
+
+
+class _unused:  # noqa: N801 - reads as a statement
+    """Leaves the generator's random numbers as they were."""
+
+    def __init__(self, generator: Generator) -> None:
+        self._generators = generator.generators if isinstance(generator, Streams) else [generator]
+
+    def __enter__(self) -> None:
+        self._states = [generator.get_state() for generator in self._generators]
+
+    def __exit__(self, *_: object) -> None:
+        for generator, state in zip(self._generators, self._states, strict=True):
+            generator.set_state(state)
+
+
+def _lifted(graph: fx.GraphModule) -> Iterator[Tensor]:
+    """The tensors that `graph` holds, which become its last inputs, so that changes in place are seen."""
+    last = [node for node in graph.graph.nodes if node.op == "placeholder"][-1]
+    inputs: dict[Any, fx.Node] = {}
+    for node in list(graph.graph.nodes):
+        if node.op != "get_attr":
+            continue
+        if node.target not in inputs:
+            with graph.graph.inserting_after(last):
+                last = inputs[node.target] = graph.graph.placeholder(f"{node.name}_part")
+            part = getattr(graph, node.target).detach()
+            last.meta = {"val": part}
+            yield part
+        node.replace_all_uses_with(inputs[node.target])
+        graph.graph.erase_node(node)
+    graph.graph.lint()
+    graph.recompile()
+
+
+def _of_unknown_shape(graph: fx.GraphModule) -> str | None:
+    """What says that the shape of a tensor in `graph` depends on values, as with a mask as an index."""
+    for node in graph.graph.nodes:
+        if torch.Tag.dynamic_output_shape not in getattr(node.target, "tags", ()):
+            continue
+        masks = [each for each in node.all_input_nodes[1:] if each.meta["val"].dtype == torch.bool]
+        if masks or node.target is not torch.ops.aten.index.Tensor:
+            return f"the shape that {node.target} gives depends on values"
+    return None
+
+
+def _operation(error: Exception) -> str:
+    """What of it cannot be traced, from the message of the error."""
+    said = str(error)
+    asked = re.search(r"aten[:.]+\w+", said)
+    if asked:
+        return f"it asks for {asked.group()}"
+    return "it writes into a tensor of its own" if "non-functional tensor" in said else _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")[:200]

@@ -1,0 +1,50 @@
+"""States, and what a step says, as lists of their tensors and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+Tree = TypeVar("Tree")
+
+
+def tensors(tree: Any) -> Iterator[Tensor]:
+    """The tensors of a state or what a step says, always in the same order."""
+    if isinstance(tree, Tensor):
+        yield tree
+    elif isinstance(tree, tuple):
+        for part in tree:
+            yield from tensors(part)
+    elif isinstance(tree, Mapping):
+        for name in sorted(tree):
+            yield from tensors(tree[name])
+    elif is_dataclass(tree):
+        for each in fields(tree):
+            yield from tensors(getattr(tree, each.name))
+
+
+def mapped(tree: Tree, function: Callable[[Tensor], Tensor]) -> Tree:
+    """`tree` with every tensor replaced, in the order of `tensors`."""
+    changed: Any = tree
+    if isinstance(tree, Tensor):
+        changed = function(tree)
+    elif isinstance(tree, tuple):
+        changed = tuple(mapped(part, function) for part in tree)
+    elif isinstance(tree, Mapping):
+        changed = {name: mapped(tree[name], function) for name in sorted(tree)}
+    elif is_dataclass(tree) and not isinstance(tree, type):
+        changed = replace(
+            tree, **{each.name: mapped(getattr(tree, each.name), function) for each in fields(tree)}
+        )
+    return changed  # type: ignore[no-any-return]
+
+
+def same_form(one: Iterator[Tensor], others: Sequence[Tensor]) -> bool:
+    """Whether the tensors have the same shapes and dtypes one by one."""
+    own = list(one)
+    return len(own) == len(others) and all(
+        one.shape == other.shape and one.dtype == other.dtype for one, other in zip(own, others, strict=True)
+    )

@@ -1,0 +1,108 @@
+"""`compile`: the identity of such runs, what is refused, and that they resume to the same end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.config.compose import compose
+from runner.execution import compiled, signals
+from runner.tasks.run_identity import run_identity
+from runner.tasks.sample import Sampling
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.stepper import Stepper
+from targets import Bernoulli4
+from tests.support.commands import Call, refusal, rows, stop_after
+
+DMALA = "target=bernoulli4 sampler=dmala sampler.step_size=0.4 task.chains=8 task.steps=40 metric=[tv,jump]"
+
+
+def test_only_a_run_that_is_compiled_has_it_in_its_identity() -> None:
+    plain, chosen = (
+        run_identity(compose([*DMALA.split(), *more]), "cpu") for more in ((), ("compile=true",))
+    )
+    assert "compile" not in plain
+    assert chosen == {**plain, "compile": True}
+    for steps, there in ((compiled.AUTO_STEPS, True), (compiled.AUTO_STEPS - 1, False)):
+        found = run_identity(compose([*DMALA.split(), "compile=auto", f"task.steps={steps}"]), "cpu")
+        assert ("compile" in found) is there
+    on_cuda = run_identity(compose([*DMALA.split(), "compile=auto", "task.steps=1e6"]), "cuda")
+    assert "compile" not in on_cuda
+
+
+def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusal(DMALA, "compile=maybe") == "compile must be true, false or auto, 'maybe' was given."
+    assert refusal(DMALA, "compile=true device=cuda").startswith("compile=true is for device=cpu")
+    gap = "target=bernoulli4 sampler=gibbs task=spectral_gap compile=true"
+    assert refusal(gap) == "compile=true is for task=sample, task=spectral_gap was given."
+    monkeypatch.setattr(
+        Bernoulli4, "log_prob_and_grad", lambda self, theta: (theta.sum(-1) * theta.max().item(), theta)
+    )
+    assert refusal(DMALA, "compile=true") == (
+        "compile=true: a step of DMALA on Bernoulli4 cannot be compiled: it asks for "
+        "aten._local_scalar_dense; compile=auto goes on without."
+    )
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    said = refusal(DMALA, "compile=true")
+    assert said.startswith("compile=true needs a C++ compiler, and 'no-such-compiler' is not there; ")
+    assert not compiled.compiles("auto", "cpu", compiled.AUTO_STEPS)
+
+
+@pytest.mark.slow
+def test_a_compiled_run_that_is_stopped_ends_like_one_that_is_not(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And each of two seeds has the numbers that it has alone."""
+    command = [*DMALA.split(), "compile=true", "checkpoint.steps=7", "seed=[0,1]"]
+    with monkeypatch.context() as patch:
+        stop_after(patch, Sampling, 2)
+        assert call(*command).status == 75
+    signals.forget()
+    assert call(*command).status == 0
+    assert call(*DMALA.split(), "compile=true", "seed=1", "output_root=alone").status == 0
+    alone = rows("alone")
+    assert alone
+    assert set(alone) < set(rows())
+
+
+def test_where_it_fails_auto_goes_on_without_and_true_says_so(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: Stepper, state: object) -> None:
+        raise NotCompiledError("the compiler failed: no space left on device")
+
+    monkeypatch.setattr(Stepper, "compile", fails)
+    monkeypatch.setattr(compiled, "AUTO_STEPS", 40)
+    ended = call(*DMALA.split(), "compile=auto", "output_root=auto")
+    assert ended.status == 0
+    assert "compile=auto goes on without: the compiler failed: no space left on device." in ended.err
+    assert call(*DMALA.split(), "output_root=plain").status == 0
+    assert rows("auto") == rows("plain")
+    ended = call(*DMALA.split(), "compile=true")
+    assert ended.status == 1
+    assert "compile=true: the compiler failed: no space left on device." in ended.err
+    assert not list(Path("outputs").glob("runs/*/summary.json"))
+
+
+@pytest.mark.slow
+def test_a_folder_of_compiled_graphs_that_cannot_be_used_loses_nothing(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not writable: one sentence. Damaged: compiled anew, with the same numbers."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "file" / "graphs"))
+    ended = call(*DMALA.split(), "compile=true", "task.chains=9")
+    assert ended.status in (1, 2)  # torch makes the folder when it is imported, or when it compiles
+    assert "compile=true: " in ended.err
+    assert "Not a directory" in ended.err
+    assert "Traceback" not in ended.err
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "graphs"))
+    assert call(*DMALA.split(), "compile=true", "task.chains=9").status == 0
+    damaged = [path for path in (tmp_path / "graphs").rglob("*") if path.is_file()]
+    assert damaged
+    for path in damaged:
+        path.unlink()  # what is loaded stays as it is
+        path.write_bytes(b"damaged")
+    assert call(*DMALA.split(), "compile=true", "task.chains=9", "output_root=again").status == 0
+    assert rows("again") == rows()

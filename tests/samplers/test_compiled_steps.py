@@ -1,0 +1,138 @@
+"""Traced and compiled steps: those of the eager kernel, with the same random numbers."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.enumeration.transition_matrix import transition_matrix
+from samplers import DMALA, Info, Kernel, ParallelTempering, State
+from samplers.compiling.matrix_products import SMALLEST
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.stepper import Stepper
+from samplers.tensor_tree import tensors
+from targets import RBM, FunctionTarget, Streams, Target
+from targets.randomness import Generator
+from targets.spaces import Binary
+from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
+from tests.support.checks import dkw_band, largest_gap, sampled_rows
+from tests.support.stepping import ONE, seeded, started, walked
+
+
+class Compiled(Kernel):
+    """The steps of `kernel` on a target, compiled at first use."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, self.axes, self.exact = kernel, kernel.axes, kernel.exact
+        self.stepper: Stepper | None = None
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return self.kernel.init(target, theta, beta)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        if self.stepper is None:
+            self.stepper = Stepper(self.kernel, target, beta, generator)
+            self.stepper.compile(state)
+        return self.stepper(state)
+
+
+QUICK = ("dmala-rbm", "acs-ordinal", "mala", "pt_odd_even", "st_gibbs")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EVERY]
+)
+def test_a_traced_step_is_the_eager_step(name: str) -> None:
+    """One graph without a value on the host, which uses up the random numbers of one step."""
+    kernel, target, _ = EVERY[name]
+    state, _ = walked(kernel, target, started(kernel, target, (2, 3), seeded()), 1, seeded(1), ONE)
+    streams, others = Streams([4, 5], "chain"), Streams([4, 5], "chain")
+    traced = Stepper(kernel, target, ONE, streams).trace(state)
+    asked = [str(node.target) for node in traced.graph.graph.nodes if "_local_scalar" in str(node.target)]
+    assert asked == []
+    for _ in range(3):
+        found, expected = traced(state), kernel.step(target, state, ONE, others)
+        assert found[1].evaluations == expected[1].evaluations
+        for one, other in zip(tensors(found), tensors(expected), strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+        state = found[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("dmala", "binary"),
+        *(
+            pytest.param(name, where, marks=pytest.mark.slow)
+            for name, where in (
+                ("dmala", "ordinal"),
+                ("dula", "categorical"),
+                ("ab", "binary"),
+                ("gibbs", "binary"),
+                ("gwg", "ordinal"),
+                ("rbm_gibbs", "rbm"),
+            )
+        ),
+    ],
+)
+def test_compiled_steps_are_drawn_from_the_enumerated_rows(name: str, where: str) -> None:
+    """False alarm 1e-6 a test (DKW); a compiled step without its acceptance is found."""
+    target, kernel, draws = SMALL[where], SAMPLERS[name](2.0), 50_000
+    frequencies = sampled_rows(Compiled(kernel), target, 0.7, draws)
+    matrix = transition_matrix(kernel, target, 0.7)
+    assert largest_gap(frequencies, matrix) <= dkw_band(draws, len(matrix)) < 0.04
+
+
+@pytest.mark.slow
+def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> None:
+    """So large that its products are done by oneDNN; a parameter that changes in place is seen."""
+    target = RBM(96, 128).float().requires_grad_(False)
+    kernel = ParallelTempering(DMALA(0.3), [1.0, 0.8]).to(target.like())
+    assert SMALLEST < 2 * 64 * 96 * 128
+    one, streams, others = torch.ones(()), Streams([0], "chain"), Streams([0], "chain")
+    state = started(kernel, target, (1, 64), Streams([0], "start"))
+    stepper = Stepper(kernel, target, one, streams)
+    stepper.compile(state)
+    for scale in (1.0, 3.0):
+        target.weight.mul_(scale)
+        state = kernel.refreshed(target, state, one)
+        (found, info), (expected, other) = stepper(state), kernel.step(target, state, one, others)
+        torch.testing.assert_close(info.acceptance, other.acceptance, rtol=1e-3, atol=1e-4)
+        moved = (found.theta != expected.theta).any(-1)
+        assert float(moved.float().mean()) < 0.05  # a coordinate whose uniform number is within rounding
+        torch.testing.assert_close(found.log_prob[~moved], expected.log_prob[~moved], rtol=1e-5, atol=1e-4)
+        state = found
+
+
+def test_tracing_uses_up_no_random_numbers() -> None:
+    kernel, target, _ = EVERY["dmala-binary"]
+    streams = Streams([0], "chain")
+    before = copy.deepcopy(streams.state_dict())
+    Stepper(kernel, target, ONE, streams).trace(started(kernel, target, (1, 3), seeded()))
+    assert torch.equal(streams.state_dict()["generators"][0], before["generators"][0])
+
+
+@pytest.mark.parametrize(
+    ("log_prob", "says"),
+    [
+        (
+            lambda theta: theta.sum(-1) if theta.sum() > 0 else -theta.sum(-1),
+            r"it asks for aten\._local_scalar_dense",
+        ),
+        (
+            lambda theta: theta[theta.sum(-1) >= 0].sum(-1).reshape(theta.shape[:-1]),
+            r"the shape that aten\.index\.Tensor gives depends on values",
+        ),
+    ],
+)
+def test_a_target_that_cannot_be_traced_is_named_with_the_operation(log_prob: object, says: str) -> None:
+    target = FunctionTarget(log_prob, Binary(3)).double()  # type: ignore[arg-type]
+    kernel = DMALA(1.0)
+    state = started(kernel, target, (1, 4), seeded())
+    with pytest.raises(
+        NotCompiledError, match=rf"^a step of DMALA on FunctionTarget cannot be compiled: {says}$"
+    ):
+        Stepper(kernel, target, ONE, Streams([0], "chain")).trace(state)
