@@ -38,7 +38,8 @@ class LatticeModel(Multilinear):
         Raises:
             ValueError: if the model is too large for both.
         """
-        terms, beta = self.pairwise_terms(), torch.as_tensor(beta).to(self.like().device, torch.float64)
+        terms = self.pairwise_terms()
+        beta = torch.as_tensor(beta, dtype=torch.float64, device=terms.field.device)
         sides = self.interactions.sides if isinstance(self.interactions, Torus) else ()
         if self.space.size <= LISTED:
             return (beta * self.log_prob(self.space.states().to(beta))).logsumexp(0)

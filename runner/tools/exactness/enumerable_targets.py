@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -15,6 +14,7 @@ from runner.tools.exactness.small_tours import SmallTours
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed, normal
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets.synthetic.log_quadratic import quadratic_coefficients
 from targets.synthetic.tabulated import Tabulated
 from targets.target import Target
 
@@ -53,16 +53,9 @@ def log_quadratic(space: Discrete, seed: int = 3, roughness: float = 1.0) -> Tab
     Args:
         space: at most a few thousand states.
         seed: of the coefficients.
-        roughness: standard deviation of b; that of W is its square over the root of the dimension. On
-            ordinal spaces both are per level.
+        roughness: as in `targets.synthetic.log_quadratic.LogQuadratic`.
     """
-    generator = torch.Generator().manual_seed(derive_seed(seed, "log-quadratic"))
-    size = math.prod(space.event_shape)
-    scale = roughness / (space.levels - 1) if isinstance(space, Ordinal) else roughness
-    like = torch.empty(0, dtype=torch.float64)
-    weight = normal(generator, (size,), (size,), like=like) * scale**2 / math.sqrt(size)
-    bias = normal(generator, (), (size,), like=like) * scale
-    weight = 0.5 * (weight + weight.T)
+    weight, bias = quadratic_coefficients(space, seed, roughness)
     states = space.states().flatten(1)
     log_prob = ((states @ weight) * states).sum(-1) + states @ bias
     grad = 2 * states @ weight + bias

@@ -66,6 +66,11 @@ def test_kaufmans_formula_and_transfer_matrices_agree_on_a_strip(size: list[int]
     assert float(with_field.log_partition()) == pytest.approx(float(target.log_partition()), abs=1e-9)
 
 
+def test_a_number_is_as_good_an_inverse_temperature_as_a_tensor() -> None:
+    for target in (Ising(size=4), Ising(size=3, field=0.1), Ising(size=[6, 3], field=0.1), Potts(size=2)):
+        assert torch.equal(target.log_partition(0.3), target.log_partition(scalar(0.3)))
+
+
 def test_a_potts_model_of_two_colours_is_an_ising_model_of_half_the_coupling() -> None:
     potts, ising = Potts(size=[4, 20], q=2, coupling=0.84), Ising(size=[4, 20], coupling=0.42)
     assert float(potts.log_partition()) == pytest.approx(float(ising.log_partition()) + 160 * 0.42, abs=1e-9)
