@@ -141,7 +141,7 @@ def draw_index(weights: Tensor, numbers: Tensor) -> Tensor:
         numbers: uniform on [0, 1), ``(*batch)``.
     """
     cumulative = weights.cumsum(-1)
-    wanted = (numbers * cumulative[..., -1]).unsqueeze(-1)
+    wanted = numbers * cumulative[..., -1]
     if weights.dim() == 1:
-        return torch.searchsorted(cumulative, wanted.squeeze(-1), right=True).clamp_(max=len(weights) - 1)
-    return (cumulative <= wanted).sum(-1).clamp_(max=weights.shape[-1] - 1)
+        return torch.searchsorted(cumulative, wanted.contiguous(), right=True).clamp_(max=len(weights) - 1)
+    return (cumulative <= wanted.unsqueeze(-1)).sum(-1).clamp_(max=weights.shape[-1] - 1)

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from targets import Ising, Potts
-from targets.lattice.lattice_model import LatticeModel, energy_moments
+from targets.exact_moments import energy_moments
+from targets.lattice.lattice_model import LatticeModel
 from targets.lattice.square_lattice import (
     kaufman_log_partition,
     onsager_log_partition,
