@@ -206,21 +206,22 @@ def require_temperable(given: Kernel) -> None:
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
-    """A state from one evaluation of the target at `theta`.
+    """A state from one evaluation of the target at `theta`, which `check_states` checks."""
+    check_states(target, theta)
+    if gradient:
+        log_prob, grad = target.log_prob_and_grad(theta)
+        return State(theta, log_prob, grad)
+    return State(theta, target.log_prob(theta))
 
-    Raises:
-        ValueError: if `theta` is no states of the target: of another shape, or whole numbers by type.
-    """
+
+def check_states(target: Target, theta: Tensor) -> None:
+    """Raises ValueError if `theta` is no states of the target: another shape, or whole numbers by type."""
     event = target.space.event_shape
     if not theta.is_floating_point() or theta.shape[theta.dim() - len(event) :] != event:
         raise ValueError(
             f"states must be floating-point numbers of shape (*batch, {', '.join(map(str, event))}), "
             f"{theta.dtype} of shape {tuple(theta.shape)} was given"
         )
-    if gradient:
-        log_prob, grad = target.log_prob_and_grad(theta)
-        return State(theta, log_prob, grad)
-    return State(theta, target.log_prob(theta))
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:

@@ -1,0 +1,109 @@
+"""Proposals that let every coordinate jump for some time by itself, at rates of the current state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from samplers.proposals.balancing_functions import BalancingFunction
+from samplers.proposals.draws import draw_level
+from samplers.proposals.local_moves import log_ratios, present
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Discrete, Space, level_space
+from targets.sum_log import sum_log
+
+Solver = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""From r = time * rate / nu the share 1 - S of a level's probability nu that it has gained, and S."""
+
+
+def interpolated(ratio: Tensor) -> tuple[Tensor, Tensor]:
+    """1 - exp(-r) and exp(-r): exact for two levels."""
+    gained = torch.expm1(-ratio).neg_()
+    return gained, ratio.neg_().exp_()
+
+
+def euler_forward(ratio: Tensor) -> tuple[Tensor, Tensor]:
+    """min(r, 1) and the rest: the Euler step, which ends at nu."""
+    gained = ratio.clamp_(max=1.0)
+    return gained, 1.0 - gained
+
+
+class JumpProcess:
+    """Each coordinate i takes the level v with probability nu_v (1 - S(h g(t_v) / nu_v)), or stays.
+
+    t_v is the ratio of tempered densities of the move alone, g(t_v) its rate, nu_v = t_v / sum_u t_u the
+    stationary distribution of the coordinate, h the time and S the share that `solver` leaves: exp(-r), or
+    max(0, 1 - r) for an Euler step. With two levels exp(-r) is the exact solution, as
+    g(t) / nu = g(t) + g(1/t) for a balanced g.
+
+    Args:
+        step_size: h, a tensor that broadcasts over the batch axes.
+        function: g.
+        solver: `interpolated` or `euler_forward`.
+    """
+
+    needs_gradient = True
+
+    def __init__(self, step_size: Tensor, function: BalancingFunction, solver: Solver) -> None:
+        self.step_size, self.function, self.solver = step_size, function, solver
+
+    def to(self, like: Tensor) -> JumpProcess:
+        """A copy whose step size has the dtype and device of `like`."""
+        return JumpProcess(self.step_size.to(like), self.function, self.solver)
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        discrete = level_space("a jump process", space)
+        if isinstance(discrete, Binary):
+            rise, gained, left, total = self._flips(discrete, state, beta)
+            draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
+            # u < p, multiplied out by the total of the weights.
+            weight = rise.clamp(max=0.0).exp_().mul_(gained)
+            flip = draws.mul_(total).lt_(weight)
+            return (state.theta - flip).abs_(), _log_flips(rise, gained, left, total, flip)
+        scores = self._scores(discrete, state, beta)
+        level, _ = draw_level(scores.exp(), generator)
+        log_prob = scores.gather(-1, level.unsqueeze(-1)).squeeze(-1).sum(-1)
+        return discrete.from_levels(level, state.theta.dtype), log_prob
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        discrete = level_space("a jump process", space)
+        if isinstance(discrete, Binary):
+            return _log_flips(*self._flips(discrete, source, beta), (destination - source.theta).abs_())
+        scores = self._scores(discrete, source, beta)
+        return scores.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1).sum(-1)
+
+    def _flips(self, space: Discrete, state: State, beta: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """For each bit log t, what its flip gains, the weight of staying, and the total of the weights.
+
+        The weight of flipping is min(t, 1) times the gain; the total of both is 1 + exp(-|log t|).
+        """
+        rise = log_ratios(space, state, beta)
+        size = rise.abs()
+        less = size.neg().exp_()
+        total = less + 1.0
+        ratio = self.function(size).exp_().mul_(total).mul_(self.step_size.unsqueeze(-1))
+        gained, left = self.solver(ratio)
+        up = rise > 0
+        stay = torch.where(up, less + left, left.mul_(less).add_(1.0))
+        return rise, gained, stay, total
+
+    def _scores(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
+        """log probability of every level of every coordinate, ``(*batch, d, levels)``."""
+        rise = log_ratios(space, state, beta)
+        nu = rise - rise.logsumexp(-1, keepdim=True)
+        time = self.step_size.reshape(self.step_size.shape + (1, 1))
+        gained, left = self.solver((self.function(rise) - nu).exp_().mul_(time))
+        here = present(space, state.theta)
+        stay = left.masked_fill_(here, 1.0).mul_(nu.exp()).sum(-1, keepdim=True)
+        return torch.where(here, stay.log_(), nu + gained.log_())
+
+
+def _log_flips(rise: Tensor, gained: Tensor, stay: Tensor, total: Tensor, flip: Tensor) -> Tensor:
+    """log probability ``(*batch)`` of `flip` (1 or 0 for each bit); all arguments are used up."""
+    chosen = torch.where(flip > 0, gained, stay).clamp_(min=torch.finfo(stay.dtype).tiny)
+    return (flip.mul_(rise.clamp_(max=0.0)).add_(chosen.log_())).sum(-1) - sum_log(total)
