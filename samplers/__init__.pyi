@@ -16,6 +16,10 @@ from .entropic.edmala import EDMALA as EDMALA
 from .entropic.edmala_glu import EDMALAGLU as EDMALAGLU
 from .entropic.edula import EDULA as EDULA
 from .entropic.edula_glu import EDULAGLU as EDULAGLU
+from .informed.dlmc import DLMC as DLMC
+from .informed.dlmc_forward import DLMCForward as DLMCForward
+from .informed.locally_balanced import LocallyBalanced as LocallyBalanced
+from .informed.pas import PAS as PAS
 from .kernel import Info as Info
 from .kernel import Kernel as Kernel
 from .kernel import State as State
