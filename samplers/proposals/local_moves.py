@@ -77,11 +77,14 @@ class LocalMove:
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         discrete = level_space("a local move", space)
         scores = self._scores(discrete, source, beta)
+        if isinstance(discrete, Binary):
+            flip = (destination - source.theta).abs_()
+            # One term is not zero, so that the sum is that term.
+            chosen = (scores * flip).sum(-1) - scores.logsumexp(-1)
+            return chosen.masked_fill(flip.sum(-1) != 1, -torch.inf)
         old, new = discrete.to_levels(source.theta), discrete.to_levels(destination)
         coordinate = (old != new).to(torch.int8).argmax(-1, keepdim=True)
-        place = coordinate
-        if not isinstance(discrete, Binary):
-            place = coordinate * discrete.levels + new.gather(-1, coordinate)
+        place = coordinate * discrete.levels + new.gather(-1, coordinate)
         chosen = scores.gather(-1, place).squeeze(-1) - scores.logsumexp(-1)
         return chosen.masked_fill((old != new).sum(-1) != 1, -torch.inf)
 
