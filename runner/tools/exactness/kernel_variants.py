@@ -25,7 +25,15 @@ RADII = (1.0, 1.5, 2.0)
 LADDERS: dict[int, list[float]] = {2: [1.0, 0.4], 3: [1.0, 0.5, 0.0]}
 RUNG_STEP_SIZES = {2: ([1.0, 1.0], [0.5, 4.0]), 3: ([1.0, 1.0, 1.0], [0.5, 1.5, 4.5])}
 
-ALSO = {"gibbs": [["sampler.scan=systematic"]]}
+ALSO = {
+    "gibbs": [["sampler.scan=systematic"]],
+    "locally_balanced": [
+        ["sampler.balancing_function=barker", "sampler.differences=gradient"],
+        ["sampler.balancing_function=min", "sampler.sites=2"],
+    ],
+    "pas": [["sampler.replacement=true", "sampler.balancing_function=max"]],
+    "swendsen_wang": [["sampler.colours=two"]],
+}
 """Settings of our own samplers, besides their defaults, that are kernels of their own."""
 
 SHORT_RUN = "task.steps=40"
