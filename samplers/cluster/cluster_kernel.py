@@ -156,9 +156,7 @@ def _like(beta: Tensor, state: State) -> Tensor:
     return torch.as_tensor(beta).to(state.log_prob).unsqueeze(-1)
 
 
-def _clusters(
-    terms: PairwiseTerms, levels: Tensor, choice: Choice, active: Tensor, beta: Tensor
-) -> Clusters:
+def _clusters(terms: PairwiseTerms, levels: Tensor, choice: Choice, active: Tensor, beta: Tensor) -> Clusters:
     a, b = choice.levels
     swapped = torch.where(levels == a, b, torch.where(levels == b, a, levels))
     label = components(terms.edges, active, levels.shape[-1])

@@ -68,8 +68,7 @@ def balancing_function(given: Any) -> BalancingFunction:
         raise ValueError(f"{key} must be a name or the path of a function, {given!r}: {error}") from error
     logs = torch.linspace(-PROBED, PROBED, 81, dtype=torch.float64)
     try:
-        excess = found(logs) - found(-logs) - logs
-        off = float(excess.abs().max()) if excess.shape == logs.shape else float("nan")
+        off = float((found(logs) - found(-logs) - logs).abs().max())
     except Exception as error:
         raise ValueError(
             f"{key} must take log t and give log g(t), {given!r} raises {type(error).__name__}"
