@@ -37,9 +37,9 @@ def hooked_components(edges: Tensor, active: Tensor, sites: int) -> Tensor:
     """The same by a fixed number of operations on tensors, of the order of the square of log2(sites).
 
     Every round hooks each root to the smallest root that an edge joins it to, if that is smaller, and then
-    halves paths until all sites point at roots. A root that is smaller than all it is joined to, and that none
-    hooks to, is joined to a smaller one after the round; so after two rounds every root of a component that
-    is not complete has taken in another one, and their number has halved.
+    halves paths until all sites point at roots. A root that is smaller than all it is joined to, and that
+    none hooks to, is joined to a smaller one after the round; so after two rounds every root of a component
+    that is not complete has taken in another one, and their number has halved.
     """
     depth = max(1, (sites - 1).bit_length())
     one, other = edges[:, 0].expand(active.shape), edges[:, 1].expand(active.shape)

@@ -10,7 +10,7 @@ from torch import Tensor
 from samplers.cluster.cluster_kernel import Choice, ClusterKernel, Clusters, drawn_site, other_level
 from samplers.proposals.draws import draw_level
 from targets.checks import one_of
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator
 from targets.spaces import Discrete
 from targets.target import PairwiseInteractions, Target
 
@@ -35,7 +35,8 @@ class SwendsenWang(ClusterKernel):
 
     def check(self, target: Target) -> None:
         super().check(target)
-        assert isinstance(target, PairwiseInteractions) and isinstance(target.space, Discrete)
+        assert isinstance(target, PairwiseInteractions)
+        assert isinstance(target.space, Discrete)
         if not self._exchanges(target.space) and bool((target.pairwise_terms().couplings < 0).any()):
             raise ValueError(
                 f"colours must be 'two' for {type(target).__name__}, some of whose couplings are negative, "

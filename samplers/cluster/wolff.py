@@ -15,10 +15,10 @@ from targets.spaces import Discrete
 class Wolff(ClusterKernel):
     """Exchanges two levels in the cluster of a random site: its own and a random other one; exact.
 
-    Without a field every exchange is accepted; with one it is accepted by Metropolis' rule on the field of the
-    cluster. Couplings may have any sign and differ, as in spin glasses, where clusters are large and little
-    is gained. All bonds are drawn and all clusters found, so that chains take one batched step; small
-    clusters thus cost as much as a step of Swendsen-Wang.
+    Without a field every exchange is accepted; with one it is accepted by Metropolis' rule on the cluster's
+    field. Couplings may have any sign and differ, as in spin glasses, where clusters are large and little is
+    gained. All bonds are drawn and all clusters found, so that chains take one batched step; small clusters
+    thus cost as much as a step of Swendsen-Wang.
 
     Spaces: models with interactions in pairs.
     Cost: one evaluation.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from torch import Tensor
 
 from samplers.hyperparameters import positive
@@ -32,8 +30,6 @@ class DLMC(InformedKernel, MetropolisHastings):
         differences: ``exact``, ``gradient``, or ``auto``: exact where the target has them.
     """
 
-    solver: ClassVar[Solver] = staticmethod(interpolated)
-
     def __init__(
         self,
         step_size: float | Tensor,
@@ -43,6 +39,11 @@ class DLMC(InformedKernel, MetropolisHastings):
         InformedKernel.__init__(self, balancing_function, differences)
         self.step_size = positive("step_size", step_size)
         MetropolisHastings.__init__(self, JumpProcess(self.step_size, self.function, self.solver))
+
+    @property
+    def solver(self) -> Solver:
+        """How the jump process is solved."""
+        return interpolated
 
     @staticmethod
     def step_sizes(target: Target) -> tuple[float, float]:

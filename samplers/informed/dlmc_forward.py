@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from samplers.informed.dlmc import DLMC
-from samplers.proposals.jump_process import euler_forward
+from samplers.proposals.jump_process import Solver, euler_forward
 
 
 class DLMCForward(DLMC):
@@ -20,4 +20,7 @@ class DLMCForward(DLMC):
         step_size, balancing_function, differences: as those of `DLMC`.
     """
 
-    solver = staticmethod(euler_forward)
+    @property
+    def solver(self) -> Solver:
+        """How the jump process is solved."""
+        return euler_forward

@@ -18,8 +18,8 @@ class InformedKernel(Kernel):
 
     Args:
         balancing_function: g, by name or path (`samplers.proposals.balancing_functions`).
-        differences: where log t = beta [U(y) - U(x)] comes from. ``exact``: targets that have
-            `targets.target.SingleSiteDifferences`; ``gradient``: the first order; ``auto``: exact if possible.
+        differences: where log t = beta [U(y) - U(x)] comes from: ``exact``, from targets that have
+            `targets.target.SingleSiteDifferences`; ``gradient``, to first order; ``auto``, exact if possible.
     """
 
     exact = True
@@ -36,8 +36,8 @@ class InformedKernel(Kernel):
         level_space(type(self).__name__, target.space)
         if self.differences == "exact" and not isinstance(target, SingleSiteDifferences):
             raise ValueError(
-                f"differences must be 'gradient' or 'auto' for {type(target).__name__}, whose changes of U by "
-                "one move are not known exactly, 'exact' was given"
+                f"differences must be 'gradient' or 'auto' for {type(target).__name__}, whose changes of U "
+                "by one move are not known exactly, 'exact' was given"
             )
 
     def evaluated(self, target: Target, theta: Tensor) -> State:

@@ -14,7 +14,7 @@ from samplers.metropolis_hastings import accepted, jump_length
 from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.paths import MoveWeights, Path
 from targets.randomness import Generator
-from targets.spaces import Discrete, Space, level_space
+from targets.spaces import Discrete, level_space
 from targets.target import Target
 
 

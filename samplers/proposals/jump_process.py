@@ -100,7 +100,7 @@ class JumpProcess:
         """log probability of every level of every coordinate, ``(*batch, d, levels)``."""
         rise = log_ratios(space, state, beta)
         nu = rise - rise.logsumexp(-1, keepdim=True)
-        time = self.step_size.reshape(self.step_size.shape + (1, 1))
+        time = self.step_size.reshape(*self.step_size.shape, 1, 1)
         gained, left = self.solver((self.function(rise) - nu).exp_().mul_(time))
         here = present(space, state.theta)
         stay = left.masked_fill_(here, 1.0).mul_(nu.exp()).sum(-1, keepdim=True)

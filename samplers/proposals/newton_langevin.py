@@ -12,7 +12,7 @@ from targets.target import Target
 
 
 class NewtonLangevin(LangevinProposal):
-    """`LangevinProposal` whose drift is that of the multilinear extension of U, Newton's series of first order.
+    """`LangevinProposal` with the drift of the multilinear extension of U, Newton's series of first order.
 
     It is computed from the exact `DIFFERENCES` of the state, on binary and categorical spaces.
     """

@@ -57,13 +57,14 @@ class MoveWeights:
             self.sites = scores.masked_fill(present(space, state.theta), -torch.inf).logsumexp(-1)
 
     def path(self, lengths: Tensor, longest: int, generator: Generator) -> tuple[Path, Tensor]:
-        """Paths of `lengths` ``(*batch, 1)`` moves, each at most `longest`, and the states that they end at."""
+        """Paths of `lengths` ``(*batch, 1)`` moves, `longest` at most, and the states that they end at."""
         sites = (self._any if self.replacement else self._distinct)(longest, generator)
         made = torch.arange(longest, device=sites.device) < lengths
         levels = self.theta.clone() if isinstance(self.space, Binary) else self.space.to_levels(self.theta)
         moves = []
         # Distinct coordinates move all at once; one that moves again starts from where it was left.
-        for site, real in zip(*(part.split(1, -1) if self.replacement else [part] for part in (sites, made))):
+        count = longest if self.replacement else 1
+        for site, real in zip(sites.chunk(count, -1), made.chunk(count, -1), strict=True):
             here = levels.gather(-1, site)
             there = torch.where(real, self._other(site, here.long(), generator), here)
             levels.scatter_(-1, site, there)

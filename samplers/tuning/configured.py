@@ -3,7 +3,8 @@
 A setting may be ``auto`` only here; the constructors of kernels take numbers. A class with several open
 hyperparameters has `Settings` for all that a configuration says of it; `has_builder` registers another.
 Any other kernel whose constructor takes a ``step_size`` (or what its `Kernel.step_name` says), a class of the
-user's own too, needs nothing: its step size may be ``auto``, and a setting ``acceptance`` then says what it is tuned to. For that
+user's own too, needs nothing: its step size may be ``auto``, and a setting ``acceptance`` then says what it
+is tuned to. For that
 
 - its ``step_size`` may be a tensor that broadcasts over the batch axes (`Kernel.tensor_step_size`),
 - it keeps its constructor's arguments as attributes of the same names, if it is to be tempered as well,

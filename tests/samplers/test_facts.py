@@ -90,7 +90,8 @@ def test_spaces_costs_and_exactness_are_as_the_docstring_says(name: str) -> None
     kinds = entry.facts["Spaces"]
     listed = OTHER.get(kinds) or [kind for kind in KINDS if kind in kinds.split(", ")]
     found = served(kernel)
-    # RBMs and the Ising model are binary; a walk of whole steps refuses the small ordinal grid, where its step is below 1.
+    # RBMs and the Ising model are binary; a walk of whole steps refuses the small ordinal grid, where its
+    # step is below 1.
     assert set(listed) - set(found) <= ({"ordinal"} if name == "random_walk" else set())
     assert set(found) - set(listed) <= ({"RBM", "Ising"} if "binary" in listed else set())
     assert ("gradient" in entry.facts["Cost"]) == kernel.needs_gradient

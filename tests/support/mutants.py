@@ -119,7 +119,7 @@ class ForgottenPathBack(PAS):
 
 
 class PathBackInAnotherOrder(PAS):
-    """Begins the way back with the last move and goes on with the first: the way back of that is another path.
+    """Begins the way back with the last move and goes on with the first: its own way back is another path.
 
     The order of the way there would do as well as the reversed one, since all weights are those of one end.
     """

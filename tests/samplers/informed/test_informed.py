@@ -19,6 +19,8 @@ from tests.support.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, Quadratic, random_target, small_rbm
 from tests.support.tunable import tunable
 
+SINGLE = Categorical(1, 3)
+
 
 def cube_root_pair(log_ratio: Tensor) -> Tensor:
     """log of t^(1/3) + t^(2/3), which is balanced."""
@@ -47,9 +49,9 @@ def test_balancing_functions_are_those_of_their_formulas(name: str) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ("sqrd", "balancing_function must be one of barker, max, min, sqrt, 'sqrd' was given; did you mean 'sqrt'?"),
+        ("sqrd", "must be one of barker, max, min, sqrt, 'sqrd' was given; did you mean 'sqrt'?"),
         (3, "balancing_function must be one of barker, max, min, sqrt, 3 was given"),
-        ("no_such_package.f", "balancing_function must be a name or the path of a function, 'no_such_package.f'"),
+        ("no_such.f", "balancing_function must be a name or the path of a function, 'no_such.f'"),
         (f"{__name__}.missing", "balancing_function must be a name or the path of a function"),
         (whole, r"with g\(t\) = t g\(1/t\), .* is off by 20 in log g"),
         (lambda t: t / 0, "is off by nan in log g"),
@@ -97,10 +99,9 @@ def test_tabulated_targets_know_their_differences() -> None:
 
 
 def test_dlmc_solves_the_jump_process_of_independent_bits() -> None:
-    """P(flip) of the proposal is that of exp(h Q), computed by the matrix exponential; nothing is rejected."""
+    """The proposal is exp(h Q) bit by bit, computed by the matrix exponential, and nothing is rejected."""
     target, time = independent([0.7, -1.9]), 0.8
-    beta = 0.6
-    parts = []
+    beta, parts = 0.6, []
     for logit in (0.7 * beta, -1.9 * beta):
         up, down = math.exp(logit / 2), math.exp(-logit / 2)
         parts.append(
@@ -112,13 +113,14 @@ def test_dlmc_solves_the_jump_process_of_independent_bits() -> None:
 
 def test_the_euler_step_is_one_for_short_times() -> None:
     """For a short time no level reaches its limit: P = 1 + h Q coordinate by coordinate."""
-    target, time = random_target(Categorical(1, 3), seed=2), 1e-3
-    log_prob = target.log_prob(target.space.states())
+    target, time = random_target(SINGLE, seed=2), 1e-3
+    states = SINGLE.states()
+    log_prob = target.log_prob(states)
     rates = (0.5 * (log_prob - log_prob.unsqueeze(-1))).exp()
     proposal = DLMCForward(time, differences="exact").proposal
-    state = DLMC(time, differences="exact").init(target, target.space.states(), ONE)
+    state = DLMC(time, differences="exact").init(target, states, ONE)
     for level in range(3):
-        destination = target.space.states()[level].expand(3, 1, 3)
+        destination = states[level].expand(3, 1, 3)
         found = proposal.log_prob(target.space, state, destination, ONE).exp()
         for source in range(3):
             if source != level:
@@ -159,9 +161,10 @@ def test_acceptance_of_a_single_step_on_an_ising_ring_is_that_in_closed_form() -
     """
     n, coupling = 6, 0.2
     ring = Ising("random", n, coupling, degree=2, instance_seed=_ring_seed(n))
-    for name, g in {"sqrt": math.sqrt, "min": lambda t: min(1.0, t), "barker": lambda t: t / (1 + t)}.items():
-        low, high = math.exp(-4 * coupling), math.exp(4 * coupling)
-        before, after = n * g(low), g(high) + 2 * g(1.0) + (n - 3) * g(low)
+    energies = torch.tensor([-4.0, 4.0, 0.0], dtype=torch.float64) * coupling
+    for name in ("sqrt", "min", "barker"):
+        low, high, level = FUNCTIONS[name](energies).exp().tolist()
+        before, after = n * low, high + 2 * level + (n - 3) * low
         found = single_step_acceptance(LocallyBalanced(name), ring, [0.0] * n)
         assert found == pytest.approx(min(1.0, before / after), rel=1e-9)
 
@@ -185,7 +188,8 @@ def test_lengths_of_paths_have_the_mean_and_the_probabilities_that_are_said() ->
         lengths, longest = kernel.lengths(state, 5, seeded(1))
         shares = kernel.length_probabilities(5)
         counts = torch.bincount(lengths.long().flatten() - 1, minlength=5) / 100_000
-        assert longest <= 5 and sum(shares) == pytest.approx(1.0)
+        assert longest <= 5
+        assert sum(shares) == pytest.approx(1.0)
         assert (counts - torch.tensor([*shares, 0.0, 0.0, 0.0, 0.0][:5])).abs().max() < 0.01
         if 2 * radius - 1 <= 5:
             assert sum(share * (i + 1) for i, share in enumerate(shares)) == pytest.approx(radius, abs=0.25)
@@ -211,7 +215,7 @@ def test_the_radius_is_tuned_to_the_acceptance_that_is_wanted() -> None:
         (lambda: LocallyBalanced(sites=4), "sites must be at most 3, the dimension, 4 was given"),
         (lambda: PAS(0.5), "radius must be a number of at least 1, 0.5 was given"),
         (lambda: PAS(2.0, replacement="no"), "replacement must be true or false, 'no' was given"),  # type: ignore[arg-type]
-        (lambda: DLMC(1.0, differences="exactly"), "differences must be one of auto, exact, gradient, 'exactly'"),
+        (lambda: DLMC(1.0, differences="exactly"), "must be one of auto, exact, gradient, 'exactly'"),
         (lambda: configured(PAS, radius=-1), "radius must be a positive number or 'auto', -1 was given"),
         (lambda: PAS(1.0, differences="exact"), "differences must be 'gradient' or 'auto' for RBM"),
     ],
@@ -225,7 +229,8 @@ def test_the_proposal_of_a_very_steep_target_has_no_infinite_terms() -> None:
     target = independent([900.0, -900.0]).float()
     kernel = DLMC(0.5).to(target.like())
     proposal = kernel.proposal
-    assert isinstance(proposal, JumpProcess) and proposal.solver is interpolated
+    assert isinstance(proposal, JumpProcess)
+    assert proposal.solver is interpolated
     state = kernel.init(target, torch.tensor([[0.0, 1.0]]), torch.ones(()))
     state, info = kernel.step(target, state, torch.ones(()), seeded())
     assert state.theta.tolist() == [[1.0, 0.0]]
