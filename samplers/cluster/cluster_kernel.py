@@ -138,7 +138,8 @@ class ClusterKernel(Kernel):
         self, space: Discrete, terms: PairwiseTerms, levels: Tensor, choice: Choice, beta: Tensor
     ) -> Tensor:
         """Probability that each edge becomes a bond, ``(*batch, E)``."""
-        one, other = (levels.index_select(-1, end) for end in terms.edges.unbind(-1))
+        ends = (end.expand(*levels.shape[:-1], -1) for end in terms.edges.unbind(-1))
+        one, other = (levels.gather(-1, end) for end in ends)
         # The sign of K says which edges are satisfied.
         satisfied = torch.where(one == other, terms.couplings, -terms.couplings).clamp_(min=0.0)
         if self._exchanges(space):

@@ -10,7 +10,7 @@ from torch import Tensor
 from samplers.cluster.cluster_kernel import Choice, ClusterKernel, Clusters, drawn_site, other_level
 from samplers.proposals.draws import draw_level
 from targets.checks import one_of
-from targets.randomness import Generator
+from targets.randomness import Generator, uniform
 from targets.spaces import Discrete
 from targets.target import PairwiseInteractions, Target
 
@@ -57,12 +57,15 @@ class SwendsenWang(ClusterKernel):
         return Choice(torch.zeros_like(first), (first, other_level(first, space, draws)))
 
     def _moved(self, clusters: Clusters, generator: Generator) -> tuple[Tensor, Tensor]:
-        weights = self._weights(clusters)
-        level, _ = draw_level(weights.exp(), generator)
-        level = level.gather(-1, clusters.label)
+        weights = self._weights(clusters).exp_()
+        certain = torch.ones_like(weights[..., 0, 0])
         if self._two(clusters):
-            level = torch.where(level > 0, clusters.swapped, clusters.levels)
-        return level, torch.ones_like(weights[..., 0, 0])
+            stay, exchange = weights.unbind(-1)
+            draws = uniform(generator, stay.shape[:-1], stay.shape[-1:], like=stay)
+            exchanged = (draws * (stay + exchange) < exchange).gather(-1, clusters.label)
+            return torch.where(exchanged, clusters.swapped, clusters.levels), certain
+        level, _ = draw_level(weights, generator)
+        return level.gather(-1, clusters.label), certain
 
     def _probability(self, clusters: Clusters, levels: Tensor) -> Tensor:
         weights = self._weights(clusters).log_softmax(-1)

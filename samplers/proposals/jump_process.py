@@ -15,25 +15,22 @@ from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space, level_space
 from targets.sum_log import sum_log
 
-Solver = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""From r = time * rate / nu the share 1 - S of a level's probability nu that it has gained, and S."""
-
+Solver = Callable[[Tensor], Tensor]
+"""From r = time * rate / nu, which is used up, the share of its probability nu that a level lacks: S."""
 
 STEEPEST = 60.0
 """The largest |log t| of a bit that the proposal tells from larger ones, so that no number is denormal."""
 
 
-def interpolated(ratio: Tensor) -> tuple[Tensor, Tensor]:
-    """1 - exp(-r) and exp(-r): exact for two levels."""
+def interpolated(ratio: Tensor) -> Tensor:
+    """exp(-r): exact for two levels."""
     # The exponential of less than -80 would be denormal, which takes the CPU thirty times as long.
-    left = ratio.clamp_(max=80.0).neg_().exp_()
-    return 1.0 - left, left
+    return ratio.clamp_(max=80.0).neg_().exp_()
 
 
-def euler_forward(ratio: Tensor) -> tuple[Tensor, Tensor]:
-    """min(r, 1) and the rest: the Euler step, which ends at nu."""
-    gained = ratio.clamp_(max=1.0)
-    return gained, 1.0 - gained
+def euler_forward(ratio: Tensor) -> Tensor:
+    """max(0, 1 - r): the Euler step, which ends at nu."""
+    return ratio.clamp_(max=1.0).neg_().add_(1.0)
 
 
 class JumpProcess:
@@ -88,27 +85,28 @@ class JumpProcess:
         """
         rise = log_ratios(space, state, beta).clamp_(-STEEPEST, STEEPEST)
         size = rise.abs()
-        rate = self.function(size).exp()
+        rate = self.function(size).exp_()
         less = size.neg_().exp_()
         likelier = torch.gt(rise, 0.0, out=rise)
         weight = torch.maximum(less, likelier, out=likelier)
         total = less.add_(1.0)
         ratio = rate.mul_(total).mul_(self.step_size.unsqueeze(-1))
-        return weight.mul_(self.solver(ratio)[0]), total
+        return weight.mul_(self.solver(ratio).neg_().add_(1.0)), total
 
     def _scores(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
         """log probability of every level of every coordinate, ``(*batch, d, levels)``."""
         rise = log_ratios(space, state, beta)
         nu = rise - rise.logsumexp(-1, keepdim=True)
         time = self.step_size.reshape(*self.step_size.shape, 1, 1)
-        gained, left = self.solver((self.function(rise) - nu).exp_().mul_(time))
+        left = self.solver((self.function(rise) - nu).exp_().mul_(time))
+        gained = 1.0 - left
         here = present(space, state.theta)
         stay = left.masked_fill_(here, 1.0).mul_(nu.exp()).sum(-1, keepdim=True)
         return torch.where(here, stay.log_(), nu + gained.log_())
 
 
 def _log_flips(weight: Tensor, total: Tensor, flip: Tensor) -> Tensor:
-    """log probability ``(*batch)`` of `flip` (1 or 0 for each bit); `flip` is used up."""
-    flipped = flip * weight
-    stayed = flip.neg_().add_(1.0).mul_(total - weight)
-    return flipped.add_(stayed).clamp_(min=torch.finfo(total.dtype).tiny).log_().sum(-1) - sum_log(total)
+    """log probability ``(*batch)`` of `flip` (1 or 0 for each bit)."""
+    # `lerp` gives either end as it is, ten times as fast as `where`.
+    chosen = (total - weight).lerp_(weight, flip)
+    return chosen.clamp_(min=torch.finfo(total.dtype).tiny).log_().sum(-1) - sum_log(total)
