@@ -11,6 +11,8 @@ from runner.config.overrides import parse
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.tools.exactness.small_tours import SmallTours
+from targets.lattice.ising import Ising
+from targets.lattice.potts import Potts
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed, normal
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
@@ -37,7 +39,7 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
     """
     if not any(o.key_or_group.split(".", 1)[0] == "target" for o in parse(arguments)):
         quadratic: dict[str, Target] = {name: log_quadratic(space) for name, space in SPACES.items()}
-        return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours()}
+        return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours(), **small_lattices()}
     target = build_target(config).to(torch.float64)
     name = str(config.target.get("name", config.target._target_))
     if not isinstance(target.space, Discrete):
@@ -60,6 +62,12 @@ def log_quadratic(space: Discrete, seed: int = 3, roughness: float = 1.0) -> Tab
     log_prob = ((states @ weight) * states).sum(-1) + states @ bias
     grad = 2 * states @ weight + bias
     return Tabulated(space, log_prob, grad.reshape(space.size, *space.event_shape))
+
+
+def small_lattices() -> dict[str, Target]:
+    """Spins of which three interact in a frustrated way, and a Potts model, both with a field."""
+    spins = Ising("random", 3, 1.0, field=0.3, disorder="bimodal", degree=2)
+    return {"Ising 2^3": spins, "Potts 3^2": Potts("random", 2, 3, 1.0, field=0.4, degree=1)}
 
 
 def small_rbm(n_visible: int = 3, n_hidden: int = 4, seed: int = 3) -> RBM:
