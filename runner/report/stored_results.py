@@ -222,10 +222,10 @@ def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: S
             folder = store.run(run_id)
             status, summary = folder.standing()
             runs.append(Run(job.row, fits[0], seed, run_id, status, job.config, summary, folder))
-    return Results((*runs, *(each for row in shape.rows for each in _exact_values(row, runs))))
+    return Results((*runs, *(each for row in shape.rows for each in exact_values(row, runs))))
 
 
-def _exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
+def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
     """In each column a run of `row` with the exact values that a run there has beside its own."""
     for column in dict.fromkeys(run.column for run in runs) if row.exact else ():
         for run in runs:
