@@ -42,6 +42,9 @@ KNOWN = CHECKS | {
 }
 """What an expression may name besides arguments and literals."""
 
+TUNED = ("step_size", "radius")
+"""The arguments of kernels that tuning finds where they are ``auto``."""
+
 UNKNOWN = (NameError, AttributeError, TypeError, KeyError)
 """How an expression ends that cannot be known without torch."""
 
@@ -73,7 +76,8 @@ def check_sampler_plainly(node: Mapping[str, Any], key: str) -> None:
     elif path.startswith(PROJECT) and "acceptance" in node:
         with errors_at(key, node):
             hyperparameters.wanted_acceptance(given.pop("acceptance"))
-            hyperparameters.positive_or_auto("step_size", given.pop("step_size", hyperparameters.AUTO))
+            for name in TUNED:
+                hyperparameters.positive_or_auto(name, given.pop(name, hyperparameters.AUTO))
     check_plainly(
         {name: value for name, value in given.items() if value != hyperparameters.AUTO or path in SETTINGS},
         key,

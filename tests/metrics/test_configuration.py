@@ -26,6 +26,8 @@ STUDIES = {
     *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
     *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),
     *("tour_cost", "tour_mismatch"),
+    *("autocorrelation_time", "autocorrelation_time_magnetisation", "binder", "energy", "ess_magnetisation"),
+    *("magnetisation", "overlap", "specific_heat"),
 }
 """Metrics of one study, chosen by name: among the standard ones they would give all runs other identities."""
 
