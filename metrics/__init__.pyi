@@ -37,4 +37,8 @@ from .mixing.step_means import Acceptance as Acceptance
 from .mixing.step_means import Jump as Jump
 from .mixing.swaps import Barrier as Barrier
 from .mixing.swaps import SwapRate as SwapRate
+from .optimisation.best_objective import BestObjective as BestObjective
+from .optimisation.best_objective import Gap as Gap
+from .optimisation.feasibility import Feasibility as Feasibility
+from .optimisation.time_to_target import TimeToTarget as TimeToTarget
 from .suite import MetricSuite as MetricSuite

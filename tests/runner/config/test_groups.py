@@ -103,6 +103,10 @@ NEEDS = {
         for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
     },
     **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
+    **{
+        metric: ["target=maxcut", "target.graph.nodes=12"]
+        for metric in ("objective", "gap", "time_to_target", "feasible")
+    },
     "auxiliary_distance": ["sampler=pt_edmala"],
     "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],
     "mean_norm": ["target=stmh_two_modes", "sampler=stmh"],
