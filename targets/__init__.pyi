@@ -6,6 +6,8 @@ from .graphs.maxcut import MaxCut as MaxCut
 from .graphs.mis import MIS as MIS
 from .graphs.normcut import NormCut as NormCut
 from .graphs.objective import HasObjective as HasObjective
+from .lattice.ising import Ising as Ising
+from .lattice.potts import Potts as Potts
 from .models.binary_bnn import BinaryBNN as BinaryBNN
 from .models.rbm import RBM as RBM
 from .models.resnet_ebm import ResNetEBM as ResNetEBM
@@ -30,9 +32,14 @@ from .target import Enumerable as Enumerable
 from .target import ExactlySampled as ExactlySampled
 from .target import HasFlatStates as HasFlatStates
 from .target import HasHessians as HasHessians
+from .target import HasLogPartition as HasLogPartition
+from .target import HasMagnetisation as HasMagnetisation
 from .target import HasModes as HasModes
 from .target import HasModeWeights as HasModeWeights
 from .target import Minibatched as Minibatched
+from .target import PairwiseInteractions as PairwiseInteractions
+from .target import PairwiseTerms as PairwiseTerms
+from .target import SingleSiteDifferences as SingleSiteDifferences
 from .target import Target as Target
 from .tours.tour_space import Tours as Tours
 from .tours.tsp import TSP as TSP

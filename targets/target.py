@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
@@ -103,6 +104,63 @@ class Minibatched(Protocol):
 
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob`, shape ``(*batch)``."""
+
+
+@runtime_checkable
+class SingleSiteDifferences(Protocol):
+    """A target whose changes of U by moves of one coordinate are exact and cheap, from one evaluation."""
+
+    def log_prob_and_differences(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """U ``(*batch)``, and U after one move minus U before it.
+
+        The moves of bits are their flips: ``(*batch, d)``. Those of coordinates with levels set one of them
+        to one level: ``(*batch, d, levels)``, with 0 at the level that it has.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseTerms:
+    """The terms of U = constant + sum over edges of K_e 1{ends of e agree} + sum_i f_i(level of i).
+
+    Attributes:
+        edges: pairs of coordinates, ``(E, 2)``, int64; two edges may join the same pair.
+        couplings: K of each edge, ``(E,)``; for spins -1 and 1 twice the J of J s_i s_j.
+        field: f_i of each level, ``(d, levels)``.
+        constant: a scalar.
+    """
+
+    edges: Tensor
+    couplings: Tensor
+    field: Tensor
+    constant: Tensor
+
+
+@runtime_checkable
+class PairwiseInteractions(Protocol):
+    """A target whose coordinates interact in pairs, and only by whether their levels agree."""
+
+    def pairwise_terms(self) -> PairwiseTerms:
+        """Its edges, couplings and fields, with its dtype and device."""
+
+
+@runtime_checkable
+class HasLogPartition(Protocol):
+    """A target whose normalising constant is known at every inverse temperature."""
+
+    def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
+        """log sum over all states of exp(beta U), a scalar, float64.
+
+        Raises:
+            ValueError: if it is not known for this instance.
+        """
+
+
+@runtime_checkable
+class HasMagnetisation(Protocol):
+    """A target with an order parameter."""
+
+    def magnetisation(self, theta: Tensor) -> Tensor:
+        """The order parameter per site, from -1 to 1, ``(*batch)``."""
 
 
 @runtime_checkable

@@ -18,9 +18,6 @@ from targets.graphs.random_graphs import random_graph
 from targets.spaces import Discrete
 from targets.target import Target
 
-LISTED = 2**16
-"""States at most of a target whose exact probabilities are computed."""
-
 Description: TypeAlias = Mapping[str, Any] | networkx.Graph
 """The arguments of `random_graph` by name, or a graph of networkx."""
 
@@ -55,7 +52,6 @@ class GraphProblem(Target):
         weighted: whether the problem reads the edges' weights.
 
     Attributes:
-        probabilities: exact probabilities, as `targets.target.Enumerable` has them; for at most 2^16 states.
         neighbours: sums over the neighbours of all nodes.
         scale: U per unit of the objective.
     """
@@ -73,9 +69,6 @@ class GraphProblem(Target):
         self._one: Tensor
         self.register_buffer("_one", torch.ones(()), persistent=False)
         self._best: float | None = math.nan
-        if space.size <= LISTED:
-            # An attribute only where the states are listed: other instances are not `Enumerable`.
-            self.probabilities = self._probabilities
 
     @abstractmethod
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
@@ -110,7 +103,3 @@ class GraphProblem(Target):
     @abstractmethod
     def _solved(self) -> float | None:
         """The optimum; None if it was not found within the time limit of `targets.graphs.optimum`."""
-
-    def _probabilities(self) -> Tensor:
-        """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""
-        return self.log_prob(self.space.states().to(self._one.device)).softmax(0)

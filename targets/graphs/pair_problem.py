@@ -1,4 +1,4 @@
-"""Problems on the nodes' bits with U linear in every bit, so that its gradient gives exact differences."""
+"""Problems on the nodes' bits with U linear in every bit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from torch import Tensor
 
 from targets.graphs.graph import Graph
 from targets.graphs.graph_problem import GraphProblem
+from targets.multilinear import Multilinear
 from targets.spaces import Binary
 
 
-class PairProblem(GraphProblem):
+class PairProblem(GraphProblem, Multilinear):
     """U = scale * sum_i theta_i (h_i + c / 2 s_i(theta)), where s_i is a sum over nodes other than i.
-
-    U is linear in every single bit: flipping bit i changes it by (1 - 2 theta_i) dU / d theta_i, exactly.
 
     Attributes:
         coupling: c.
@@ -41,8 +40,3 @@ class PairProblem(GraphProblem):
         value = (theta * linear).sum(-1) + (theta * sums).sum(-1).mul_(0.5 * self.coupling)
         grad = sums.mul_(self.coupling).add_(linear).mul_(self.scale)
         return value.mul_(self.scale), grad
-
-    def log_prob_and_differences(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """U ``(*batch)``, and its exact change by each bit's flip, like `theta`."""
-        value, grad = self.log_prob_and_grad(theta)
-        return value, grad.mul_(1.0 - 2.0 * theta)

@@ -131,7 +131,7 @@ def test_the_optimum_is_the_best_of_all_states(name: str) -> None:
         return
     assert best == pytest.approx(float(found.max() if problem.direction == "max" else found.min()), abs=1e-9)
     # The penalty is large enough for the most likely state to be a solution.
-    mode = states[problem.probabilities().argmax()]
+    mode = states[problem.log_prob(states).argmax()]
     assert bool(problem.feasible(mode))
     assert float(problem.objective(mode)) == pytest.approx(best, abs=1e-9)
 

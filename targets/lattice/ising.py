@@ -1,0 +1,91 @@
+"""The Ising model: spins of two directions, with any interactions of pairs and an external field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from targets.lattice.geometry import Geometry, finite
+from targets.lattice.interactions import Torus
+from targets.lattice.lattice_model import LatticeModel
+from targets.lattice.square_lattice import kaufman_log_partition
+from targets.spaces import Binary
+from targets.target import PairwiseTerms
+
+
+class Ising(LatticeModel):
+    """U = sum over edges of J_ij s_i s_j + h sum_i s_i, with the spins s_i = 2 theta_i - 1 of bits theta_i.
+
+    J and h are in units of the temperature: J is the coupling over k_B T. On the square lattice with one J
+    the transition is at J = ln(1 + sqrt 2) / 2 = 0.4407; on the cubic one it is near 0.2217. With random
+    couplings it is the spin glass of Edwards and Anderson.
+
+    Spaces: binary.
+    Source: Ising (1925); Edwards and Anderson (1975); settings of Sun et al. (2023), DISCS.
+
+    Args:
+        geometry: ``square`` or ``cubic``, both periodic, or ``random``, a regular graph.
+        size: sites along each side, one number or one for each side; of a random graph, all sites.
+        coupling: J of all edges; with disorder its scale.
+        field: h of all sites.
+        disorder: ``none``, ``gaussian`` or ``bimodal`` (plus or minus `coupling`).
+        degree: neighbours of every site of a random graph.
+        instance_seed: of the random graph and of random couplings.
+
+    Raises:
+        ValueError: if a size is below 2, or an argument is not among those allowed.
+    """
+
+    space: Binary
+    field: Tensor
+
+    def __init__(
+        self,
+        geometry: str = "square",
+        size: int | Sequence[int] = 32,
+        coupling: float = 0.4,
+        field: float = 0.0,
+        disorder: str = "none",
+        degree: int = 4,
+        instance_seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.geometry = Geometry(geometry, size, degree, instance_seed)
+        self.interactions = self.geometry.interactions(coupling, disorder)
+        self.space = Binary(self.interactions.d)
+        self.register_buffer("field", torch.tensor(finite("field", field), dtype=torch.float64))
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return self._log_prob_and_force(theta)[0]
+
+    @torch.no_grad()
+    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """U and its gradient 2 (sum_j J_ij s_j + h), from one sum over the neighbours."""
+        log_prob, force = self._log_prob_and_force(theta)
+        return log_prob, force.mul_(2.0)
+
+    def _log_prob_and_force(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        spins = torch.sub(2.0 * theta, 1.0)
+        sums = self.interactions.sums(spins)
+        return (torch.add(self.field, sums, alpha=0.5) * spins).sum(-1), sums + self.field
+
+    def magnetisation(self, theta: Tensor) -> Tensor:
+        """Mean spin, from -1 to 1, ``(*batch)``."""
+        return 2.0 * theta.mean(-1) - 1.0
+
+    def pairwise_terms(self) -> PairwiseTerms:
+        """Edges whose ends agree gain 2 J over those whose ends differ; levels 0 and 1 have -h and h."""
+        strengths = self.interactions.strengths()
+        field = torch.stack([-self.field, self.field]).expand(self.space.d, 2)
+        return PairwiseTerms(self.interactions.edges, 2.0 * strengths, field, -strengths.sum())
+
+    def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
+        """As `LatticeModel.log_partition`, and for any square lattice with one J > 0 and h = 0 (Kaufman)."""
+        lattice = self.interactions
+        one_coupling = isinstance(lattice, Torus) and len(lattice.sides) == 2 and not lattice.coupling.dim()
+        if not one_coupling or bool(self.field) or not bool(lattice.strengths()[0] > 0):
+            return super().log_partition(beta)
+        n, m = self.geometry.sides
+        return kaufman_log_partition(lattice.strengths()[0].double() * beta, (n, m))
