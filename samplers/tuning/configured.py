@@ -25,6 +25,8 @@ from samplers.kernel_family import takes_step_size
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
+from samplers.tempering.simulated_annealing import SimulatedAnnealing
+from samplers.tuning.annealed_step_sizes import AnnealingSettings
 from samplers.tuning.balancing import BalancedSettings
 from samplers.tuning.cycle_tuning import CycleSettings
 from samplers.tuning.exchange_time import ExchangeSettings
@@ -52,6 +54,7 @@ BUILDERS: dict[type[Kernel], Builder] = {
     ACS: _from_settings(CycleSettings),
     ParallelTempering: _from_settings(LadderSettings),
     ReplicaExchangeLangevin: _from_settings(ExchangeSettings),
+    SimulatedAnnealing: _from_settings(AnnealingSettings),
     SimulatedTempering: _from_settings(LevelSettings),
 }
 
