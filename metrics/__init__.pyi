@@ -20,6 +20,7 @@ from .landscape.hessian_spectrum import HessianSpectrum as HessianSpectrum
 from .landscape.local_entropy import LocalEntropy as LocalEntropy
 from .library.chain_draws import ChainDraws as ChainDraws
 from .library.run_chains import run_chains as run_chains
+from .likelihood.thermodynamic_integration import ThermodynamicIntegration as ThermodynamicIntegration
 from .metric import Context as Context
 from .metric import Metric as Metric
 from .metric import Statistic as Statistic

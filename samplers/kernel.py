@@ -64,6 +64,7 @@ class Info:
             between temperatures (`Kernel.has_levels`): only at level 0 is a draw one from the target.
         aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
         rungs: acceptance probability of the move on every rung of a ladder, cold first, ``(K, *batch)``.
+        slopes: U after the step on every rung, cold first, ``(K, *batch)``: the slope of the path there.
     """
 
     acceptance: Tensor
@@ -73,6 +74,7 @@ class Info:
     level: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
     rungs: Tensor | None = None
+    slopes: Tensor | None = None
 
 
 class NotEnumerableError(ValueError):

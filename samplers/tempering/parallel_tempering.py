@@ -112,6 +112,7 @@ class ParallelTempering(Kernel):
             swap=swap,
             aux={name: after.aux[name][0] for name in local.aux},
             rungs=local.acceptance,
+            slopes=after.log_prob,
         )
         return memory.into(after), info
 

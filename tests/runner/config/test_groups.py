@@ -108,6 +108,7 @@ NEEDS = {
         for metric in ("objective", "gap", "time_to_target", "feasible")
     },
     "auxiliary_distance": ["sampler=pt_edmala"],
+    "log_z": ["target=bernoulli4"],
     "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],
     "mean_norm": ["target=stmh_two_modes", "sampler=stmh"],
 }
