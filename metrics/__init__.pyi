@@ -26,8 +26,11 @@ from .metric import Metric as Metric
 from .metric import Statistic as Statistic
 from .metric import UnsupportedMetric as UnsupportedMetric
 from .metric import by_seed as by_seed
+from .mixing.autocorrelation import AutocorrelationTime as AutocorrelationTime
+from .mixing.autocorrelation import AutocorrelationTimeMagnetisation as AutocorrelationTimeMagnetisation
 from .mixing.auxiliary_distance import AuxiliaryDistance as AuxiliaryDistance
 from .mixing.diagnostics import ESS as ESS
+from .mixing.diagnostics import ESSMagnetisation as ESSMagnetisation
 from .mixing.diagnostics import ESSMode as ESSMode
 from .mixing.diagnostics import RHat as RHat
 from .mixing.diagnostics import RHatMode as RHatMode
@@ -42,4 +45,9 @@ from .optimisation.best_objective import BestObjective as BestObjective
 from .optimisation.best_objective import Gap as Gap
 from .optimisation.feasibility import Feasibility as Feasibility
 from .optimisation.time_to_target import TimeToTarget as TimeToTarget
+from .physics.overlap import Overlap as Overlap
+from .physics.thermodynamics import BinderCumulant as BinderCumulant
+from .physics.thermodynamics import Energy as Energy
+from .physics.thermodynamics import Magnetisation as Magnetisation
+from .physics.thermodynamics import SpecificHeat as SpecificHeat
 from .suite import MetricSuite as MetricSuite

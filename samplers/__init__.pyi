@@ -1,3 +1,5 @@
+from .cluster.swendsen_wang import SwendsenWang as SwendsenWang
+from .cluster.wolff import Wolff as Wolff
 from .continuous.gaussian_random_walk import GaussianWalk as GaussianWalk
 from .continuous.mala import MALA as MALA
 from .continuous.ula import ULA as ULA
@@ -16,6 +18,11 @@ from .entropic.edmala import EDMALA as EDMALA
 from .entropic.edmala_glu import EDMALAGLU as EDMALAGLU
 from .entropic.edula import EDULA as EDULA
 from .entropic.edula_glu import EDULAGLU as EDULAGLU
+from .informed.dlmc import DLMC as DLMC
+from .informed.dlmc_forward import DLMCForward as DLMCForward
+from .informed.dmala_newton import DMALANewton as DMALANewton
+from .informed.locally_balanced import LocallyBalanced as LocallyBalanced
+from .informed.pas import PAS as PAS
 from .kernel import Info as Info
 from .kernel import Kernel as Kernel
 from .kernel import State as State

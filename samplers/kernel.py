@@ -13,6 +13,7 @@ from torch import Tensor
 
 from targets.checks import described
 from targets.randomness import Generator
+from targets.spaces import Discrete, Ordinal
 from targets.target import Target
 
 
@@ -98,8 +99,9 @@ class Kernel(ABC):
         axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
         has_levels: whether each chain moves between temperatures, so that its draws are from the target only
             at the cold level, as `Info.level` says step by step.
-        tensor_step_size: whether the constructor's ``step_size`` may be a tensor that broadcasts over the
-            batch axes, so that tuning and tempering can give each chain its own (`samplers.tuning`).
+        step_name: the constructor's argument that says how far a step goes, which tuning finds.
+        tensor_step_size: whether that may be a tensor that broadcasts over the batch axes, so that tuning and
+            tempering can give each chain its own (`samplers.tuning`).
         temperable: whether it serves inverse temperatures other than 1.
         optimal_acceptance: the mean acceptance probability that an automatic step size aims at by default;
             0.574 is optimal for Langevin proposals in high dimension (Roberts and Rosenthal 1998).
@@ -108,6 +110,7 @@ class Kernel(ABC):
     exact: bool = False
     axes: tuple[int, ...] = ()
     has_levels: bool = False
+    step_name: ClassVar[str] = "step_size"
     tensor_step_size: ClassVar[bool] = True
     temperable: ClassVar[bool] = True
     optimal_acceptance: ClassVar[float] = 0.574
@@ -121,6 +124,17 @@ class Kernel(ABC):
     def needs_gradient(self) -> bool:
         """Whether it asks the target for gradients."""
         return False
+
+    @staticmethod
+    def step_sizes(target: Target) -> tuple[float, float]:
+        """The step sizes worth trying: from nearly frozen to nearly uniform.
+
+        In squared state units; on binary and categorical spaces a level is one unit away.
+        """
+        space = target.space
+        if isinstance(space, Ordinal):
+            return 0.05, float(space.levels - 1) ** 2
+        return (0.02, 20.0) if isinstance(space, Discrete) else (1e-4, 1e2)
 
     def check(self, target: Target) -> None:  # noqa: B027 - most kernels serve every target
         """Raises ValueError, in one sentence, if the kernel cannot serve this target; costs nothing."""
@@ -208,21 +222,22 @@ def require_temperable(given: Kernel) -> None:
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
-    """A state from one evaluation of the target at `theta`.
+    """A state from one evaluation of the target at `theta`, which `check_states` checks."""
+    check_states(target, theta)
+    if gradient:
+        log_prob, grad = target.log_prob_and_grad(theta)
+        return State(theta, log_prob, grad)
+    return State(theta, target.log_prob(theta))
 
-    Raises:
-        ValueError: if `theta` is no states of the target: of another shape, or whole numbers by type.
-    """
+
+def check_states(target: Target, theta: Tensor) -> None:
+    """Raises ValueError if `theta` is no states of the target: another shape, or whole numbers by type."""
     event = target.space.event_shape
     if not theta.is_floating_point() or theta.shape[theta.dim() - len(event) :] != event:
         raise ValueError(
             f"states must be floating-point numbers of shape (*batch, {', '.join(map(str, event))}), "
             f"{theta.dtype} of shape {tuple(theta.shape)} was given"
         )
-    if gradient:
-        log_prob, grad = target.log_prob_and_grad(theta)
-        return State(theta, log_prob, grad)
-    return State(theta, target.log_prob(theta))
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:

@@ -17,8 +17,8 @@ KernelFamily = Callable[[Tensor], Kernel]
 
 
 def takes_step_size(cls: type[Kernel]) -> bool:
-    """Whether the constructor takes a ``step_size`` that can differ from chain to chain."""
-    return cls.tensor_step_size and "step_size" in inspect.signature(cls).parameters
+    """Whether the constructor takes a step size (`Kernel.step_name`) that can differ from chain to chain."""
+    return cls.tensor_step_size and cls.step_name in inspect.signature(cls).parameters
 
 
 def family_of(kernel: Kernel) -> KernelFamily:
@@ -30,7 +30,7 @@ def family_of(kernel: Kernel) -> KernelFamily:
         ValueError: if it does not keep one of them.
     """
     cls: Any = type(kernel)
-    others = [name for name in inspect.signature(cls).parameters if name != "step_size"]
+    others = [name for name in inspect.signature(cls).parameters if name != cls.step_name]
     for name in others:
         if not hasattr(kernel, name):
             raise ValueError(
@@ -40,7 +40,7 @@ def family_of(kernel: Kernel) -> KernelFamily:
     found = {name: getattr(kernel, name) for name in others}
 
     def at(step_size: Tensor) -> Kernel:
-        same: Kernel = cls(step_size=step_size, **found)
+        same: Kernel = cls(**{cls.step_name: step_size}, **found)
         return same
 
     return at

@@ -82,6 +82,10 @@ class MetropolisHastings(Kernel):
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
+        return self.evaluated(target, theta)
+
+    def evaluated(self, target: Target, theta: Tensor) -> State:
+        """The state at `theta`, with what the proposal needs, from one evaluation of the target."""
         return evaluate(target, theta, gradient=self.proposal.needs_gradient)
 
     def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
@@ -98,7 +102,7 @@ class MetropolisHastings(Kernel):
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta, forward = self.proposal.propose(target.space, state, beta, generator)
-        proposed = evaluate(target, theta, gradient=self.proposal.needs_gradient)
+        proposed = self.evaluated(target, theta)
         if self.adjusted:
             log_acceptance = self._log_acceptance(target.space, state, proposed, beta, forward)
             after, acceptance = accepted(log_acceptance, proposed, state, generator)

@@ -13,6 +13,8 @@ from .models.rbm import RBM as RBM
 from .models.resnet_ebm import ResNetEBM as ResNetEBM
 from .randomness import Streams as Streams
 from .reference_distribution import ReferenceDistribution as ReferenceDistribution
+from .sequences.factorial_hmm import FactorialHMM as FactorialHMM
+from .sequences.letter_infilling import LetterInfilling as LetterInfilling
 from .spaces import Binary as Binary
 from .spaces import Categorical as Categorical
 from .spaces import Discrete as Discrete
@@ -21,6 +23,9 @@ from .spaces import Real as Real
 from .spaces import Space as Space
 from .synthetic.bernoulli4 import Bernoulli4 as Bernoulli4
 from .synthetic.gaussian_mixture import GaussianMixture as GaussianMixture
+from .synthetic.independent import IndependentBits as IndependentBits
+from .synthetic.independent import IndependentLevels as IndependentLevels
+from .synthetic.log_quadratic import LogQuadratic as LogQuadratic
 from .synthetic.minibatch import MinibatchLogistic as MinibatchLogistic
 from .synthetic.mixture_of_gaussians import MixtureOfGaussians as MixtureOfGaussians
 from .synthetic.mixture_of_student_t import MixtureOfStudentT as MixtureOfStudentT

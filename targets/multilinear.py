@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from targets.enumeration import enumerated_probabilities
 from targets.spaces import Binary, Discrete
 from targets.target import Target
 
@@ -30,5 +31,4 @@ class Multilinear(Target):
         Raises:
             ValueError: if there are too many states to list.
         """
-        states = self.space.states().to(self.like().device)
-        return self.log_prob(states).softmax(-1)
+        return enumerated_probabilities(self)

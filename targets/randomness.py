@@ -131,3 +131,17 @@ def normal(
         return generator.normal(batch, event, like.dtype, std)
     empty = torch.empty((*batch, *event), dtype=like.dtype, device=like.device)
     return empty.normal_(std=std, generator=generator)
+
+
+def draw_index(weights: Tensor, numbers: Tensor) -> Tensor:
+    """An index drawn in proportion to the weights of its row, by inversion: ``(*batch)``, int64.
+
+    Args:
+        weights: ``(*batch, n)``, or ``(n,)`` for all rows; at least 0, with a positive sum.
+        numbers: uniform on [0, 1), ``(*batch)``.
+    """
+    cumulative = weights.cumsum(-1)
+    wanted = numbers * cumulative[..., -1]
+    if weights.dim() == 1:
+        return torch.searchsorted(cumulative, wanted.contiguous(), right=True).clamp_(max=len(weights) - 1)
+    return (cumulative <= wanted.unsqueeze(-1)).sum(-1).clamp_(max=weights.shape[-1] - 1)

@@ -85,9 +85,12 @@ class Discrete(Space):
         """
         if self.size > 2**22:
             raise ValueError(f"{self.size} states are too many to enumerate; the limit is {2**22}")
-        place_values = self.levels ** torch.arange(self.d - 1, -1, -1)
-        levels = torch.arange(self.size).unsqueeze(-1) // place_values % self.levels
-        return self.from_levels(levels, dtype)
+        return self.at(torch.arange(self.size), dtype)
+
+    def at(self, index: Tensor, dtype: torch.dtype) -> Tensor:
+        """The states ``(*batch, *event_shape)`` at each `index` ``(*batch)`` of `states()`."""
+        place_values = self.levels ** torch.arange(self.d - 1, -1, -1, device=index.device)
+        return self.from_levels(index.unsqueeze(-1) // place_values % self.levels, dtype)
 
     def contains(self, theta: Tensor) -> Tensor:
         """Whether each `theta` is a state of this space, shape ``(*batch)``, bool."""

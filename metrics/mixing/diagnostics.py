@@ -18,7 +18,8 @@ from torch import Tensor
 
 from metrics.metric import Context, Metric
 from metrics.requirements import require_modes
-from metrics.statistics.thinned_series import LogProbSeries, ModeSeries
+from metrics.statistics.order_parameter_series import OrderParameterSeries
+from metrics.statistics.thinned_series import ChainSeries, LogProbSeries, ModeSeries
 
 FEWEST_DRAWS = 4
 
@@ -77,7 +78,7 @@ def _two_valued(series: NDArray[Any]) -> bool:
 class _Diagnostic(Metric):
     """A number of each seed's series ``(chains, draws)`` of U(theta)."""
 
-    statistic: ClassVar[type[LogProbSeries | ModeSeries]] = LogProbSeries
+    statistic: ClassVar[type[ChainSeries]] = LogProbSeries
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -114,6 +115,19 @@ class ESS(_Diagnostic):
 
     def measure(self, series: NDArray[Any]) -> float:
         return effective_sample_size(series)
+
+
+class ESSMagnetisation(ESS):
+    """Bulk effective sample size of the order parameter, over all chains of a seed.
+
+    Of an Ising model that is the signed magnetisation, which needs changes of its sign.
+
+    Raises:
+        UnsupportedMetric: if the target has no order parameter.
+    """
+
+    name = "ess_magnetisation"
+    statistic = OrderParameterSeries
 
 
 class ESSMode(_ModeDiagnostic):

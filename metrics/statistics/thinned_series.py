@@ -121,8 +121,12 @@ class ChainSeries(ThinnedSeries):
     """
 
     def __init__(self, context: Context, dtype: torch.dtype) -> None:
-        capacity = max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // context.chains)) // 2 * 2
-        super().__init__(context, (context.seeds, context.chains), dtype, capacity)
+        super().__init__(context, (context.seeds, context.chains), dtype, self.capacity_of(context.chains))
+
+    @staticmethod
+    def capacity_of(chains: int) -> int:
+        """Maximum number of rows for so many values of a seed at each step."""
+        return max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // chains)) // 2 * 2
 
 
 class LogProbSeries(ChainSeries):

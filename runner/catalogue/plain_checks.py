@@ -28,8 +28,8 @@ CHECKS: dict[str, Callable[..., object]] = {
 PLAIN = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 """Statements that are made whatever the arguments are."""
 
-OPEN = ("step_size", "a positive number or 'auto'")
-"""The argument that every sampler's builder leaves open, and what it allows."""
+OPEN, ALLOWED = ("step_size", "radius"), "a positive number or 'auto'"
+"""The arguments that samplers' builders leave open, and what they allow."""
 
 
 def check_plainly(node: Mapping[str, Any], key: str) -> None:
@@ -51,8 +51,8 @@ def check_plainly(node: Mapping[str, Any], key: str) -> None:
     for name, check, limits in checks:
         value = node.get(name.rsplit(".", 1)[-1])
         if is_number(value) or (isinstance(value, str) and check is one_of):
-            if check is positive_number and name == OPEN[0]:
-                limits = [OPEN[1]]
+            if check is positive_number and name in OPEN:
+                limits = [ALLOWED]
             with errors_at(key, node):
                 check(name, value, *limits)
     for name, inside in node.items():

@@ -118,7 +118,7 @@ def model_file(given: Any, key: str = "model") -> Path:
     return path
 
 
-TUNED = ("step_size", "min_step_size", "balancing", "ladder", "log_partition")
+TUNED = ("step_size", "radius", "min_step_size", "balancing", "ladder", "log_partition")
 """Keys of a sampler that a pilot finds where a word such as ``auto`` stands in a number's place."""
 
 MOST_EFFORT = 100

@@ -15,21 +15,25 @@ def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
     """
     cumulative = weights.cumsum(-1)
     total = cumulative[..., -1:]
-    shape = weights.shape[:-2], weights.shape[-2:-1]
-    point = uniform(generator, *shape, like=weights).unsqueeze(-1) * total
-    # Rounding can put the point at the total itself, past the last level that has weight.
-    point = torch.minimum(point, torch.nextafter(total, torch.zeros_like(total)))
-    level = torch.searchsorted(cumulative, point.contiguous(), right=True)
-    return level.squeeze(-1), total.squeeze(-1)
+    draws = uniform(generator, weights.shape[:-2], weights.shape[-2:-1], like=weights)
+    return _drawn(cumulative, total, draws.unsqueeze(-1)).squeeze(-1), total.squeeze(-1)
 
 
-def draw_place(weights: Tensor, generator: Generator) -> Tensor:
-    """A place ``(*batch, 1)`` drawn in proportion to `weights` ``(*batch, n)``.
+def draw_place(weights: Tensor, generator: Generator, number: int = 1) -> Tensor:
+    """Places ``(*batch, number)`` drawn independently in proportion to `weights` ``(*batch, n)``.
 
     Weights that are NaN do not lead past the last place; the caller's log density keeps their NaN.
     """
-    place, _ = draw_level(weights.unsqueeze(-2), generator)
-    return place.clamp_(max=weights.shape[-1] - 1)
+    cumulative = weights.cumsum(-1)
+    draws = uniform(generator, weights.shape[:-1], (number,), like=weights)
+    return _drawn(cumulative, cumulative[..., -1:], draws).clamp_(max=weights.shape[-1] - 1)
+
+
+def _drawn(cumulative: Tensor, total: Tensor, draws: Tensor) -> Tensor:
+    """Where `draws` of [0, 1), as shares of `total`, lie in `cumulative` weights."""
+    # Rounding can put the point at the total itself, past the last level that has weight.
+    point = torch.minimum(draws * total, torch.nextafter(total, torch.zeros_like(total)))
+    return torch.searchsorted(cumulative, point.contiguous(), right=True)
 
 
 def whole_numbers(draws: Tensor, count: int) -> Tensor:

@@ -1,25 +1,9 @@
-"""The step sizes that a pilot tries, and where the acceptance that it finds falls through the wanted one."""
+"""Where the acceptance that a pilot finds falls through the wanted one."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
-
-from targets.spaces import Discrete, Ordinal
-from targets.target import Target
-
-
-def step_size_range(target: Target) -> tuple[float, float]:
-    """The step sizes worth trying: from nearly frozen to nearly uniform.
-
-    In squared state units; on binary and categorical spaces a level is one unit away.
-    """
-    space = target.space
-    if isinstance(space, Ordinal):
-        return 0.05, float(space.levels - 1) ** 2
-    if isinstance(space, Discrete):
-        return 0.02, 20.0
-    return 1e-4, 1e2
 
 
 def first_crossing(step_sizes: Tensor, acceptance: Tensor, wanted: float) -> Tensor:

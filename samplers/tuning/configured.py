@@ -2,8 +2,9 @@
 
 A setting may be ``auto`` only here; the constructors of kernels take numbers. A class with several open
 hyperparameters has `Settings` for all that a configuration says of it; `has_builder` registers another.
-Any other kernel whose constructor takes a ``step_size``, a class of the user's own too, needs nothing: its
-step size may be ``auto``, and a setting ``acceptance`` then says what it is tuned to. For that
+Any other kernel whose constructor takes a ``step_size`` (or what its `Kernel.step_name` says), a class of the
+user's own too, needs nothing: its step size may be ``auto``, and a setting ``acceptance`` then says what it
+is tuned to. For that
 
 - its ``step_size`` may be a tensor that broadcasts over the batch axes (`Kernel.tensor_step_size`),
 - it keeps its constructor's arguments as attributes of the same names, if it is to be tempered as well,
@@ -113,8 +114,8 @@ def _of_numbers(cls: type[Kernel]) -> Builder:
 def _with_number(cls: type[Kernel], value: Any, step_size: Any) -> Any:
     if not isinstance(value, Tunable):
         return value
-    if value.open == ("step_size",) and is_number(step_size):
-        return value.kernel_at({"step_size": step_size})
+    if value.open == (value.example.step_name,) and is_number(step_size):
+        return value.kernel_at({value.example.step_name: step_size})
     name = type(value.example).__name__
     raise ValueError(
         f"{cls.__name__} tunes nothing: {' and '.join(value.open)} of {name} must be given, 'auto' was given"
@@ -122,22 +123,22 @@ def _with_number(cls: type[Kernel], value: Any, step_size: Any) -> Any:
 
 
 def _with_open_step_size(cls: type[Kernel]) -> Builder:
-    """The constructor of `cls`, whose ``step_size`` may be ``auto``; that is its default if it has none."""
+    """The constructor of `cls`, whose step size may be ``auto``; that is its default if it has none."""
     parameters = inspect.signature(cls).parameters
-    own_default = parameters["step_size"].default
+    own_default = parameters[cls.step_name].default
     required = own_default is inspect.Parameter.empty
 
     def build(**settings: Any) -> Kernel | Tunable:
         acceptance = wanted_acceptance(settings.get("acceptance", cls.optimal_acceptance))
         if "acceptance" not in parameters:
             settings.pop("acceptance", None)
-        step_size = settings.pop("step_size", AUTO if required else own_default)
+        step_size = settings.pop(cls.step_name, AUTO if required else own_default)
         if required:
-            positive_or_auto("step_size", step_size)
+            positive_or_auto(cls.step_name, step_size)
         if isinstance(step_size, str) and step_size == AUTO:
             return StepSizeTuning(cls, settings, acceptance)
         constructor: Builder = cls
-        return constructor(step_size=step_size, **settings)
+        return constructor(**{cls.step_name: step_size}, **settings)
 
     build.__signature__ = _open_signature(cls)  # type: ignore[attr-defined]
     return build
@@ -151,8 +152,8 @@ def _open_signature(cls: type[Kernel]) -> inspect.Signature:
         for name, parameter in inspect.signature(cls).parameters.items()
         if parameter.kind is not parameter.VAR_POSITIONAL and name != "adjusted"
     }
-    if found["step_size"].default is inspect.Parameter.empty:
-        found["step_size"] = found["step_size"].replace(default=AUTO)
+    if found[cls.step_name].default is inspect.Parameter.empty:
+        found[cls.step_name] = found[cls.step_name].replace(default=AUTO)
     found.setdefault("acceptance", inspect.Parameter("acceptance", keyword, default=cls.optimal_acceptance))
     ordered = sorted(found.values(), key=lambda parameter: parameter.kind)
     return inspect.Signature(ordered)

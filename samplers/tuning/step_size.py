@@ -21,7 +21,8 @@ from torch import Tensor
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.acceptance_curve import first_crossing, step_size_range
+from samplers.tuning.acceptance_curve import first_crossing
+from targets.target import Target
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 """The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
@@ -70,6 +71,10 @@ class Sought:
     betas: Tensor
     wanted: float = Kernel.optimal_acceptance
     others: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def reach(self, target: Target) -> tuple[float, float]:
+        """The smallest and the largest step size worth trying on `target`."""
+        return self.kernel(torch.ones((1, len(self.betas)))).step_sizes(target)
 
     def part(self, places: Tensor) -> Sought:
         """Of some of the inverse temperatures."""
@@ -122,8 +127,8 @@ def tune_step_size(run: PilotRun[Any], sought: Sought, pilot: Pilot | None = Non
 
 
 def first_look(run: PilotRun[Any], sought: Sought, pilot: Pilot) -> Steps[StepSizes]:
-    """Candidates over the whole `step_size_range`, from the target's own start."""
-    low, high = (torch.tensor(end).log10().item() for end in step_size_range(run.target))
+    """Candidates over the whole `Sought.reach`, from the target's own start."""
+    low, high = (torch.tensor(end).log10().item() for end in sought.reach(run.target))
     candidates = torch.logspace(low, high, pilot.candidates).to(run.target.like())
     candidates = candidates.unsqueeze(-1).expand(-1, len(sought.betas))
     steps, shape = pilot.sizes(run)[0], (*candidates.shape, 1, pilot.chains)
@@ -137,9 +142,9 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
     """A few candidates around those of `near`, by chains that go on from its states.
 
     It ends when the acceptances are known to `PRECISION`. Where they are all too high, or all too low, it
-    looks again, higher up or further down, as far as `step_size_range` goes.
+    looks again, higher up or further down, as far as `Sought.reach` goes.
     """
-    low, high = step_size_range(run.target)
+    low, high = sought.reach(run.target)
     steps, spread = pilot.sizes(run)[1], torch.tensor(AROUND).to(run.target.like()).unsqueeze(-1)
     centre, sizes, theta, evaluations = near.sizes.to(spread), near.sizes.clone(), near.theta.clone(), 0
     acceptance = spread.new_zeros((len(AROUND), len(sizes)), dtype=torch.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -19,24 +19,23 @@ class StepSizeTuning(Tunable):
     """A kernel whose step size alone is open, tuned to a mean acceptance at beta = 1.
 
     Args:
-        cls: the kernel's class; its constructor takes a ``step_size``.
+        cls: the kernel's class; its constructor takes a step size (`Kernel.step_name`).
         settings: the other arguments of its constructor.
         acceptance: the mean acceptance probability that tuning aims at; that of the adjusted form where the
             kernel rejects nothing.
     """
 
-    open = ("step_size",)
-
-    def __init__(self, cls: Callable[..., Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
+    def __init__(self, cls: type[Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
         self.cls, self.settings, self.acceptance = cls, dict(settings), acceptance
+        self.open = (cls.step_name,)
         self.example = self.at(1.0)
 
     def at(self, step_size: float | Tensor) -> Kernel:
         """The kernel at a step size."""
-        return self.cls(step_size=step_size, **self.settings)
+        return self.cls(**{self.cls.step_name: step_size}, **self.settings)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> Kernel:
-        return self.at(hyperparameters["step_size"])
+        return self.at(hyperparameters[self.cls.step_name])
 
     def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.check(target)
@@ -46,4 +45,4 @@ class StepSizeTuning(Tunable):
             "wanted_acceptance": self.acceptance,
             "lowest_acceptance": found.acceptance.min().item(),
         }
-        return TuningResult({"step_size": found.sizes.item()}, found.evaluations, report)
+        return TuningResult({self.cls.step_name: found.sizes.item()}, found.evaluations, report)

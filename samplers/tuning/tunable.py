@@ -111,7 +111,7 @@ def inner_kernel(sampler: Kernel | Tunable) -> Kernel:
     kernel = fixed(sampler)
     require_temperable(kernel)
     if isinstance(sampler, Tunable):
-        more = [name for name in sampler.open if name != "step_size"]
+        more = [name for name in sampler.open if name != kernel.step_name]
         if more == ["balancing"] and takes_step_size(type(kernel)):
             raise ValueError("balancing must be a number from 0.5 to 1 inside a ladder, 'auto' was given")
         if more or not takes_step_size(type(kernel)):

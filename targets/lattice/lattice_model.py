@@ -38,7 +38,8 @@ class LatticeModel(Multilinear):
         Raises:
             ValueError: if the model is too large for both.
         """
-        terms, beta = self.pairwise_terms(), torch.as_tensor(beta).to(self.like().device, torch.float64)
+        terms = self.pairwise_terms()
+        beta = torch.as_tensor(beta, dtype=torch.float64, device=terms.field.device)
         sides = self.interactions.sides if isinstance(self.interactions, Torus) else ()
         if self.space.size <= LISTED:
             return (beta * self.log_prob(self.space.states().to(beta))).logsumexp(0)
@@ -51,16 +52,3 @@ class LatticeModel(Multilinear):
         if sides[0] < sides[1]:
             couplings, field = couplings.transpose(1, 2).flip(0), field.transpose(0, 1)
         return transfer_log_partition(couplings, field, beta) + beta * terms.constant.double()
-
-
-def energy_moments(target: LatticeModel) -> tuple[float, float]:
-    """Exact mean and variance of U, the first two derivatives of log Z in the inverse temperature.
-
-    Raises:
-        ValueError: if log Z is not known.
-    """
-    with torch.enable_grad():
-        beta = torch.ones((), dtype=torch.float64, device=target.like().device, requires_grad=True)
-        (mean,) = torch.autograd.grad(target.log_partition(beta), beta, create_graph=True)
-        (variance,) = torch.autograd.grad(mean, beta)
-    return float(mean.detach()), float(variance)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from targets.randomness import Generator, uniform
-from targets.spaces import Discrete
+from targets.spaces import Binary, Discrete
 from targets.target import Target
 
 
@@ -66,6 +66,20 @@ class Tabulated(Target):
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         place = self.space.index(theta)
         return look_up(self._log_prob, place), look_up(self._grad, place)
+
+    def log_prob_and_differences(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """U and its exact changes by one move; see `targets.target.SingleSiteDifferences`."""
+        space, place, levels = self.space, self.space.index(theta), self.space.to_levels(theta)
+        value = space.levels ** torch.arange(space.d - 1, -1, -1, device=place.device)
+        if isinstance(space, Binary):
+            moves = (1 - 2 * levels) * value
+        else:
+            moves = torch.arange(space.levels, device=place.device) - levels.unsqueeze(-1)
+            moves = moves * value.unsqueeze(-1)
+        log_prob = look_up(self._log_prob, place)
+        trailing = (1,) * (moves.dim() - place.dim())
+        arrived = look_up(self._log_prob, place.reshape(place.shape + trailing) + moves)
+        return log_prob, arrived - log_prob.reshape(place.shape + trailing)
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""

@@ -56,12 +56,19 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
             BARE,
             "needs a kernel whose chains move between temperatures; those of",
         ),
+        (
+            "magnetisation",
+            SINGLE,
+            r", and all that is measured of it, needs bits or one-hot coordinates; Ordinal\(",
+        ),
+        ("overlap", BARE, r"needs two chains or more of a binary target; 1 of Binary\(d=3"),
+        ("overlap", ONE_HOT, r"needs two chains or more of a binary target; 1 of Categorical\("),
         ("auxiliary_distance", BARE, "needs a sampler with an auxiliary variable, such as edmala"),
     ],
 )
 def test_needs_are_named(names: str, target: Target, words: str) -> None:
     for name in names.split():
-        with pytest.raises(metrics.UnsupportedMetric, match=f"^{name} {words}"):
+        with pytest.raises(metrics.UnsupportedMetric, match=f"^{name} ?{words}"):
             METRICS[name](context(target))
 
 

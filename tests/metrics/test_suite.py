@@ -29,17 +29,20 @@ from metrics.landscape.flatness import Flatness
 from metrics.landscape.hessian_spectrum import HessianSpectrum
 from metrics.landscape.local_entropy import LocalEntropy
 from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.mixing.diagnostics import ESS, ESSMode, RHat, RHatMode
+from metrics.mixing.autocorrelation import AutocorrelationTime, AutocorrelationTimeMagnetisation
+from metrics.mixing.diagnostics import ESS, ESSMagnetisation, ESSMode, RHat, RHatMode
 from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.mixing.mean_norm import MeanNorm
 from metrics.mixing.round_trips import RoundTrips
 from metrics.mixing.step_means import Acceptance, Jump
 from metrics.mixing.swaps import Barrier, SwapRate
+from metrics.physics.overlap import Overlap
+from metrics.physics.thermodynamics import BinderCumulant, Energy, Magnetisation, SpecificHeat
 from metrics.statistics.thinned_draws import ThinnedDraws
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
 from samplers import Gibbs, Info, SimulatedTempering, TourSwap
-from targets import RBM, TSP, Bernoulli4, BinaryBNN, GaussianMixture, MixtureOfGaussians, Target
+from targets import RBM, TSP, Bernoulli4, BinaryBNN, GaussianMixture, Ising, MixtureOfGaussians, Target
 from tests.support.measuring import (
     Run,
     context,
@@ -133,11 +136,14 @@ def reals() -> Run:
     return levels(target, [partial(MeanNorm, threshold=0.8, every=2)])
 
 
+PHYSICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant, Overlap, ESSMagnetisation]
+PHYSICS += [AutocorrelationTime, AutocorrelationTimeMagnetisation]
 LANDSCAPE = [FlatMass, Flatness, HessianSpectrum, LocalEntropy, LogMeanGap]
 RUNS: dict[str, Callable[[], Run]] = {
     "listed": lambda: plain(corners(), ALL),
     "unlisted": unlisted,
     "landscape": lambda: plain(Bernoulli4(), LANDSCAPE),
+    "physics": lambda: plain(Ising(size=[2, 3], field=0.1), PHYSICS),
     "images": images,
     "tours, few": lambda: tours(6),
     "tours, many": lambda: tours(11),

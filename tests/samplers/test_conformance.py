@@ -13,6 +13,7 @@ from metrics.enumeration.transition_matrix import stationary, total_variation, t
 from samplers import (
     AB,
     ACS,
+    DLMC,
     DMALA,
     DULA,
     EDMALA,
@@ -21,14 +22,18 @@ from samplers import (
     EDULAGLU,
     GWG,
     MALA,
+    PAS,
     ULA,
     BlockGibbs,
+    DLMCForward,
+    DMALANewton,
     ExactDraws,
     GaussianWalk,
     Gibbs,
     HammingBall,
     HeldOutDraws,
     Kernel,
+    LocallyBalanced,
     ParallelTempering,
     RandomWalk,
     RBMGibbs,
@@ -36,12 +41,14 @@ from samplers import (
     SimulatedAnnealing,
     SimulatedTempering,
     Swaps,
+    SwendsenWang,
     TourSwap,
     UniformDraws,
+    Wolff,
 )
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
-from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ordinal, Real, Streams, Target
+from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ising, Ordinal, Potts, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.no_host_sync import NoHostSync
 from tests.support.stepping import ONE, counted, seeded, started, walked
@@ -52,7 +59,11 @@ BETAS = (1.0, 0.5, 0.1, 0.0)
 SMALL: dict[str, Target] = {
     **{name: random_target(space, seed=3) for name, space in SPACES.items()},
     "rbm": small_rbm(5, 4),
+    "ising": Ising("random", 3, 1.0, field=0.3, disorder="bimodal", degree=2),
+    "potts": Potts("random", 3, 3, 0.8, field=0.4, degree=2),
 }
+LATTICES = ("ising", "potts")
+CLUSTERS = ("swendsen_wang", "swendsen_wang_two", "wolff")
 
 SAMPLERS: dict[str, Callable[[float], Kernel]] = {
     "random_walk": lambda step: RandomWalk(step_size=max(1, int(step))),
@@ -66,21 +77,40 @@ SAMPLERS: dict[str, Callable[[float], Kernel]] = {
     "ab": lambda step: AB(step_size=step, balancing=0.75),
     "ab_global": lambda step: AB(step_size=step, balancing=1.0),
     "gwg": lambda step: GWG(),
+    "locally_balanced": lambda step: LocallyBalanced("barker"),
+    "locally_balanced_2": lambda step: LocallyBalanced("min", 2, "gradient"),
+    "pas": lambda step: PAS(radius=min(step + 1.0, 1.5), differences="gradient"),
+    "pas_replacement": lambda step: PAS(radius=1.5, replacement=True, balancing_function="max"),
+    "dlmc": lambda step: DLMC(step_size=step, differences="gradient"),
+    "dlmc_forward": lambda step: DLMCForward(step_size=step, balancing_function="max"),
+    "dmala_newton": lambda step: DMALANewton(step_size=step),
     "hamming_ball": lambda step: HammingBall(block_size=2, radius=1),
     "block_gibbs": lambda step: BlockGibbs(block_size=1),
     "block_gibbs_2": lambda step: BlockGibbs(block_size=2),
     "acs": lambda step: ACS(4, step_size=8 * step, min_step_size=step, balancing=[0.9, 0.8, 0.7, 0.6]),
     "rbm_gibbs": lambda step: RBMGibbs(),
+    "swendsen_wang": lambda step: SwendsenWang(),
+    "swendsen_wang_two": lambda step: SwendsenWang(colours="two"),
+    "wolff": lambda step: Wolff(),
 }  # fmt: skip
 COSTS = {"gibbs": 5, "gibbs_systematic": 5, "hamming_ball": 9, "block_gibbs": 5, "block_gibbs_2": 25}
 """How many states of the 5 x 5 space a step evaluates, where it is more than one."""
 
 INEXACT = ("dula",)
+NOT_ON = {
+    **dict.fromkeys(("block_gibbs_2", "gwg", "dlmc", "pas_replacement"), ("rbm",)),
+    **dict.fromkeys(("dmala_newton", "locally_balanced_2", "pas", "dlmc_forward"), ("rbm", "ordinal")),
+    "locally_balanced": ("rbm", "categorical"),
+    "swendsen_wang_two": ("ising",),
+}
+"""Small targets that a kernel refuses, or that would take long."""
 PAIRS = [
     (name, where)
     for name in SAMPLERS
     for where in SMALL
-    if (name == "rbm_gibbs") <= (where == "rbm") and not (where == "rbm" and name in ("block_gibbs_2", "gwg"))
+    if (name == "rbm_gibbs") <= (where == "rbm")
+    and (name in CLUSTERS) == (where in LATTICES)
+    and where not in NOT_ON.get(name, ())
 ]
 
 
@@ -134,7 +164,8 @@ def test_inexact_kernels_are_biased_as_their_stationary_distribution_says(name: 
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_cached_values_belong_to_theta(name: str) -> None:
-    target = SMALL["rbm" if name == "rbm_gibbs" else "ordinal"]
+    places = [where for kernel, where in PAIRS if kernel == name]
+    target = SMALL["ordinal" if "ordinal" in places else places[0]]
     assert cache_error(SAMPLERS[name](1.0), target, 0.7) <= 1e-12
 
 
@@ -182,6 +213,9 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
     "pt_prepared": (ParallelTempering(DMALA(1.0), LADDER, SIZES).prepared(ORDINAL, ONE), ORDINAL, 3),
     "pt_mala": (ParallelTempering(MALA(1.0), LADDER, SIZES), REALS, 3),
     "pt_rbm_gibbs": (ParallelTempering(RBMGibbs(), LADDER), RBM_TARGET, 3),
+    "pt_pas": (ParallelTempering(PAS(1.5), LADDER, [1.0, 1.5, 2.0]), ORDINAL, 3),
+    "pt_dlmc": (ParallelTempering(DLMC(1.0), LADDER, SIZES), BINARY, 3),
+    "pt_wolff": (ParallelTempering(Wolff(), LADDER), SMALL["potts"], 3),
     "pt_tour_swap": (ParallelTempering(TourSwap(), LADDER), TOURS["bits"], 3),
     "reld": (ReplicaExchangeLangevin(MALA(1.0), LADDER, 0.2), HOT, 3),
     "reld_confined": (ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.0], 0.2, tau=2.0, scale=3.0), HOT, 2),
@@ -198,7 +232,7 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
 NEVER_REJECT = {
     *COSTS,
     *("dula", "edula", "edula_glu", "ula", "reld_ula", "pt_gibbs", "st_gibbs", "annealed_gibbs"),
-    *("exact_draws", "uniform_draws", "held_out_draws"),
+    *("exact_draws", "uniform_draws", "held_out_draws", "swendsen_wang", "swendsen_wang_two"),
 }
 
 

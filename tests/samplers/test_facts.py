@@ -15,6 +15,7 @@ from runner.tools.exactness.kernel_variants import variants
 from runner.tools.exactness.small_tours import SmallTours
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import fixed
+from targets.lattice.ising import Ising
 from targets.randomness import Streams
 from targets.spaces import Discrete
 from targets.synthetic.gaussian_mixture import GaussianMixture
@@ -25,6 +26,7 @@ KINDS = ("binary", "ordinal", "categorical", "real", "tours")
 OTHER = {
     "RBMs": ["RBM"],
     "models with a reference sample": ["RBM"],
+    "models with interactions in pairs": ["Ising"],
     "targets with exact draws": ["binary", "ordinal", "categorical", "real", "tours"],
 }
 """What is served that is no kind of space: the small targets that have it."""
@@ -34,7 +36,8 @@ def targets() -> dict[str, Target]:
     """A small target of each kind of space, in float64."""
     found: dict[str, Target] = {name.split()[0]: log_quadratic(space) for name, space in SPACES.items()}
     real = GaussianMixture([[0.0, 0.0], [1.0, 1.0]]).to(torch.float64)
-    return {**found, "real": real, "tours": SmallTours(), "RBM": small_rbm().to(torch.float64)}
+    models = {"RBM": small_rbm().to(torch.float64), "Ising": Ising("random", 3, degree=2)}
+    return {**found, "real": real, "tours": SmallTours(), **models}
 
 
 @cache
@@ -87,9 +90,10 @@ def test_spaces_costs_and_exactness_are_as_the_docstring_says(name: str) -> None
     kinds = entry.facts["Spaces"]
     listed = OTHER.get(kinds) or [kind for kind in KINDS if kind in kinds.split(", ")]
     found = served(kernel)
-    # An RBM is binary; a walk of whole steps refuses the small ordinal grid, where its step is below 1.
+    # RBMs and the Ising model are binary; a walk of whole steps refuses the small ordinal grid, where its
+    # step is below 1.
     assert set(listed) - set(found) <= ({"ordinal"} if name == "random_walk" else set())
-    assert set(found) - set(listed) <= ({"RBM"} if "binary" in listed else set())
+    assert set(found) - set(listed) <= ({"RBM", "Ising"} if "binary" in listed else set())
     assert ("gradient" in entry.facts["Cost"]) == kernel.needs_gradient
     for kind in found:
         if name != "ground_truth_draws":  # its draws come with a trained model

@@ -6,24 +6,25 @@ import pytest
 
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
-from samplers import DMALA, Kernel, ParallelTempering, Swaps
+from samplers import DMALA, PAS, Kernel, ParallelTempering, Swaps
+from targets import Ising, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
-from tests.support.mutants import KERNEL_MUTANTS, SWAP_MUTANTS
+from tests.support.mutants import KERNEL_MUTANTS, LATTICE_MUTANTS, SWAP_MUTANTS
 from tests.support.targets.small_targets import SPACES, random_target
 
 TARGET = random_target(SPACES["binary"], seed=3)
 DRAWS = 50_000
 
 
-def kernel_failures(kernel: Kernel) -> set[str]:
+def kernel_failures(kernel: Kernel, target: Target = TARGET) -> set[str]:
     """The checks of `test_conformance` that the kernel fails."""
     failures = set()
-    if max(invariance(kernel, TARGET, beta) for beta in (1.0, 0.5)) > 1e-12:
+    if max(invariance(kernel, target, beta) for beta in (1.0, 0.5)) > 1e-12:
         failures.add("invariance")
-    gap = largest_gap(sampled_rows(kernel, TARGET, 0.5, DRAWS), transition_matrix(kernel, TARGET, 0.5))
+    gap = largest_gap(sampled_rows(kernel, target, 0.5, DRAWS), transition_matrix(kernel, target, 0.5))
     if gap > dkw_band(DRAWS, SPACES["binary"].size):
         failures.add("sampled rows")
-    if cache_error(kernel, TARGET, 0.5) > 1e-12:
+    if cache_error(kernel, target, 0.5) > 1e-12:
         failures.add("cache")
     return failures
 
@@ -37,7 +38,7 @@ def swap_failures(swaps: Swaps) -> set[str]:
 
 
 def test_the_healthy_sampler_passes_every_check() -> None:
-    assert kernel_failures(DMALA(1.0)) == set()
+    assert kernel_failures(DMALA(1.0)) == kernel_failures(PAS(2.0)) == set()
     assert swap_failures(Swaps(pairing="sequential")) == set()
 
 
@@ -49,12 +50,20 @@ CAUGHT_BY = {
     "reused uniform": "sampled rows",
     "lopsided proposal": "sampled rows",
     "step without beta": "sampled rows",
+    "forgotten path back": "invariance",
+    "path back in another order": "invariance",
+    "radius of the state": "sampled rows",
 }
 
 
 @pytest.mark.parametrize("name", KERNEL_MUTANTS)
 def test_kernel_mutants_are_caught(name: str) -> None:
     assert CAUGHT_BY[name] in kernel_failures(KERNEL_MUTANTS[name]())
+
+
+@pytest.mark.parametrize("name", LATTICE_MUTANTS)
+def test_lattice_mutants_are_caught(name: str) -> None:
+    assert "invariance" in kernel_failures(LATTICE_MUTANTS[name](), Ising("random", 3, 0.5, degree=2))
 
 
 @pytest.mark.parametrize("name", SWAP_MUTANTS)

@@ -10,12 +10,16 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
+from samplers.cluster.cluster_kernel import Choice
+from samplers.cluster.wolff import Wolff
+from samplers.informed.pas import PAS
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.proposals.paths import Path
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import SwapRule
-from targets import Space, Target
+from targets import Discrete, PairwiseTerms, Space, Target
 from targets.randomness import Generator, uniform
 
 
@@ -104,6 +108,49 @@ class StepWithoutBeta(MetropolisHastings):
         return super().step(target, state, torch.ones_like(beta), generator)
 
 
+class ForgottenPathBack(PAS):
+    """Takes the path for symmetric."""
+
+    def _log_acceptance(
+        self, space: Discrete, ends: tuple[State, State], beta: Tensor, path: Path, forward: Tensor
+    ) -> Tensor:
+        source, destination = ends
+        return (beta * (destination.log_prob - source.log_prob)).clamp(max=0.0).expand(forward.shape)
+
+
+class PathBackInAnotherOrder(PAS):
+    """Begins the way back with the last move and goes on with the first: its own way back is another path.
+
+    The order of the way there would do as well as the reversed one, since all weights are those of one end.
+    """
+
+    def _log_acceptance(
+        self, space: Discrete, ends: tuple[State, State], beta: Tensor, path: Path, forward: Tensor
+    ) -> Tensor:
+        parts = (path.sites, path.before, path.after, path.made)
+        # The kernel reverses what it is given.
+        rolled = Path(*(part.roll(1, -1).flip(-1) for part in parts))
+        return super()._log_acceptance(space, ends, beta, rolled, forward)
+
+
+class RadiusOfTheState(PAS):
+    """Adapts the length of its paths to the state that it stands at, and corrects for nothing."""
+
+    def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
+        lengths, longest = super().lengths(state, d, generator)
+        return torch.where(state.theta.sum(-1, keepdim=True) > 1, lengths, 1.0), longest
+
+
+class BondsOfAllNeighbours(Wolff):
+    """Makes bonds of edges whose ends differ as well."""
+
+    def _bond_chances(
+        self, space: Discrete, terms: PairwiseTerms, levels: Tensor, choice: Choice, beta: Tensor
+    ) -> Tensor:
+        chances = 1.0 - (-beta * terms.couplings.abs()).exp()
+        return chances.expand(*levels.shape[:-1], len(terms.edges))
+
+
 class ReversedSwapSign(SwapRule):
     """The Metropolis rule with the energies the wrong way round, claiming to be exact (row 2)."""
 
@@ -116,6 +163,8 @@ class SwapWithoutGap(SwapRule):
     always = True
 
 
+LATTICE_MUTANTS: dict[str, Callable[[], Kernel]] = {"bonds of all neighbours": BondsOfAllNeighbours}
+
 KERNEL_MUTANTS: dict[str, Callable[[], Kernel]] = {
     "acceptance without beta": lambda: AcceptanceWithoutBeta(_proposal()),
     "reverse proposal scaled twice": lambda: ReverseScaledTwice(_proposal()),
@@ -124,6 +173,9 @@ KERNEL_MUTANTS: dict[str, Callable[[], Kernel]] = {
     "reused uniform": lambda: ReusedUniform(_proposal()),
     "lopsided proposal": lambda: MetropolisHastings(LopsidedFlip()),
     "step without beta": lambda: StepWithoutBeta(_proposal()),
+    "forgotten path back": lambda: ForgottenPathBack(2.0),
+    "path back in another order": lambda: PathBackInAnotherOrder(2.0),
+    "radius of the state": lambda: RadiusOfTheState(2.0),
 }
 
 

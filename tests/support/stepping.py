@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
 from targets.randomness import Generator
-from targets.target import Target
+from targets.target import SingleSiteDifferences, Target
 
 ONE = torch.ones((), dtype=torch.float64)
 
@@ -57,9 +57,12 @@ def counted(target: Target) -> Iterator[list[int]]:
 
         setattr(target, method, call)
 
-    for method in ("log_prob", "log_prob_and_grad"):
+    methods = ["log_prob", "log_prob_and_grad"]
+    methods += ["log_prob_and_differences"] * isinstance(target, SingleSiteDifferences)
+    for method in methods:
         counting(method)
     try:
         yield found
     finally:
-        del target.log_prob, target.log_prob_and_grad
+        for method in methods:
+            delattr(target, method)

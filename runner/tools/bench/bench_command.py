@@ -21,6 +21,7 @@ from runner.tools.bench.child_cost import run_megabytes
 from runner.tools.bench.cuda_steps import cuda_rows
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.entropic_step import entropic_rows
+from runner.tools.bench.ising_step import ising_rows
 from runner.tools.bench.network_step import network_memory_rows, network_rows
 from runner.tools.bench.rbm_step import rbm_rows
 from runner.tools.bench.real_spaces import real_rows
@@ -50,6 +51,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
     rbm_rows(bench, rounds)
     entropic_rows(bench, rounds)
     network_rows(bench, rounds)
+    ising_rows(bench, rounds)
     deep_rows(bench, rounds=1 if short else 2)
     cuda_rows(bench, short=short)
     scaling_rows(bench, folder, short=short)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -12,9 +11,12 @@ from runner.config.overrides import parse
 from runner.execution.errors import UserError
 from runner.problem.build import build_target
 from runner.tools.exactness.small_tours import SmallTours
+from targets.lattice.ising import Ising
+from targets.lattice.potts import Potts
 from targets.models.rbm import RBM
 from targets.randomness import derive_seed, normal
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
+from targets.synthetic.log_quadratic import quadratic_coefficients
 from targets.synthetic.tabulated import Tabulated
 from targets.target import Target
 
@@ -37,7 +39,7 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
     """
     if not any(o.key_or_group.split(".", 1)[0] == "target" for o in parse(arguments)):
         quadratic: dict[str, Target] = {name: log_quadratic(space) for name, space in SPACES.items()}
-        return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours()}
+        return {**quadratic, "RBM 2^3": small_rbm(), "tours 3!": SmallTours(), **small_lattices()}
     target = build_target(config).to(torch.float64)
     name = str(config.target.get("name", config.target._target_))
     if not isinstance(target.space, Discrete):
@@ -53,20 +55,19 @@ def log_quadratic(space: Discrete, seed: int = 3, roughness: float = 1.0) -> Tab
     Args:
         space: at most a few thousand states.
         seed: of the coefficients.
-        roughness: standard deviation of b; that of W is its square over the root of the dimension. On
-            ordinal spaces both are per level.
+        roughness: as in `targets.synthetic.log_quadratic.LogQuadratic`.
     """
-    generator = torch.Generator().manual_seed(derive_seed(seed, "log-quadratic"))
-    size = math.prod(space.event_shape)
-    scale = roughness / (space.levels - 1) if isinstance(space, Ordinal) else roughness
-    like = torch.empty(0, dtype=torch.float64)
-    weight = normal(generator, (size,), (size,), like=like) * scale**2 / math.sqrt(size)
-    bias = normal(generator, (), (size,), like=like) * scale
-    weight = 0.5 * (weight + weight.T)
+    weight, bias = quadratic_coefficients(space, seed, roughness)
     states = space.states().flatten(1)
     log_prob = ((states @ weight) * states).sum(-1) + states @ bias
     grad = 2 * states @ weight + bias
     return Tabulated(space, log_prob, grad.reshape(space.size, *space.event_shape))
+
+
+def small_lattices() -> dict[str, Target]:
+    """Spins of which three interact in a frustrated way, and a Potts model, both with a field."""
+    spins = Ising("random", 3, 1.0, field=0.3, disorder="bimodal", degree=2)
+    return {"Ising 2^3": spins, "Potts 3^2": Potts("random", 2, 3, 1.0, field=0.4, degree=1)}
 
 
 def small_rbm(n_visible: int = 3, n_hidden: int = 4, seed: int = 3) -> RBM:

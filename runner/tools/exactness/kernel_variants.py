@@ -21,10 +21,19 @@ from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tuning.tunable import Tunable
 
 STEP_SIZES = (0.2, 1.0, 10.0)
+RADII = (1.0, 1.5, 2.0)
 LADDERS: dict[int, list[float]] = {2: [1.0, 0.4], 3: [1.0, 0.5, 0.0]}
 RUNG_STEP_SIZES = {2: ([1.0, 1.0], [0.5, 4.0]), 3: ([1.0, 1.0, 1.0], [0.5, 1.5, 4.5])}
 
-ALSO = {"gibbs": [["sampler.scan=systematic"]]}
+ALSO = {
+    "gibbs": [["sampler.scan=systematic"]],
+    "locally_balanced": [
+        ["sampler.balancing_function=barker", "sampler.differences=gradient"],
+        ["sampler.balancing_function=min", "sampler.sites=2"],
+    ],
+    "pas": [["sampler.replacement=true", "sampler.balancing_function=max"]],
+    "swendsen_wang": [["sampler.colours=two"]],
+}
 """Settings of our own samplers, besides their defaults, that are kernels of their own."""
 
 SHORT_RUN = "task.steps=40"
@@ -96,12 +105,13 @@ def _settings(cls: Any, described: Mapping[str, Any]) -> Settings:
 
 
 def _plain_settings(described: Mapping[str, Any]) -> Settings:
-    """A step size that is left open takes each of `STEP_SIZES`."""
-    if "step_size" in described and described["step_size"] in (AUTO, None):
-        for size in STEP_SIZES:
-            yield "", {"step_size": size}
-    else:
-        yield "", {}
+    """A step size that is left open takes each of `STEP_SIZES`; a radius each of `RADII`."""
+    for name, sizes in (("step_size", STEP_SIZES), ("radius", RADII)):
+        if name in described and described[name] in (AUTO, None):
+            for size in sizes:
+                yield "", {name: size}
+            return
+    yield "", {}
 
 
 def _tempered_settings(described: Mapping[str, Any]) -> Settings:

@@ -30,6 +30,20 @@ class Quadratic(Target):
         flat = theta.flatten(-len(self.space.event_shape))
         return ((flat @ self.weight) * flat).sum(-1) + flat @ self.bias
 
+    def log_prob_and_differences(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        levels, here = self.space.to_levels(theta), self.log_prob(theta)
+        binary = isinstance(self.space, Binary)
+        sites = []
+        for site in range(self.space.d):
+            others = [1 - levels[..., site]] if binary else range(self.space.levels)
+            moved = []
+            for level in others:
+                there = levels.clone()
+                there[..., site] = level
+                moved.append(self.log_prob(self.space.from_levels(there, theta.dtype)) - here)
+            sites.append(moved[0] if binary else torch.stack(moved, -1))
+        return here, torch.stack(sites, -1 if binary else -2)
+
     def probabilities(self) -> Tensor:
         return self.log_prob(self.space.states()).double().softmax(-1)
 

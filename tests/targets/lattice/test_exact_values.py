@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from targets import Ising, Potts
-from targets.lattice.lattice_model import LatticeModel, energy_moments
+from targets.exact_moments import energy_moments
+from targets.lattice.lattice_model import LatticeModel
 from targets.lattice.square_lattice import (
     kaufman_log_partition,
     onsager_log_partition,
@@ -64,6 +65,11 @@ def test_kaufmans_formula_and_transfer_matrices_agree_on_a_strip(size: list[int]
     exact = by_transfer(Ising(size=[20, 4], coupling=0.42))
     assert float(target.log_partition()) == pytest.approx(exact, abs=1e-10)
     assert float(with_field.log_partition()) == pytest.approx(float(target.log_partition()), abs=1e-9)
+
+
+def test_a_number_is_as_good_an_inverse_temperature_as_a_tensor() -> None:
+    for target in (Ising(size=4), Ising(size=3, field=0.1), Ising(size=[6, 3], field=0.1), Potts(size=2)):
+        assert torch.equal(target.log_partition(0.3), target.log_partition(scalar(0.3)))
 
 
 def test_a_potts_model_of_two_colours_is_an_ising_model_of_half_the_coupling() -> None:

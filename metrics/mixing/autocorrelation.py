@@ -1,0 +1,86 @@
+"""Integrated autocorrelation times, with the automatic window of Sokal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from metrics.mixing.diagnostics import _Diagnostic
+from metrics.statistics.order_parameter_series import OrderParameterSeries
+
+WINDOW = 5.0
+"""The window is the first lag that is at least so many autocorrelation times."""
+
+
+def autocorrelations(series: NDArray[Any]) -> NDArray[np.float64]:
+    """rho_t of a series ``(chains, draws)`` at all lags ``(draws,)``, averaged over the chains.
+
+    Deviations are from the mean of all chains, so that chains that disagree count as slow ones. The sum over
+    the pairs of a lag is divided by the number of draws, not of pairs, which biases large lags to 0.
+    """
+    deviations = np.asarray(series, dtype=np.float64) - np.mean(series, dtype=np.float64)
+    draws = deviations.shape[1]
+    spectrum = np.abs(np.fft.rfft(deviations, 2 * draws, axis=1)) ** 2
+    covariances = np.fft.irfft(spectrum.mean(0))[:draws] / draws
+    return np.asarray(covariances / covariances[0])
+
+
+def integrated_autocorrelation_time(series: NDArray[Any]) -> tuple[float, int, float]:
+    """1 + 2 sum of rho_t up to a window M, the window, and the standard error; in draws of the series.
+
+    M is the smallest lag with M >= 5 tau(M). The error is tau sqrt((4 M + 2) / n) for n draws in all. All
+    infinite where the series is constant or NaN; the error is too where no lag is large enough, so that the
+    run is too short.
+
+    Source: Sokal (1997), section 3, Eqs. 3.16 to 3.19; Madras and Sokal (1988), appendix C.
+    """
+    series = np.asarray(series, dtype=np.float64)
+    if not np.isfinite(series).all() or (series == series.flat[0]).all():
+        return math.inf, series.shape[1], math.inf
+    times = 2.0 * np.cumsum(autocorrelations(series)) - 1.0
+    wide = np.arange(len(times)) >= WINDOW * times
+    window = int(wide.argmax()) if wide.any() else len(times) - 1
+    time = float(times[window])
+    error = time * math.sqrt((4 * window + 2) / series.size) if wide.any() else math.inf
+    return time, window, error
+
+
+class AutocorrelationTime(_Diagnostic):
+    """Integrated autocorrelation time of U(theta), in steps: so many steps are worth one independent draw.
+
+    Values, one per seed:
+        autocorrelation_time: 1 + 2 sum of the autocorrelations up to the window.
+        autocorrelation_time_error: its standard error; infinite if the run is too short for the window.
+        autocorrelation_window: the window, 5 autocorrelation times or more.
+    """
+
+    name = "autocorrelation_time"
+    unit = "steps"
+    bounds = (0.0, math.inf)
+    direction = "min"
+
+    def measure(self, series: NDArray[Any]) -> float:
+        return integrated_autocorrelation_time(series)[0]
+
+    def result(self) -> dict[str, Tensor]:
+        series = np.ascontiguousarray(self.series.rows.permute(1, 2, 0).cpu().numpy())
+        rows = [integrated_autocorrelation_time(of_seed) for of_seed in series]
+        values = self.series.stride * torch.tensor(rows, dtype=torch.float64, device=self.series.rows.device)
+        names = (self.name, self.name.replace("_time", "_window"), f"{self.name}_error")
+        return dict(zip(names, values.unbind(-1), strict=True))
+
+
+class AutocorrelationTimeMagnetisation(AutocorrelationTime):
+    """Integrated autocorrelation time of the order parameter, in steps, with the same values beside it.
+
+    Raises:
+        UnsupportedMetric: if the target has no order parameter.
+    """
+
+    name = "autocorrelation_time_magnetisation"
+    statistic = OrderParameterSeries

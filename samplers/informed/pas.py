@@ -1,0 +1,73 @@
+"""PAS: the path auxiliary sampler (Sun et al. 2022), in its fast form."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from samplers.hyperparameters import positive
+from samplers.informed.path_kernel import PathKernel
+from samplers.kernel import State
+from samplers.proposals.balancing_functions import BalancingFunction
+from targets.randomness import Generator, uniform
+from targets.target import Target
+
+
+class PAS(PathKernel):
+    """Makes a path of single moves, whose number is uniform with mean `radius`, and accepts it as a whole.
+
+    The length is 1 + floor((2 R - 1) u) with u uniform on [0, 1): for a whole number R uniform on
+    1 .. 2 R - 1, and otherwise in between, so that R can be tuned. It does not depend on the state. Lengths
+    above the dimension are cut there.
+
+    Spaces: binary, ordinal, categorical.
+    Cost: one gradient.
+    Source: Sun et al. (2022), PAFS.
+
+    Args:
+        radius: R, the mean number of moves of a path, from 1 to the dimension; a number, or a tensor that
+            broadcasts over the batch axes.
+        replacement: whether a coordinate may move more than once in a path.
+        balancing_function: g: ``sqrt``, ``barker``, ``min``, ``max``, or the path of a function.
+        differences: ``exact``, ``gradient``, or ``auto``: exact where the target has them.
+    """
+
+    step_name = "radius"
+
+    def __init__(
+        self,
+        radius: float | Tensor,
+        replacement: bool = False,
+        balancing_function: str | BalancingFunction = "sqrt",
+        differences: str = "auto",
+    ) -> None:
+        super().__init__(balancing_function, differences, replacement)
+        self.radius = positive("radius", radius)
+        self._longest = math.inf
+        if self.radius.device.type == "cpu":  # elsewhere looking at it would wait for the device
+            self._longest = math.ceil(2.0 * float(self.radius.numpy().max()) - 1.0)
+            if self.radius.numpy().min() < 1.0:
+                raise ValueError(f"radius must be a number of at least 1, {radius!r} was given")
+
+    @staticmethod
+    def step_sizes(target: Target) -> tuple[float, float]:
+        return 1.0, float(target.space.d)
+
+    def check(self, target: Target) -> None:
+        super().check(target)
+        if self.radius.dim() == 0 and not self.radius.is_cuda and float(self.radius) > target.space.d:
+            raise ValueError(
+                f"radius must be at most {target.space.d}, the dimension, {float(self.radius):g} was given"
+            )
+
+    def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
+        draws = uniform(generator, state.log_prob.shape, like=state.log_prob)
+        longest = int(min(self._longest, d))
+        lengths = 1.0 + (draws * (2.0 * self.radius - 1.0)).floor_()
+        return lengths.clamp_(max=longest).unsqueeze(-1), longest
+
+    def length_probabilities(self, d: int) -> list[float]:
+        most = 2.0 * float(self.radius) - 1.0
+        shares = [max(0.0, min(1.0, most - length)) / most for length in range(math.ceil(most))]
+        return [*shares[: d - 1], math.fsum(shares[d - 1 :])]

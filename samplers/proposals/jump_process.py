@@ -1,0 +1,112 @@
+"""Proposals that let every coordinate jump for some time by itself, at rates of the current state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from samplers.proposals.balancing_functions import BalancingFunction
+from samplers.proposals.draws import draw_level
+from samplers.proposals.local_moves import log_ratios, present
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Discrete, Space, level_space
+from targets.sum_log import sum_log
+
+Solver = Callable[[Tensor], Tensor]
+"""From r = time * rate / nu, which is used up, the share of its probability nu that a level lacks: S."""
+
+STEEPEST = 60.0
+"""The largest |log t| of a bit that the proposal tells from larger ones, so that no number is denormal."""
+
+
+def interpolated(ratio: Tensor) -> Tensor:
+    """exp(-r): exact for two levels."""
+    # The exponential of less than -80 would be denormal, which takes the CPU thirty times as long.
+    return ratio.clamp_(max=80.0).neg_().exp_()
+
+
+def euler_forward(ratio: Tensor) -> Tensor:
+    """max(0, 1 - r): the Euler step, which ends at nu."""
+    return ratio.clamp_(max=1.0).neg_().add_(1.0)
+
+
+class JumpProcess:
+    """Each coordinate i takes the level v with probability nu_v (1 - S(h g(t_v) / nu_v)), or stays.
+
+    t_v is the ratio of tempered densities of the move alone, g(t_v) its rate, nu_v = t_v / sum_u t_u the
+    stationary distribution of the coordinate, h the time and S the share that `solver` leaves: exp(-r), or
+    max(0, 1 - r) for an Euler step. With two levels exp(-r) is the exact solution, as
+    g(t) / nu = g(t) + g(1/t) for a balanced g.
+
+    Args:
+        step_size: h, a tensor that broadcasts over the batch axes.
+        function: g.
+        solver: `interpolated` or `euler_forward`.
+    """
+
+    needs_gradient = True
+
+    def __init__(self, step_size: Tensor, function: BalancingFunction, solver: Solver) -> None:
+        self.step_size, self.function, self.solver = step_size, function, solver
+
+    def to(self, like: Tensor) -> JumpProcess:
+        """A copy whose step size has the dtype and device of `like`."""
+        return JumpProcess(self.step_size.to(like), self.function, self.solver)
+
+    def propose(
+        self, space: Space, state: State, beta: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        discrete = level_space("a jump process", space)
+        if isinstance(discrete, Binary):
+            weight, total = self._flips(discrete, state, beta)
+            draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
+            flip = draws.mul_(total).lt_(weight)
+            return (state.theta - flip).abs_(), _log_flips(weight, total, flip)
+        scores = self._scores(discrete, state, beta)
+        level, _ = draw_level(scores.exp(), generator)
+        log_prob = scores.gather(-1, level.unsqueeze(-1)).squeeze(-1).sum(-1)
+        return discrete.from_levels(level, state.theta.dtype), log_prob
+
+    def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        discrete = level_space("a jump process", space)
+        if isinstance(discrete, Binary):
+            weight, total = self._flips(discrete, source, beta)
+            return _log_flips(weight, total, (destination - source.theta).abs_())
+        scores = self._scores(discrete, source, beta)
+        return scores.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1).sum(-1)
+
+    def _flips(self, space: Discrete, state: State, beta: Tensor) -> tuple[Tensor, Tensor]:
+        """For each bit the weight of its flip, and the total of the weights of flipping and staying.
+
+        That is min(t, 1) (1 - S) of 1 + min(t, 1/t). Both ends of a move have their log t cut at `STEEPEST`.
+        """
+        rise = log_ratios(space, state, beta).clamp_(-STEEPEST, STEEPEST)
+        size = rise.abs()
+        rate = self.function(size).exp_()
+        less = size.neg_().exp_()
+        likelier = torch.gt(rise, 0.0, out=rise)
+        weight = torch.maximum(less, likelier, out=likelier)
+        total = less.add_(1.0)
+        ratio = rate.mul_(total).mul_(self.step_size.unsqueeze(-1))
+        return weight.mul_(self.solver(ratio).neg_().add_(1.0)), total
+
+    def _scores(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
+        """log probability of every level of every coordinate, ``(*batch, d, levels)``."""
+        rise = log_ratios(space, state, beta)
+        nu = rise - rise.logsumexp(-1, keepdim=True)
+        time = self.step_size.reshape(*self.step_size.shape, 1, 1)
+        left = self.solver((self.function(rise) - nu).exp_().mul_(time))
+        gained = 1.0 - left
+        here = present(space, state.theta)
+        stay = left.masked_fill_(here, 1.0).mul_(nu.exp()).sum(-1, keepdim=True)
+        return torch.where(here, stay.log_(), nu + gained.log_())
+
+
+def _log_flips(weight: Tensor, total: Tensor, flip: Tensor) -> Tensor:
+    """log probability ``(*batch)`` of `flip` (1 or 0 for each bit)."""
+    # `lerp` gives either end as it is, ten times as fast as `where`.
+    chosen = (total - weight).lerp_(weight, flip)
+    return chosen.clamp_(min=torch.finfo(total.dtype).tiny).log_().sum(-1) - sum_log(total)

@@ -1,0 +1,116 @@
+"""Paths of moves of one coordinate each, weighted at one end of the path (Sun et al. 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import State
+from samplers.proposals.balancing_functions import BalancingFunction
+from samplers.proposals.draws import draw_level, draw_place
+from samplers.proposals.local_moves import log_ratios, present
+from targets.randomness import Generator, uniform
+from targets.spaces import Binary, Discrete
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Moves in the order in which they are made, of chains whose paths may have different lengths.
+
+    Attributes:
+        sites: which coordinate moves, ``(*batch, longest)``, int64.
+        before, after: its levels, likewise.
+        made: whether the move is part of the chain's path, likewise, bool.
+    """
+
+    sites: Tensor
+    before: Tensor
+    after: Tensor
+    made: Tensor
+
+    def reversed(self) -> Path:
+        """The way back: the last move first, each undone."""
+        return Path(*(part.flip(-1) for part in (self.sites, self.after, self.before, self.made)))
+
+
+class MoveWeights:
+    """The weights g(t) of all moves of one coordinate from a state, t the ratio of tempered densities.
+
+    Args:
+        space, state, beta: the batch of states.
+        function: g.
+        replacement: whether a coordinate may move again; if not, those of a path are distinct. All moves of
+            a path are weighted at this state, also those that do not start at it.
+    """
+
+    def __init__(
+        self, space: Discrete, state: State, beta: Tensor, function: BalancingFunction, replacement: bool
+    ) -> None:
+        self.space, self.theta, self.replacement = space, state.theta, replacement
+        scores = function(log_ratios(space, state, beta))
+        self.levels: Tensor | None = None
+        self.sites = scores
+        if not isinstance(space, Binary):
+            self.levels = scores
+            self.sites = scores.masked_fill(present(space, state.theta), -torch.inf).logsumexp(-1)
+
+    def path(self, lengths: Tensor, longest: int, generator: Generator) -> tuple[Path, Tensor]:
+        """Paths of `lengths` ``(*batch, 1)`` moves, `longest` at most, and the states that they end at."""
+        sites = (self._any if self.replacement else self._distinct)(longest, generator)
+        made = torch.arange(longest, device=sites.device) < lengths
+        levels = self.theta.clone() if isinstance(self.space, Binary) else self.space.to_levels(self.theta)
+        moves = []
+        # Distinct coordinates move all at once; one that moves again starts from where it was left.
+        count = longest if self.replacement else 1
+        for site, real in zip(sites.chunk(count, -1), made.chunk(count, -1), strict=True):
+            here = levels.gather(-1, site)
+            there = torch.where(real, self._other(site, here.long(), generator), here)
+            levels.scatter_(-1, site, there)
+            moves.append((here.long(), there.long()))
+        before, after = (torch.cat(part, -1) for part in zip(*moves, strict=True))
+        end = levels if isinstance(self.space, Binary) else self.space.from_levels(levels, self.theta.dtype)
+        return Path(sites, before, after, made), end
+
+    def log_prob(self, path: Path) -> Tensor:
+        """log probability of `path` from here among all of its length, ``(*batch)``."""
+        chosen = self.sites.gather(-1, path.sites)
+        if self.replacement:
+            left = self.sites.logsumexp(-1, keepdim=True)
+        else:
+            # What is left before each move: coordinates that are not of the path, and those still to come.
+            ahead = chosen.masked_fill(~path.made, -torch.inf)
+            others = self.sites.scatter(-1, path.sites, torch.where(path.made, -torch.inf, chosen))
+            ahead = torch.cat([others.logsumexp(-1, keepdim=True), ahead.flip(-1)], -1)
+            left = ahead.logcumsumexp(-1)[..., 1:].flip(-1)
+        terms = chosen - left
+        if self.levels is not None:
+            rows = self._rows(path.sites)
+            others = rows.scatter(-1, path.before.unsqueeze(-1), -torch.inf)
+            terms = terms + rows.gather(-1, path.after.unsqueeze(-1)).squeeze(-1) - others.logsumexp(-1)
+        return terms.masked_fill(~path.made, 0.0).sum(-1)
+
+    def _any(self, number: int, generator: Generator) -> Tensor:
+        """Independent coordinates, in proportion to their weights."""
+        weights = (self.sites - self.sites.amax(-1, keepdim=True)).exp_()
+        return draw_place(weights, generator, number)
+
+    def _distinct(self, number: int, generator: Generator) -> Tensor:
+        """Distinct coordinates one after the other, in proportion to the weights of those that are left."""
+        # The smallest of exponential variables with the weights as rates (Efraimidis and Spirakis 2006).
+        batch, d = self.sites.shape[:-1], self.sites.shape[-1:]
+        times = uniform(generator, batch, d, like=self.sites).log_().neg_().log_().sub_(self.sites)
+        return times.topk(number, dim=-1, largest=False).indices
+
+    def _rows(self, sites: Tensor) -> Tensor:
+        """log weights of the levels of `sites` ``(*batch, n)``: ``(*batch, n, levels)``."""
+        assert self.levels is not None
+        return self.levels.gather(-2, sites.unsqueeze(-1).expand(*sites.shape, self.space.levels))
+
+    def _other(self, sites: Tensor, before: Tensor, generator: Generator) -> Tensor:
+        """Another level for each of `sites` than that `before`, in proportion to the weights."""
+        if self.levels is None:
+            return 1 - before
+        rows = self._rows(sites).scatter(-1, before.unsqueeze(-1), -torch.inf)
+        return draw_level((rows - rows.amax(-1, keepdim=True)).exp_(), generator)[0]

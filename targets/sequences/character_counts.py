@@ -1,0 +1,53 @@
+"""Probabilities of a letter after the letters before it, counted from a text."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+LETTERS = " abcdefghijklmnopqrstuvwxyz"
+"""The alphabet: a space, which stands for all between two words, and the small letters."""
+
+
+def letters_of(text: str) -> Tensor:
+    """Places in `LETTERS` of the letters of a text, ``(length,)``, int64; other characters part words."""
+    plain = re.sub("[^a-z]+", " ", text.lower()).strip()
+    return torch.tensor([LETTERS.index(letter) for letter in plain], dtype=torch.int64)
+
+
+def words_of(places: Tensor) -> str:
+    """The text of places ``(length,)`` in `LETTERS`."""
+    return "".join(LETTERS[place] for place in places.tolist())
+
+
+def read_text(path: str | None) -> str:
+    """The text of a file, or, for None, of this project's licence, the Apache License 2.0.
+
+    Raises:
+        ValueError: if the file cannot be read as text.
+    """
+    if path is None:
+        beside = Path(__file__).parents[2] / "LICENSE"
+        if beside.is_file():
+            return beside.read_text(encoding="utf-8")
+        return importlib.metadata.distribution("rungwise").read_text("licenses/LICENSE") or ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, TypeError) as error:
+        raise ValueError(f"text must be a file that can be read as UTF-8, {path!r} was given") from error
+
+
+def letter_log_probs(places: Tensor, order: int, smoothing: float) -> Tensor:
+    """log p(letter | the order - 1 letters before it), ``(27, .., 27)``, float64; the letter comes last.
+
+    (count + smoothing) / (count of the letters before + 27 smoothing).
+    """
+    size = len(LETTERS)
+    windows = places.unfold(0, order, 1)
+    index = windows @ size ** torch.arange(order - 1, -1, -1)
+    counts = index.bincount(minlength=size**order).double().reshape((size,) * order) + smoothing
+    return (counts / counts.sum(-1, keepdim=True)).log()

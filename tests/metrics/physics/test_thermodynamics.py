@@ -1,0 +1,155 @@
+"""Averages of statistical physics against sums over draws and states; errors against repeated runs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from metrics import BinderCumulant, Energy, Magnetisation, Metric, Overlap, SpecificHeat
+from metrics.physics.overlap import of_seed
+from metrics.statistics.jackknife import jackknife
+from targets import FactorialHMM, Ising, LogQuadratic, Potts, Streams, Target
+from tests.support.measuring import context, measure, random_draws
+
+METRICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant]
+SMALL = Ising(size=[2, 3], coupling=0.3, field=0.1)
+
+
+def averages(energy: Tensor, order: Tensor, weights: Tensor, d: int) -> dict[str, float]:
+    """The four values of weighted draws or states."""
+    mean = float((weights * energy).sum())
+    square, fourth = ((weights * order**power).sum() for power in (2, 4))
+    return {
+        "energy": mean / d,
+        "specific_heat": float((weights * (energy - mean) ** 2).sum()) / d,
+        "magnetisation": float((weights * order.abs()).sum()),
+        "binder": float(1 - fourth / (3 * square**2)),
+    }
+
+
+@pytest.mark.parametrize("target", [SMALL, Potts(size=2, q=3), LogQuadratic("binary", 5)], ids=type)
+def test_values_are_those_of_the_draws_and_exact_ones_those_of_all_states(target: Target) -> None:
+    draws = random_draws(target, 50, seeds=2, chains=4)
+    found = measure(context(target, 2, 4), METRICS, draws).result()
+    states = target.space.states()
+    exact = averages(target.log_prob(states), order(target, states), target.probabilities(), target.space.d)
+    for seed in range(2):
+        theta = draws[:, seed].flatten(0, 1)
+        weights = torch.full((200,), 1 / 200, dtype=torch.float64)
+        expected = averages(target.log_prob(theta), order(target, theta), weights, target.space.d)
+        for name, value in expected.items():
+            assert float(found[name][seed]) == pytest.approx(value, abs=1e-12)
+            assert float(found[f"{name}_exact"][seed]) == pytest.approx(exact[name], abs=1e-10)
+            deviation = (value - exact[name]) / float(found[f"{name}_error"][seed])
+            assert float(found[f"{name}_deviation"][seed]) == pytest.approx(deviation)
+
+
+def order(target: Target, theta: Tensor) -> Tensor:
+    """The order parameter, written out."""
+    if isinstance(target, Potts):
+        shares = torch.stack([theta.argmax(-1).eq(level).double().mean(-1) for level in range(3)])
+        return (3 * shares.amax(0) - 1) / 2
+    return (2 * theta - 1).mean(-1)
+
+
+def test_large_models_have_exact_energies_where_log_z_is_known() -> None:
+    target = Ising(size=16, coupling=0.3)
+    found = measure(context(target, 1, 30), METRICS, random_draws(target, 8, 1, 30)).result()
+    assert "energy_exact" in found
+    assert "specific_heat_exact" in found
+    assert {"magnetisation_exact", "binder_exact"}.isdisjoint(found)
+    # The derivative of log Z in beta, by central differences.
+    high, low = (float(target.log_partition(1 + step)) for step in (1e-4, -1e-4))
+    assert float(found["energy_exact"]) == pytest.approx((high - low) / 2e-4 / 256, abs=1e-7)
+    unknown = Ising(size=16, disorder="gaussian")
+    assert set(measure(context(unknown, 1, 4), [Energy], random_draws(unknown, 8, 1, 4)).result()) == {
+        "energy",
+        "energy_error",
+    }
+
+
+@pytest.mark.parametrize("chains", [1, 3, 30])
+def test_the_jackknife_leaves_out_one_block_after_another(chains: int) -> None:
+    series = np.random.default_rng(3).normal(size=(43, chains)).cumsum(0)
+    moments = np.stack([series, series**2])
+    value, error = jackknife(moments, lambda means: means[1] - means[0] ** 2)
+    assert value == pytest.approx(series.var())
+    parts = math.ceil(20 / chains)
+    length = 43 // parts
+    kept = series[43 - parts * length :]
+    blocks = [
+        kept[part * length : (part + 1) * length, chain] for part in range(parts) for chain in range(chains)
+    ]
+    left = [np.concatenate(blocks[:one] + blocks[one + 1 :]).var() for one in range(len(blocks))]
+    expected = math.sqrt((len(left) - 1) * np.var(left))
+    assert error == pytest.approx(expected)
+
+
+def test_a_run_that_is_too_short_has_no_error() -> None:
+    value, error = jackknife(np.ones((1, 3, 1)), lambda means: means[0])
+    assert value == 1.0
+    assert math.isnan(error)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_errors_are_the_deviations_of_repeated_runs(metric: type[Metric]) -> None:
+    """Of 400 runs of exact draws: the mean square deviation over the mean square error is 1 within 0.35.
+
+    Its own deviation is about sqrt(2 / 400) = 0.07, so that the band is 5 of them: false alarm 6e-7.
+    """
+    target = LogQuadratic("binary", 6, instance_seed=2)
+    draws = target.sample((20, 400, 25), Streams(range(400), "chain"))
+    found = measure(context(target, 400, 25), [metric], draws).result()
+    assert abs(float(found[f"{metric.name}_deviation"].square().mean()) - 1) < 0.35
+
+
+def test_overlaps_are_those_of_all_pairs_of_chains() -> None:
+    target = Ising(size=[2, 3], disorder="gaussian")
+    draws = random_draws(target, 12, seeds=2, chains=5)
+    found = measure(context(target, 2, 5), [Overlap], draws).result()
+    for seed in range(2):
+        spins = 2 * draws[:, seed] - 1
+        overlaps = [float((s[a] * s[a + 2]).mean()) for s in spins for a in range(2)]
+        size = [abs(q) for q in overlaps]
+        assert float(found["overlap"][seed]) == pytest.approx(np.mean(size))
+        assert float(found["overlap_square"][seed]) == pytest.approx(np.mean(np.square(overlaps)))
+        ratio = np.mean(np.power(overlaps, 4)) / np.mean(np.square(overlaps)) ** 2
+        assert float(found["overlap_binder"][seed]) == pytest.approx((3 - ratio) / 2)
+        # On six sites |q| is 0, 1/3, 2/3 or 1.
+        shares = [round(float(found[f"overlap_share_{bin}"][seed]) * 24) for bin in range(10)]
+        assert shares == [sum(low - 1e-9 <= q * 10 < low + 1 - 1e-9 for q in size) for low in range(9)] + [
+            sum(q > 0.9 for q in size)
+        ]
+
+
+def test_the_overlap_of_exact_draws_has_the_distribution_of_all_pairs_of_states() -> None:
+    """Shares of 40,000 pairs within 5 standard errors: false alarm 6e-7 a share."""
+    target = LogQuadratic("binary", 5, instance_seed=3, roughness=1.5)
+    spins, weights = 2 * target.space.states() - 1, target.probabilities()
+    shares = np.zeros(10)
+    for one, other in itertools.product(range(32), repeat=2):
+        q = abs(float((spins[one] * spins[other]).mean()))
+        shares[min(9, int(q * 10 + 1e-9))] += float(weights[one] * weights[other])
+    draws = target.sample((200, 1, 400), Streams([1], "chain"))
+    found = measure(context(target, 1, 400), [Overlap], draws).result()
+    for place, share in enumerate(shares):
+        assert abs(float(found[f"overlap_share_{place}"]) - share) <= 5 * math.sqrt(share * (1 - share) / 4e4)
+
+
+def test_identical_replicas_overlap_fully() -> None:
+    values = of_seed(np.ones((40, 3)))
+    assert (values["overlap"], values["overlap_binder"], values["overlap_share_9"]) == (1.0, 1.0, 1.0)
+
+
+def test_a_posterior_of_hidden_chains_has_exact_energies_too() -> None:
+    target = FactorialHMM(length=4, chains=2)
+    states = target.space.states()
+    energy = target.log_prob(states)
+    found = measure(context(target, 1, 4), [Energy], random_draws(target, 30, 1, 4)).result()
+    expected = float(target.probabilities() @ energy) / 8
+    assert float(found["energy_exact"]) == pytest.approx(expected, abs=1e-10)
