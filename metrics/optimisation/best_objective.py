@@ -16,7 +16,8 @@ class BestObjective(Metric):
     Values, one per seed:
         objective: the best of all chains.
         objective_chains: mean over the chains of the best of each.
-        objective_known: the optimum, or the best one that has been published, if the target knows it.
+        objective_known: the best one that has been published, or the optimum, if the target knows it.
+        objective_exact: the optimum, if the target knows it.
 
     Chains that move between temperatures count at every one of them, since a solution is a solution.
 
@@ -37,8 +38,10 @@ class BestObjective(Metric):
     def result(self) -> dict[str, Tensor]:
         best = self.best.of_seed()
         values = {self.name: best, "objective_chains": by_seed(lambda row: row.mean(), self.best.objective)}
-        known = self.target.best_known()
-        return values if known is None else {**values, "objective_known": best.new_full(best.shape, known)}
+        for name, value in (("known", self.target.best_known()), ("exact", self.target.optimum())):
+            if value is not None:
+                values[f"objective_{name}"] = best.new_full(best.shape, value)
+        return values
 
 
 class Gap(Metric):

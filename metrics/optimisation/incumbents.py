@@ -12,7 +12,7 @@ from metrics.requirements import require_members
 from samplers.kernel import Info
 from targets.graphs.objective import HasObjective
 
-MEMBERS = ("direction", "scale", "objective", "feasible", "repaired", "best_known")
+MEMBERS = ("direction", "scale", "objective", "feasible", "repaired", "optimum", "best_known")
 
 
 def require_objective(metric: str, context: Context) -> HasObjective:

@@ -68,7 +68,7 @@ class GraphProblem(Target):
         self.neighbours = NeighbourSum(graph, weighted)
         self._one: Tensor
         self.register_buffer("_one", torch.ones(()), persistent=False)
-        self._best: float | None = math.nan
+        self._optimum: float | None = math.nan
 
     @abstractmethod
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
@@ -89,13 +89,16 @@ class GraphProblem(Target):
         """A feasible state for each of `theta`: here the state itself."""
         return theta
 
+    def optimum(self) -> float | None:
+        """The optimum, by integer programming, of at most `solvable` nodes; None of more."""
+        if self._optimum is not None and math.isnan(self._optimum):
+            self._optimum = self._solved() if self.graph.nodes <= self.solvable else None
+        return self._optimum
+
     def best_known(self) -> float | None:
-        """The published optimum, or by integer programming that of at most `solvable` nodes, or None."""
-        if self._best is not None and math.isnan(self._best):
-            self._best = self._published()
-            if self._best is None and self.graph.nodes <= self.solvable:
-                self._best = self._solved()
-        return self._best
+        """The best objective that has been published, or else the optimum, or None."""
+        published = self._published()
+        return self.optimum() if published is None else published
 
     def _published(self) -> float | None:
         return None

@@ -9,6 +9,7 @@ from targets.graphs.graph_files import AUTO
 from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.optimum import largest_cut
 from targets.graphs.pair_problem import PairProblem
+from targets.target import PairwiseTerms
 
 
 class MaxCut(PairProblem):
@@ -51,6 +52,12 @@ class MaxCut(PairProblem):
         """Weight of the edges between the two parts, ``(*batch)``, float64."""
         wide = theta.double()
         return (wide * (self.linear(wide) - self.sums(wide))).sum(-1)
+
+    def pairwise_terms(self) -> PairwiseTerms:
+        """An edge whose ends agree loses its weight in the cut."""
+        weights = self.graph.weights.to(self._one) * self.scale
+        field = self._one.new_zeros((self.space.d, 2))
+        return PairwiseTerms(self.graph.edges.to(field.device), -weights, field, weights.sum())
 
     def _published(self) -> float | None:
         nodes, cut = GSET.get(self.graph.name.upper(), (0, 0))

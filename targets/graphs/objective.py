@@ -25,5 +25,8 @@ class HasObjective(Protocol):
     def repaired(self, theta: Tensor) -> Tensor:
         """A feasible state for each of `theta`, of its shape, found greedily and without random numbers."""
 
+    def optimum(self) -> float | None:
+        """The optimum; None where it is not known."""
+
     def best_known(self) -> float | None:
-        """The optimum, or the best objective that has been published; None where neither is known."""
+        """The best objective that has been published, or the optimum; None where neither is known."""

@@ -98,9 +98,10 @@ COSTS = {"gibbs": 5, "gibbs_systematic": 5, "hamming_ball": 9, "block_gibbs": 5,
 
 INEXACT = ("dula",)
 NOT_ON = {
-    **dict.fromkeys(("block_gibbs_2", "gwg", "dlmc", "pas_replacement"), ("rbm",)),
-    **dict.fromkeys(("dmala_newton", "locally_balanced_2", "pas", "dlmc_forward"), ("rbm", "ordinal")),
-    "locally_balanced": ("rbm", "categorical"),
+    **dict.fromkeys(("block_gibbs_2", "gwg"), ("rbm",)),
+    **dict.fromkeys(("locally_balanced", "dlmc"), ("rbm", "categorical")),
+    **dict.fromkeys(("locally_balanced_2", "pas", "pas_replacement"), ("rbm", "ordinal")),
+    **dict.fromkeys(("dlmc_forward", "dmala_newton"), ("rbm", "ordinal")),
     "swendsen_wang_two": ("ising",),
 }
 """Small targets that a kernel refuses, or that would take long."""

@@ -65,6 +65,7 @@ def expected(target: GraphProblem, draws: Tensor, seed: int, allowed: float) -> 
         "objective": better(there) if there else math.nan,
         "objective_chains": sum(chains) / CHAINS,
         "objective_known": known,
+        "objective_exact": known,
         "gap": min(gaps),
         "gap_chains": sum(gaps) / CHAINS,
         "feasible": sum(share) / CHAINS,

@@ -14,6 +14,7 @@ from samplers import Kernel, SwendsenWang, Wolff
 from samplers.cluster.components import components, hooked_components
 from samplers.kernel import NotEnumerableError
 from targets import Bernoulli4, Ising, Potts, Real
+from targets.exact_moments import energy_moments
 from targets.function_target import FunctionTarget
 from tests.support.checks import invariance
 from tests.support.no_host_sync import NoHostSync
@@ -99,3 +100,23 @@ def test_targets_without_pairs_are_refused() -> None:
     state = Wolff().init(large, torch.zeros((1, 16), dtype=torch.float64), ONE)
     with pytest.raises(NotEnumerableError, match=r"^32 edges are too many to list their bonds$"):
         Wolff().log_transition(large, state, state.theta, ONE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coupling", [0.35, 0.4407, 0.5])
+@pytest.mark.parametrize("name", ["swendsen_wang", "wolff"])
+def test_energy_of_a_large_lattice_is_kaufmans(name: str, coupling: float) -> None:
+    """32 x 32 spins on both sides of the transition and at it, 64 chains: within 4 standard errors."""
+    target = Ising(size=32, coupling=coupling)
+    wanted, _ = energy_moments(target)
+    kernel, steps = (SwendsenWang(), 60) if name == "swendsen_wang" else (Wolff(), 300)
+    generator = seeded(1)
+    state, _ = walked(kernel, target, started(kernel, target, (64,), generator), steps, generator)
+    total = torch.zeros_like(state.log_prob)
+    for _ in range(steps):
+        state, _ = walked(kernel, target, state, 1, generator)
+        total += state.log_prob / steps
+    error = float(total.std()) / math.sqrt(64)
+    assert abs(float(total.mean()) - wanted) <= 4 * error
+    # Not a test that any energy passes: the standard error is small beside the energy.
+    assert error <= 0.01 * wanted

@@ -125,7 +125,7 @@ def test_the_optimum_is_the_best_of_all_states(name: str) -> None:
     problem = PROBLEMS[name]
     states = problem.space.states()
     found = problem.objective(states)[problem.feasible(states)]
-    best = problem.best_known()
+    best = problem.optimum()
     if name == "normcut_3":
         assert best is None
         return
@@ -241,3 +241,13 @@ def test_random_graphs_come_from_their_seed(model: str) -> None:
         blocks = [range(5 * clique, 5 * clique + 5) for clique in range(12)]
         assert all(graph.has_edge(*pair) for block in blocks for pair in itertools.combinations(block, 2))
         assert MIS(graph=graph).log_prob(torch.zeros(60)) == 0
+
+
+@pytest.mark.parametrize("weights", ["ones", "signs"])
+def test_a_cut_is_the_sum_of_its_pairwise_terms(weights: str) -> None:
+    problem = MaxCut({**SMALL, "weights": weights}, scale=0.7).double()
+    terms, states = problem.pairwise_terms(), problem.space.states()
+    agree = states[:, terms.edges[:, 0]] == states[:, terms.edges[:, 1]]
+    total = terms.constant + (agree * terms.couplings).sum(-1)
+    torch.testing.assert_close(total, problem.log_prob(states))
+    assert not bool(terms.field.any())
