@@ -20,6 +20,7 @@ from .landscape.hessian_spectrum import HessianSpectrum as HessianSpectrum
 from .landscape.local_entropy import LocalEntropy as LocalEntropy
 from .library.chain_draws import ChainDraws as ChainDraws
 from .library.run_chains import run_chains as run_chains
+from .likelihood.thermodynamic_integration import ThermodynamicIntegration as ThermodynamicIntegration
 from .metric import Context as Context
 from .metric import Metric as Metric
 from .metric import Statistic as Statistic
@@ -41,6 +42,10 @@ from .mixing.step_means import Acceptance as Acceptance
 from .mixing.step_means import Jump as Jump
 from .mixing.swaps import Barrier as Barrier
 from .mixing.swaps import SwapRate as SwapRate
+from .optimisation.best_objective import BestObjective as BestObjective
+from .optimisation.best_objective import Gap as Gap
+from .optimisation.feasibility import Feasibility as Feasibility
+from .optimisation.time_to_target import TimeToTarget as TimeToTarget
 from .physics.overlap import Overlap as Overlap
 from .physics.thermodynamics import BinderCumulant as BinderCumulant
 from .physics.thermodynamics import Energy as Energy

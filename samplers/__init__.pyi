@@ -35,6 +35,7 @@ from .tempering.ladder import geometric_ladder as geometric_ladder
 from .tempering.parallel_tempering import ParallelTempering as ParallelTempering
 from .tempering.replica_exchange_langevin import ReplicaExchangeLangevin as ReplicaExchangeLangevin
 from .tempering.simulated.simulated_tempering import SimulatedTempering as SimulatedTempering
+from .tempering.simulated_annealing import SimulatedAnnealing as SimulatedAnnealing
 from .tempering.swaps.swap_round import Swaps as Swaps
 from .tuning.configured import configured as configured
 from .tuning.tunable import Tunable as Tunable

@@ -67,6 +67,7 @@ class Info:
         aux: auxiliary variables of the draws after the step, by the kernel's own names, ``(*batch, ...)``.
         rungs: acceptance probability of the move on every rung of a ladder, cold first, ``(K, *batch)``.
         hot_jump: `jump` of the move on the hottest rung, before the swaps, ``(*batch)``.
+        slopes: U after the step on every rung, cold first, ``(K, *batch)``: the slope of the path there.
     """
 
     acceptance: Tensor
@@ -77,6 +78,7 @@ class Info:
     aux: Mapping[str, Tensor] = field(default_factory=dict)
     rungs: Tensor | None = None
     hot_jump: Tensor | None = None
+    slopes: Tensor | None = None
 
 
 class NotEnumerableError(ValueError):

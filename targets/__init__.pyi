@@ -1,6 +1,11 @@
 from .datasets.dataset import Dataset as Dataset
 from .distinct_rows import Predictive as Predictive
 from .function_target import FunctionTarget as FunctionTarget
+from .graphs.max_clique import MaxClique as MaxClique
+from .graphs.maxcut import MaxCut as MaxCut
+from .graphs.mis import MIS as MIS
+from .graphs.normcut import NormCut as NormCut
+from .graphs.objective import HasObjective as HasObjective
 from .lattice.ising import Ising as Ising
 from .lattice.potts import Potts as Potts
 from .models.binary_bnn import BinaryBNN as BinaryBNN

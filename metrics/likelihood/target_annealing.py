@@ -75,9 +75,13 @@ class TargetAnnealing(Annealing):
         base, gap = self.path.split(self.state)
         self.log_weights.add_(gap, alpha=after - before)
         if self.step < self.steps:
-            state = self._fresh(self.path.moved(self.state, base, gap, after))
+            state = self._resampled(self._fresh(self.path.moved(self.state, base, gap, after)))
             self.state, info = self.kernel.step(self.path, state, self.one, self.generator)
             self.evaluations += info.evaluations
+
+    def _resampled(self, state: State) -> State:
+        """What is moved of a weighted `state`: here all of it."""
+        return state
 
     def _fresh(self, state: State) -> State:
         """`state`, with its auxiliary variables recomputed at the path's temperature if they depend on it."""

@@ -6,12 +6,14 @@ in closed form.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import torch
 from torch import Tensor
 
 from targets.reference_distribution import reference_distribution
-from targets.spaces import discrete_space
-from targets.target import Target
+from targets.spaces import Discrete, discrete_space
+from targets.target import HasLogPartition, Target
 
 MAX_STATES = 2**16
 """Largest space that is enumerated."""
@@ -32,6 +34,15 @@ def exact_log_partition(target: Target) -> float:
         raise ValueError(f"log Z is enumerated for at most {MAX_STATES} states, {space.size} were given")
     states = space.states(target.like().dtype)
     return float(torch.cat([_log_prob(target, block) for block in _blocks(states)]).logsumexp(0))
+
+
+def known_log_partition(target: Target) -> float | None:
+    """log Z as the target knows it or by enumeration; None where neither can be had."""
+    if isinstance(target, HasLogPartition):
+        with suppress(ValueError):
+            return float(target.log_partition())
+    small = isinstance(target.space, Discrete) and target.space.size <= MAX_STATES
+    return exact_log_partition(target) if small else None
 
 
 @torch.no_grad()

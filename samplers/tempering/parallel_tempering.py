@@ -113,6 +113,7 @@ class ParallelTempering(Kernel):
             aux={name: after.aux[name][0] for name in local.aux},
             rungs=local.acceptance,
             hot_jump=local.jump[-1],
+            slopes=after.log_prob,
         )
         return memory.into(after), info
 

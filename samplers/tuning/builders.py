@@ -9,6 +9,9 @@ SETTINGS = {
     "samplers.tempering.replica_exchange_langevin.ReplicaExchangeLangevin": (
         "samplers.tuning.exchange_time.ExchangeSettings"
     ),
+    "samplers.tempering.simulated_annealing.SimulatedAnnealing": (
+        "samplers.tuning.annealed_step_sizes.AnnealingSettings"
+    ),
     "samplers.tempering.simulated.simulated_tempering.SimulatedTempering": (
         "samplers.tuning.tempered_level_tuning.LevelSettings"
     ),

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from targets.checks import one_of
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import content
+from targets.datasets.files.places import content, given_file
 from targets.tours.tsplib_distances import DISTANCES
 
 FEWEST = 3
@@ -76,17 +76,7 @@ def find(file: str, root: str | None) -> Path:
     Raises:
         DataError: if it is in neither place.
     """
-    here = Path(file).expanduser()
-    if here.is_file():
-        return here
-    if root is not None and str(root).strip():
-        below = Path(root).expanduser() / "tsplib" / file
-        if below.is_file():
-            return below
-        why = f"which is not there, nor is '{below}'"
-    else:
-        why = "which is not there, and DATA_ROOT=DIR or data.root=DIR says no other place"
-    raise DataError(f"file must be null or a TSPLIB file, '{file}' was given, {why}")
+    return given_file(file, root, "tsplib", "a TSPLIB file")
 
 
 def read(path: Path) -> Instance:

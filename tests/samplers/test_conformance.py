@@ -38,6 +38,7 @@ from samplers import (
     RandomWalk,
     RBMGibbs,
     ReplicaExchangeLangevin,
+    SimulatedAnnealing,
     SimulatedTempering,
     Swaps,
     SwendsenWang,
@@ -224,6 +225,8 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
     "reld_ula": (ReplicaExchangeLangevin(ULA(1.0), LADDER, 0.2), HOT, 3),
     "st_dmala": (SimulatedTempering(DMALA(1.0), LADDER, [0.0] * 3, step_size=SIZES), BINARY, 1),
     "st_gibbs": (SimulatedTempering(Gibbs("systematic"), LADDER, [0.0] * 3), ORDINAL, 4),
+    "annealed_dmala": (SimulatedAnnealing(DMALA(1.0), 9, step_size=SIZES), BINARY, 1),
+    "annealed_gibbs": (SimulatedAnnealing(Gibbs("systematic"), 9), ORDINAL, 4),
     "st_edmala": (SimulatedTempering(EDMALA(1.0, 1.0), LADDER, [0.0] * 3), BINARY, 1),
 }
 """Every kernel, alone and tempered: with its target and the evaluations of a step, all replicas counted."""
@@ -231,7 +234,7 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
 
 NEVER_REJECT = {
     *COSTS,
-    *("dula", "edula", "edula_glu", "ula", "reld_ula", "pt_gibbs", "st_gibbs"),
+    *("dula", "edula", "edula_glu", "ula", "reld_ula", "pt_gibbs", "st_gibbs", "annealed_gibbs"),
     *("exact_draws", "uniform_draws", "held_out_draws", "swendsen_wang", "swendsen_wang_two"),
 }
 

@@ -24,6 +24,7 @@ from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.entropic_step import entropic_rows
 from runner.tools.bench.ising_step import ising_rows
 from runner.tools.bench.network_step import network_memory_rows, network_rows
+from runner.tools.bench.optimisation.cut_step import cut_rows
 from runner.tools.bench.rbm_step import rbm_rows
 from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
@@ -56,6 +57,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
     entropic_rows(bench, rounds)
     network_rows(bench, rounds)
     ising_rows(bench, rounds)
+    cut_rows(bench, rounds)
     deep_rows(bench, rounds=1 if short else 2)
     cuda_rows(bench, short=short)
     scaling_rows(bench, folder, short=short)

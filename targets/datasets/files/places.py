@@ -71,6 +71,28 @@ def found_or_fetched(
     return files
 
 
+def given_file(file: str, root: str | None, folder: str, kind: str) -> Path:
+    """The path of a user's own file: `file` as it stands, or else below ``root/folder``.
+
+    Args:
+        kind: of file, for the message: ``a TSPLIB file``.
+
+    Raises:
+        DataError: if it is in neither place.
+    """
+    here = Path(file).expanduser()
+    if here.is_file():
+        return here
+    if root is not None and str(root).strip():
+        below = Path(root).expanduser() / folder / file
+        if below.is_file():
+            return below
+        why = f"which is not there, nor is '{below}'"
+    else:
+        why = "which is not there, and DATA_ROOT=DIR or data.root=DIR says no other place"
+    raise DataError(f"file must be null or {kind}, '{file}' was given, {why}")
+
+
 def content(path: Path, most: int = 0) -> bytes:
     """All bytes of a file, decompressed if it is gzipped.
 

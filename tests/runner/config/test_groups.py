@@ -117,8 +117,13 @@ NEEDS = {
         for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
     },
     **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
+    **{
+        metric: ["target=maxcut", "target.graph.nodes=12"]
+        for metric in ("objective", "gap", "time_to_target", "feasible")
+    },
     **{metric: ["target=ising"] for metric in (*ORDER_PARAMETER, "overlap")},
     "auxiliary_distance": ["sampler=pt_edmala"],
+    "log_z": ["target=bernoulli4"],
     "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],
     "mean_norm": ["target=stmh_two_modes", "sampler=stmh"],
 }

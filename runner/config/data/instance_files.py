@@ -1,24 +1,27 @@
-"""The identity of a travelling-salesman instance from a file: its content, not its path."""
+"""The identity of a problem from a file, a tour's or a graph's: the content of the file, not its path."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from runner.config.data.datasets import file_digest
 from runner.execution.errors import UserError, one_sentence
 
-UNREAD = ("cities", "instance_seed")
-"""Keys of the random instance, which a file replaces."""
+UNREAD = ("cities", "instance_seed", "graph")
+"""Keys of random instances, which a file replaces."""
 
 
 def names_a_file(target: Mapping[str, Any]) -> bool:
-    """Whether a target's node is one that may name a TSPLIB file."""
+    """Whether a target's node is one that may name the file of a problem."""
     return "file" in target and "root" in target
 
 
-def tour_identity(target: Mapping[str, Any]) -> dict[str, Any]:
+def instance_identity(target: Mapping[str, Any]) -> dict[str, Any]:
     """The node of a target with digests of its file, and of the tour beside it, instead of their paths.
+
+    A graph's file keeps its name: it says the format, and which best objective has been published.
 
     Raises:
         UserError: if the file is not there.
@@ -27,13 +30,17 @@ def tour_identity(target: Mapping[str, Any]) -> dict[str, Any]:
     if target["file"] is None:
         return rest
     from targets.datasets.dataset import DataError
+    from targets.graphs import graph_files
     from targets.tours.tsplib import find, tour_beside
 
+    is_graph, given = "graph" in target, str(target["file"])
     try:
-        path = find(str(target["file"]), target["root"])
+        path = (graph_files.find if is_graph else find)(given, target["root"])
     except DataError as error:
         raise UserError(f"target.{one_sentence(error)}.") from error
+    own = {key: value for key, value in rest.items() if key not in UNREAD}
+    if is_graph:
+        return {**own, "file": file_digest(path), "instance": Path(given).name}
     beside = tour_beside(path)
     tour = file_digest(beside) if beside.is_file() else None
-    own = {key: value for key, value in rest.items() if key not in UNREAD}
     return {**own, "file": file_digest(path), "tour": tour}

@@ -1,0 +1,1 @@
+"""Speed of problems on graphs; imported by the bench alone."""

@@ -1,0 +1,107 @@
+"""Simulated annealing around any kernel: every step is one at the next inverse temperature of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from samplers.kernel import Info, Kernel, State, require_temperable
+from samplers.kernel_family import family_of, ladder_step_sizes
+from samplers.tempering.annealing_schedule import annealing_schedule
+from targets.randomness import Generator
+from targets.target import Target
+
+POSITION = "annealing.position"
+"""Key in ``State.aux`` of the place in the schedule, an int64 scalar."""
+
+
+class SimulatedAnnealing(Kernel):
+    """Step t is one of `kernel` at beta_t, which rises along the path beta U; then it stays at the last one.
+
+    For optimisation: the draws are not from the target, neither on the way nor at the end, where the chains
+    have not forgotten how they came there. `State.log_prob` is untempered.
+
+    Spaces: as the kernel.
+    Cost: as the kernel.
+    Source: Kirkpatrick, Gelatt and Vecchi (1983).
+
+    Args:
+        kernel: any kernel.
+        steps: length of the schedule, that of the run as a rule.
+        schedule: ``linear``, ``geometric`` or ``exponential``
+            (`samplers.tempering.annealing_schedule.annealing_schedule`).
+        hottest: the first inverse temperature.
+        coldest: the last one.
+        step_size: one for all steps; several at evenly spaced places of the schedule, from the hot end, in
+            equal ratios between them; or None for that of `kernel`, if it has one.
+
+    Raises:
+        ValueError: for a schedule or step sizes that do not fit.
+    """
+
+    exact = False
+    tensor_step_size = False
+    temperable = False
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        steps: int,
+        schedule: str = "geometric",
+        hottest: float = 0.05,
+        coldest: float = 1.0,
+        step_size: float | Sequence[float] | None = None,
+    ) -> None:
+        require_temperable(kernel)
+        self.base = kernel
+        self.betas = annealing_schedule(steps, schedule, hottest, coldest)
+        sizes = ladder_step_sizes(
+            kernel, step_size, len(step_size) if isinstance(step_size, Sequence) else None
+        )
+        self.step_sizes = None if sizes is None else _along(sizes, steps)
+        self.family = None if sizes is None else family_of(kernel)
+
+    @property
+    def persistent_aux(self) -> tuple[str, ...]:
+        return self.base.persistent_aux
+
+    @property
+    def needs_gradient(self) -> bool:
+        return self.base.needs_gradient
+
+    def check(self, target: Target) -> None:
+        self.base.check(target)
+
+    def at(self, position: Tensor) -> Kernel:
+        """The kernel with the step size at a place of the schedule, an int64 scalar."""
+        if self.step_sizes is None or self.family is None:
+            return self.base
+        return self.family(self.step_sizes.take(position))
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        start = torch.zeros((), dtype=torch.int64, device=theta.device)
+        state = self.at(start).init(target, theta, beta * self.betas.take(start))
+        return replace(state, aux={**state.aux, POSITION: start})
+
+    def drawn(self, state: State, generator: Generator) -> State:
+        return self.base.drawn(state, generator)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        position = state.aux[POSITION]
+        inner = {name: value for name, value in state.aux.items() if name != POSITION}
+        here = replace(state, aux=inner)
+        after, info = self.at(position).step(target, here, beta * self.betas.take(position), generator)
+        following = (position + 1).clamp(max=len(self.betas) - 1)
+        return replace(after, aux={**after.aux, POSITION: following}), info
+
+
+def _along(sizes: Tensor, steps: int) -> Tensor:
+    """The step size of each step ``(steps,)`` from one, or from several at evenly spaced places."""
+    if sizes.dim() == 0 or len(sizes) == 1:
+        return sizes.expand(steps).clone()
+    place = torch.linspace(0.0, len(sizes) - 1.0, steps, dtype=torch.float64)
+    before = place.floor().long().clamp(max=len(sizes) - 2)
+    return torch.lerp(sizes.log()[before], sizes.log()[before + 1], place - before).exp()

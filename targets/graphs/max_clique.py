@@ -1,0 +1,57 @@
+"""The maximum clique: as many nodes as possible with an edge between any two of them."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from targets.graphs.best_known import CLIQUES
+from targets.graphs.graph_files import AUTO
+from targets.graphs.graph_problem import Description, graph_of
+from targets.graphs.node_sets import NodeSet
+from targets.graphs.optimum import largest_clique
+
+
+class MaxClique(NodeSet):
+    """U = scale * (sum_i theta_i - penalty * number of pairs within the set without an edge).
+
+    With s nodes and m edges within the set these are s (s - 1) / 2 - m pairs. The gradient is that of the
+    multilinear function with sum over pairs of theta_i theta_j; that of DISCS differs by theta_i - 1/2.
+
+    Spaces: binary.
+    Source: DISCS (Goshvadi et al. 2023), section 4.2; its penalty is 1, at which a set with a missing edge
+        may be as good as one without.
+
+    Args:
+        graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.
+        file: a graph's file instead, as a path or below ``root/graphs``.
+        root: folder of all data sets.
+        file_format: ``auto``, or a name of `targets.graphs.graph_files.FORMATS`.
+        scale: a positive number.
+        penalty: of each missing edge, at least 1.
+
+    Raises:
+        ValueError: naming the argument, or what is wrong with the file.
+    """
+
+    def __init__(
+        self,
+        graph: Description | None = None,
+        file: str | None = None,
+        root: str | None = None,
+        file_format: str = AUTO,
+        scale: float = 3.0,
+        penalty: float = 1.001,
+    ) -> None:
+        super().__init__(graph_of(graph, file, root, file_format), scale, penalty)
+
+    def sums(self, theta: Tensor) -> Tensor:
+        """For every node the nodes of the set that are not its neighbours, itself left out."""
+        found: Tensor = theta.sum(-1, keepdim=True) - theta - self.neighbours(theta)
+        return found
+
+    def _published(self) -> float | None:
+        nodes, size = CLIQUES.get(self.graph.name, (0, 0))
+        return float(size) if nodes == self.graph.nodes else None
+
+    def _solved(self) -> float | None:
+        return largest_clique(self.graph)

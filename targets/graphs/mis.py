@@ -1,0 +1,43 @@
+"""The maximum independent set: as many nodes as possible without an edge between two of them."""
+
+from __future__ import annotations
+
+from targets.graphs.graph_files import AUTO
+from targets.graphs.graph_problem import Description, graph_of
+from targets.graphs.node_sets import NodeSet
+from targets.graphs.optimum import largest_independent_set
+
+
+class MIS(NodeSet):
+    """U = scale * (sum_i theta_i - penalty * number of edges within the set).
+
+    The gradient is that of the multilinear function with sum over edges of theta_i theta_j.
+
+    Spaces: binary.
+    Source: DISCS (Goshvadi et al. 2023), section 4.2, with a penalty of 1.001.
+
+    Args:
+        graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.
+        file: a graph's file instead, as a path or below ``root/graphs``.
+        root: folder of all data sets.
+        file_format: ``auto``, or a name of `targets.graphs.graph_files.FORMATS`.
+        scale: a positive number.
+        penalty: of each edge within the set, at least 1.
+
+    Raises:
+        ValueError: naming the argument, or what is wrong with the file.
+    """
+
+    def __init__(
+        self,
+        graph: Description | None = None,
+        file: str | None = None,
+        root: str | None = None,
+        file_format: str = AUTO,
+        scale: float = 3.0,
+        penalty: float = 1.001,
+    ) -> None:
+        super().__init__(graph_of(graph, file, root, file_format), scale, penalty)
+
+    def _solved(self) -> float | None:
+        return largest_independent_set(self.graph)

@@ -1,0 +1,93 @@
+"""What is refused of problems on graphs: one sentence, status 2, before any work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx
+import pytest
+
+from tests.support.commands import Call, refusal
+
+RUN = "sampler=dmala sampler.step_size=0.3 metric=acceptance task.steps=20 task.chains=3"
+
+
+@pytest.fixture(autouse=True)
+def _no_data_but_our_own(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an empty folder."""
+    monkeypatch.delenv("DATA_ROOT", raising=False)
+
+
+def refused_before_any_run(*lines: str) -> str:
+    said = refusal(*lines)
+    assert not list(Path().glob("outputs/runs/*"))
+    return said
+
+
+SETTINGS = [
+    (
+        "target=maxcut target.graph.model=ising",
+        "target.graph.model must be one of barabasi_albert, erdos_renyi",
+    ),
+    (
+        "target=maxcut target.graph.node=5",
+        "Unknown key 'target.graph.node'; did you mean 'target.graph.nodes'?",
+    ),
+    ("target=maxcut target.graph.nodes=1", "target.graph.nodes must be a whole number of at least 2, 1 was"),
+    (
+        "target=maxcut target.graph=5",
+        "target.graph must be the settings of a random graph by name, 5 was given",
+    ),
+    (
+        "target=maxcut target.graph.degree=0",
+        "must have at least one edge, a graph of 100 nodes without was given",
+    ),
+    ("target=maxcut target.scale=0", "target.scale must be a positive number, 0 was given"),
+    ("target=mis target.penalty=0.9", "target.penalty must be a number from 1 to"),
+    ("target=normcut target.parts=1", "target.parts must be a whole number of at least 2, 1 was given"),
+    (
+        "target=mis target.file=nowhere",
+        "target.file must be null or a graph's file, 'nowhere' was given, which",
+    ),
+    ("target=mis target.file=nowhere data.root=.", "nor is 'graphs/nowhere'"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), SETTINGS, ids=[given for given, _ in SETTINGS])
+def test_a_setting_is_refused(given: str, sentence: str) -> None:
+    assert sentence in refused_before_any_run(RUN, given)
+
+
+FILES = [
+    ("own.gset", "3 2\n1 2 1\n", "'own.gset' is no gset file: it must have 2 edges, it has 1."),
+    ("own.gset", "3 1\n2 2 1\n", "'own.gset' must have no edge from a node to itself, node 2 has one."),
+    ("own.gset", "3 0\n", "'own.gset' must have at least one edge, a graph of 3 nodes without was given."),
+    ("own.col", "p edge 2 1\na 1 2\n", "'own.col' is no dimacs file: it must be undirected, it has arcs"),
+    ("own.graph", "2 1\n2\n\n", "it must be undirected, node 1 lists 2 and 2 does not list 1."),
+    (
+        "own.gml",
+        "\n".join(networkx.generate_gml(networkx.DiGraph([(0, 1)]))),
+        "'own.gml' must be an undirected graph, a directed one was given.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), FILES, ids=[str(n) for n in range(len(FILES))])
+def test_a_file_is_refused(name: str, content: str, sentence: str) -> None:
+    Path(name).write_text(content)
+    assert sentence in refused_before_any_run(RUN, f"target=maxcut target.file={name}")
+
+
+def test_the_identity_of_a_run_is_the_content_of_its_file(call: Call) -> None:
+    def run(path: str) -> set[str]:
+        assert call(*f"target=maxcut target.file={path} {RUN}".split()).status == 0
+        return {folder.name for folder in Path("outputs/runs").iterdir()}
+
+    for folder in ("here", "there", "data/graphs"):
+        Path(folder).mkdir(parents=True)
+        (Path(folder) / "own.gset").write_text("3 2\n1 2 1\n2 3 1\n")
+    first = run("here/own.gset")
+    assert run("there/own.gset") == first
+    assert run("own.gset data.root=data") == first
+    Path("there/own.gset").write_text("3 2\n1 2 1\n1 3 1\n")
+    assert len(run("there/own.gset")) == 2

@@ -1,0 +1,113 @@
+"""Graphs from files: each format against networkx, plain and gzipped; what is damaged is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import networkx
+import pytest
+import torch
+
+from targets.datasets.dataset import DataError
+from targets.graphs.graph_files import find, read
+from tests.support.error_message import error_message
+
+EDGES = [(1, 2, 3.0), (1, 4, -1.0), (2, 3, 1.0), (2, 4, 1.0), (3, 4, 2.0)]
+PLAIN = [(one, other, 1.0) for one, other, _ in EDGES]
+AS_THEY_COME = [(1, 2, 3.0), (1, 3, -1.0), (2, 3, 1.0), (2, 4, 1.0), (3, 4, 2.0)]
+"""Nodes in the order in which a list of edges names them: 1 2 4 3."""
+UNWEIGHTED = [(one, other, 1.0) for one, other, _ in AS_THEY_COME]
+GRAPH = networkx.Graph()
+GRAPH.add_nodes_from([1, 2, 3, 4, 5])
+GRAPH.add_weighted_edges_from(EDGES)
+BARE = networkx.Graph(networkx.convert_node_labels_to_integers(GRAPH))
+
+GSET = "5 5\n1 2 3\n1 4 -1\n2 3 1\n2 4 1\n3 4 2\n"
+DIMACS = "c a comment\np edge 5 5\ne 1 2 3\ne 1 4 -1\ne 2 3\ne 2 4\ne 3 4 2\n"
+METIS = "% weights of the edges\n5 5 1\n2 3 4 -1\n1 3 3 1 4 1\n2 1 4 2\n1 -1 2 1 3 2\n\n"
+METIS_NODES = "5 5 011 2\n9 9 2 3 4 -1\n9 9 1 3 3 1 4 1\n9 9 2 1 4 2\n9 9 1 -1 2 1 3 2\n9 9\n"
+FILES = {
+    "G99": (GSET, 5, EDGES),
+    "own.txt": (GSET, 5, EDGES),
+    "own.mc": (GSET, 5, EDGES),
+    "own.col": (DIMACS, 5, EDGES),
+    "both.clq": ("p col 5 10\n" + "".join(f"e {a} {b}\ne {b} {a}\n" for a, b, _ in EDGES), 5, PLAIN),
+    "first": (DIMACS, 5, EDGES),
+    "own.graph": (METIS, 5, EDGES),
+    "nodes.metis": (METIS_NODES, 5, EDGES),
+    "own.edgelist": ("# a list\n1 2 3\n1, 4, -1\n2 3\n2 4 # one\n3 4 2\n", 4, AS_THEY_COME),
+    "own.gml": ("\n".join(networkx.generate_gml(GRAPH)), 5, EDGES),
+    "own.graphml": ("\n".join(networkx.generate_graphml(GRAPH)), 5, EDGES),
+    "own.adjlist": ("\n".join(networkx.generate_adjlist(GRAPH)), 5, UNWEIGHTED),
+    "own.g6": (networkx.to_graph6_bytes(BARE, header=False).decode(), 5, PLAIN),
+    "own.s6": (networkx.to_sparse6_bytes(BARE).decode(), 5, PLAIN),
+    "own.net": ("\n".join(networkx.generate_pajek(networkx.relabel_nodes(GRAPH, str))), 5, EDGES),
+}
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bool) -> None:
+    text, nodes, edges = FILES[name]
+    path = tmp_path / (f"{name}.gz" if zipped else name)
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    graph = read(path)
+    assert graph.nodes == nodes
+    assert graph.name == Path(name).stem
+    assert (graph.edges + 1).tolist() == [[one, other] for one, other, _ in edges]
+    assert graph.weights.tolist() == [weight for *_, weight in edges]
+
+
+def test_a_format_may_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "own.data"
+    path.write_text(METIS)
+    assert torch.equal(read(path, "metis").edges, torch.tensor([[0, 1], [0, 3], [1, 2], [1, 3], [2, 3]]))
+    assert "file_format must be one of adjacency_list, auto," in error_message(
+        DataError, read, path, "mettis"
+    )
+
+
+def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
+    (tmp_path / "graphs").mkdir()
+    (tmp_path / "graphs" / "G99").write_text(GSET)
+    assert find("G99", str(tmp_path)) == tmp_path / "graphs" / "G99"
+    said = error_message(DataError, find, "G98", str(tmp_path))
+    assert (
+        f"file must be null or a graph's file, 'G98' was given, which is not there, nor is '{tmp_path}"
+        in said
+    )
+
+
+DAMAGED = [
+    ("a.gset", "", "is no gset file: its first line must have the numbers of nodes and edges"),
+    ("a.gset", "5 5\n1 2 3\n1 4 -1\n", "is no gset file: it must have 5 edges, it has 2"),
+    ("a.gset", "3 1\n1 4 1\n", "its nodes must be from 1 to 3, the edge 1-4 was given"),
+    ("a.gset", "3 1\n1 two 1\n", "invalid literal for int() with base 10: 'two'"),
+    ("a.gset", "3 2\n1 2 1\n2 1 4\n", "the edge 2-1 must have one weight, it has two"),
+    ("a.gset", "3 1\n1 2 nan\n", "must have finite numbers as weights, the edge 1-2 has nan"),
+    ("a.gset", "3 1\n2 2 1\n", "must have no edge from a node to itself, node 2 has one"),
+    ("a.gset", "3 0\n", "must have at least one edge, a graph of 3 nodes without was given"),
+    ("a.col", "c nothing\n", "is no dimacs file: it must have a line 'p edge NODES EDGES'"),
+    ("a.col", "p edge 3 1\na 1 2\n", "it must be undirected, it has arcs (lines that begin with a)"),
+    ("a.col", "p edge 3 1\ne 1\n", "an edge must have two nodes and perhaps a weight, '1' was given"),
+    ("a.graph", "3 2\n2\n1 3\n\n", "it must be undirected, node 2 lists 3 and 3 does not list 2"),
+    ("a.graph", "3 2\n2\n", "it must have a line for each of 3 nodes, it has 1"),
+    ("a.edgelist", "1 2 3 4\n", "line 1 must have two nodes and a weight at most, '1 2 3 4' is there"),
+    ("a.edgelist", "", "must have at least one edge, a graph of 0 nodes without was given"),
+    ("a.edgelist", b"\xff\xfe\x00", "is no edge_list file: 'utf-8' codec can't decode"),
+    ("a.gml", "graph [ node [ id 0 ", "is no gml file: "),
+    ("a.gml", "\n".join(networkx.generate_gml(networkx.DiGraph([(0, 1)]))), "must be an undirected graph"),
+    ("a.graphml", "<graphml", "is no graphml file: "),
+    ("a.g6", "\x01\x02", "is no graph6 file: "),
+    ("a.net.gz", b"\x1f\x8b\x08\x00damaged", "is damaged or cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), DAMAGED, ids=[str(n) for n in range(len(DAMAGED))])
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: str | bytes, sentence: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    said = error_message(DataError, read, path)
+    assert sentence in said
+    assert said.startswith(f"'{path}'")

@@ -1,0 +1,253 @@
+"""Cuts, independent sets, cliques, partitions: U, gradient and differences by loops, and their optima."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import networkx
+import pytest
+import torch
+from torch import Tensor
+
+from targets import MIS, HasObjective, MaxClique, MaxCut, NormCut
+from targets.graphs.best_known import CLIQUES, GSET
+from targets.graphs.graph_problem import GraphProblem
+from targets.graphs.random_graphs import random_graph
+from tests.support.error_message import error_message
+
+SMALL = {"model": "erdos_renyi", "nodes": 7, "degree": 3.0, "seed": 5}
+PROBLEMS: dict[str, GraphProblem] = {
+    "maxcut": MaxCut(SMALL, scale=0.7),
+    "maxcut_signs": MaxCut({**SMALL, "weights": "signs"}, scale=0.7),
+    "mis": MIS(SMALL, scale=0.7, penalty=1.3),
+    "max_clique": MaxClique(SMALL, scale=0.7, penalty=1.3),
+    "normcut": NormCut(SMALL, scale=3.0),
+    "normcut_3": NormCut(SMALL, scale=3.0, parts=3, penalty=2.5),
+}
+
+
+def value(problem: GraphProblem, state: Tensor) -> tuple[float, float]:
+    """The objective and the number of violations, weighted by nothing, of one state: loops over pairs."""
+    weight = {
+        frozenset(edge): w
+        for edge, w in zip(problem.graph.edges.tolist(), problem.graph.weights.tolist(), strict=True)
+    }
+    nodes = range(problem.graph.nodes)
+    pairs = [frozenset(pair) for pair in itertools.combinations(nodes, 2)]
+    if isinstance(problem, NormCut):
+        part = state.argmax(-1).tolist()
+        total, empty = 0.0, 0
+        for k in range(problem.parts):
+            volume = sum(w for edge, w in weight.items() for node in edge if part[node] == k)
+            cut = sum(w for edge, w in weight.items() if sum(part[node] == k for node in edge) == 1)
+            total += cut / volume if volume else 0.0
+            empty += not volume
+        return total, empty
+    bits = state.tolist()
+    if isinstance(problem, MaxCut):
+        return sum(w for edge, w in weight.items() if len({bits[node] for node in edge}) == 2), 0
+    inside = [pair for pair in pairs if all(bits[node] for node in pair)]
+    clique = isinstance(problem, MaxClique)
+    return sum(bits), sum((pair in weight) != clique for pair in inside)
+
+
+def energy(problem: GraphProblem, state: Tensor) -> float:
+    objective, violations = value(problem, state)
+    sign = 1.0 if problem.direction == "max" else -1.0
+    return problem.scale * (sign * objective - getattr(problem, "penalty", 0.0) * violations)
+
+
+def some_states(problem: GraphProblem, number: int = 60) -> Tensor:
+    states = problem.space.states()
+    chosen = torch.randperm(len(states), generator=torch.Generator().manual_seed(0))[:number]
+    return torch.cat([states[:1], states[chosen], states[-1:]])
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_energy_objective_and_feasibility_are_those_of_loops(name: str) -> None:
+    problem = PROBLEMS[name]
+    assert isinstance(problem, HasObjective)
+    states = some_states(problem)
+    expected = torch.tensor([energy(problem, state) for state in states], dtype=torch.float64)
+    torch.testing.assert_close(problem.log_prob(states), expected, rtol=0, atol=1e-12)
+    found = [value(problem, state) for state in states]
+    objectives = torch.tensor([objective for objective, _ in found], dtype=torch.float64)
+    torch.testing.assert_close(problem.objective(states), objectives, rtol=0, atol=1e-12)
+    assert problem.feasible(states).tolist() == [violations == 0 for _, violations in found]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_differences_are_those_of_all_single_moves(name: str) -> None:
+    problem = PROBLEMS[name]
+    states = some_states(problem).reshape(2, -1, *problem.space.event_shape)
+    value, changes = problem.log_prob_and_differences(states)
+    torch.testing.assert_close(value, problem.log_prob(states))
+    levels = problem.space.to_levels(states)
+    for node in range(problem.space.d):
+        for level in range(problem.space.levels):
+            moved = levels.clone()
+            moved[..., node] = level if problem.space.event_shape[1:] else 1 - moved[..., node]
+            there = problem.log_prob(problem.space.from_levels(moved, torch.float64))
+            change = changes[..., node, level] if problem.space.event_shape[1:] else changes[..., node]
+            torch.testing.assert_close(there - value, change, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradient_is_that_of_the_function_of_real_numbers(name: str) -> None:
+    """Of the docstrings, written with dense matrices and differentiated by autograd; no part is empty."""
+    problem = PROBLEMS[name]
+    A = torch.zeros(problem.graph.nodes, problem.graph.nodes, dtype=torch.float64)
+    A[tuple(problem.graph.edges.T)] = problem.graph.weights
+    A = A + A.T
+    states = some_states(problem)
+    states = states[problem.feasible(states)] if isinstance(problem, NormCut) else states
+
+    def extension(theta: Tensor) -> Tensor:
+        if isinstance(problem, NormCut):
+            inside = torch.einsum("bik,ij,bjk->bk", theta, A, theta)
+            return -problem.scale * (1 - inside / torch.einsum("bik,ij->bk", theta, A)).sum(-1)
+        if isinstance(problem, MaxCut):
+            return problem.scale * torch.einsum("bi,ij,bj->b", theta, A, 1 - theta)
+        conflict = (
+            (A != 0).double() if isinstance(problem, MIS) else 1 - (A != 0).double() - torch.eye(len(A))
+        )
+        pairs = torch.einsum("bi,ij,bj->b", theta, conflict, theta) / 2
+        return problem.scale * (theta.sum(-1) - problem.penalty * pairs)
+
+    leaf = states.clone().requires_grad_()
+    (expected,) = torch.autograd.grad(extension(leaf).sum(), leaf)
+    torch.testing.assert_close(problem.log_prob_and_grad(states)[1], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_optimum_is_the_best_of_all_states(name: str) -> None:
+    problem = PROBLEMS[name]
+    states = problem.space.states()
+    found = problem.objective(states)[problem.feasible(states)]
+    best = problem.optimum()
+    if name == "normcut_3":
+        assert best is None
+        return
+    assert best == pytest.approx(float(found.max() if problem.direction == "max" else found.min()), abs=1e-9)
+    # The penalty is large enough for the most likely state to be a solution.
+    mode = states[problem.log_prob(states).argmax()]
+    assert bool(problem.feasible(mode))
+    assert float(problem.objective(mode)) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_repair_gives_solutions_and_leaves_maximal_solutions_as_they_are(name: str) -> None:
+    problem = PROBLEMS[name]
+    states = problem.space.states()
+    repaired = problem.repaired(states)
+    assert bool(problem.space.contains(repaired).all())
+    assert bool(problem.feasible(repaired).all())
+    feasible = problem.feasible(states)
+    gain = problem.objective(repaired[feasible]) - problem.objective(states[feasible])
+    assert bool((gain >= 0).all() if problem.direction == "max" else (gain == 0).all())
+    assert torch.equal(problem.repaired(repaired), repaired)
+
+
+@pytest.mark.parametrize("name", ["maxcut", "mis", "max_clique", "normcut"])
+def test_numbers_do_not_depend_on_the_batch(name: str) -> None:
+    problem = type(PROBLEMS[name])({"nodes": 60, "degree": 7.0}, scale=0.3).float()
+    assert problem.batch_invariant
+    states = problem.space.initial((3, 7), torch.Generator().manual_seed(1), like=torch.empty(0))
+    value, grad = problem.log_prob_and_grad(states)
+    for seed in range(3):
+        alone, its_grad = problem.log_prob_and_grad(states[seed : seed + 1, :5])
+        assert torch.equal(alone[0], value[seed, :5])
+        assert torch.equal(its_grad[0], grad[seed, :5])
+
+
+def test_optimum_of_larger_graphs_is_that_of_networkx() -> None:
+    for seed in range(3):
+        spec = {"nodes": 24, "degree": 9.0, "seed": seed}
+        graph: networkx.Graph[Any] = networkx.Graph(random_graph(**spec).edges.tolist())
+        clique, _ = networkx.max_weight_clique(graph, weight=None)
+        assert MaxClique(spec).best_known() == len(clique)
+        independent, _ = networkx.max_weight_clique(networkx.complement(graph), weight=None)
+        isolated = 24 - len(graph)
+        assert MIS(spec).best_known() == len(independent) + isolated
+
+
+def test_published_values_are_found_by_name_and_size() -> None:
+    graph = networkx.relabel_nodes(networkx.cycle_graph(800), str)
+    graph.name = "G1"
+    assert MaxCut(graph).best_known() == 11624.0
+    graph.name = "G43"
+    assert MaxCut(graph).best_known() is None
+    assert len(GSET) == 54
+    kneser = networkx.complement(networkx.line_graph(networkx.complete_graph(8)))
+    # Pairs of eight things that share none: at most four.
+    assert MaxClique(kneser).best_known() == CLIQUES["johnson8-2-4"][1] == 4
+
+
+REFUSED = [
+    ({"model": "erdos"}, "graph.model must be one of barabasi_albert, erdos_renyi, rb, regular, 'erdos' was"),
+    ({"nodes": 1}, "graph.nodes must be a whole number of at least 2, 1 was given"),
+    ({"nodes": 30_000}, "graph.nodes must be at most 20,000, 30000 was given"),
+    ({"degree": 200}, "graph.degree must be a number from 0 to 99, 200 was given"),
+    ({"degree": 0}, "must have at least one edge, a graph of 100 nodes without was given"),
+    (
+        {"model": "barabasi_albert", "degree": 3},
+        "graph.degree must be even and at least 2 for barabasi_albert",
+    ),
+    ({"model": "regular", "degree": 2.5}, "graph.degree must be a whole number of at least 1 for regular"),
+    (
+        {"model": "regular", "degree": 3, "nodes": 9},
+        "even where graph.nodes is odd, 3 with 9 nodes was given",
+    ),
+    ({"model": "rb", "cliques": 7}, "graph.nodes must be a multiple of graph.cliques=7, at least twice it"),
+    ({"model": "rb", "tightness": 0}, "graph.tightness must be a number from 0.01 to 0.99, 0 was given"),
+    ({"weights": "random"}, "graph.weights must be one of ones, signs, 'random' was given"),
+    ({"seed": -1}, "graph.seed must be a whole number of at least 0, -1 was given"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), REFUSED, ids=[str(given) for given, _ in REFUSED])
+def test_a_random_graph_is_refused(given: dict[str, Any], sentence: str) -> None:
+    assert sentence in error_message(ValueError, lambda: MIS(given))
+
+
+def test_other_arguments_are_refused() -> None:
+    assert "penalty must be a number from 1 to" in error_message(ValueError, lambda: MIS(SMALL, penalty=0.5))
+    assert "parts must be at most the graph's 7 nodes" in error_message(
+        ValueError, lambda: NormCut(SMALL, parts=8)
+    )
+    signs = {**SMALL, "weights": "signs"}
+    assert "graph must have no negative weights" in error_message(ValueError, lambda: NormCut(signs))
+    assert "graph must be an undirected graph" in error_message(
+        ValueError, lambda: MIS(networkx.DiGraph([(0, 1)]))
+    )
+    loop = networkx.Graph([(0, 1), (2, 2)])
+    assert "no edge from a node to itself, node 2 has one" in error_message(ValueError, lambda: MIS(loop))
+
+
+@pytest.mark.parametrize("model", ["erdos_renyi", "barabasi_albert", "regular", "rb"])
+def test_random_graphs_come_from_their_seed(model: str) -> None:
+    one, same, other = (random_graph(model, 60, cliques=12, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(one.edges, same.edges)
+    assert one.edges.shape != other.edges.shape or not torch.equal(one.edges, other.edges)
+    graph: networkx.Graph[Any] = networkx.Graph(one.edges.tolist())
+    if model == "regular":
+        assert set(dict(graph.degree).values()) == {4}
+    if model == "barabasi_albert":
+        assert len(one.edges) == 2 * (60 - 2)
+    if model == "erdos_renyi":
+        assert abs(len(one.edges) - 120) < 5 * 120**0.5
+    if model == "rb":
+        blocks = [range(5 * clique, 5 * clique + 5) for clique in range(12)]
+        assert all(graph.has_edge(*pair) for block in blocks for pair in itertools.combinations(block, 2))
+        assert MIS(graph=graph).log_prob(torch.zeros(60)) == 0
+
+
+@pytest.mark.parametrize("weights", ["ones", "signs"])
+def test_a_cut_is_the_sum_of_its_pairwise_terms(weights: str) -> None:
+    problem = MaxCut({**SMALL, "weights": weights}, scale=0.7).double()
+    terms, states = problem.pairwise_terms(), problem.space.states()
+    agree = states[:, terms.edges[:, 0]] == states[:, terms.edges[:, 1]]
+    total = terms.constant + (agree * terms.couplings).sum(-1)
+    torch.testing.assert_close(total, problem.log_prob(states))
+    assert not bool(terms.field.any())
