@@ -35,7 +35,8 @@ def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig
     home = Path(conf.__path__[0])
     path = home / FOLDER / f"{_stamp(home)}-{_digest(json.dumps(list(overrides)).encode())}.json"
     with suppress(OSError, ValueError):
-        return OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
+        found: DictConfig = OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
+        return found
     made = compose(overrides)
     if not sys.dont_write_bytecode:
         with suppress(OSError, TypeError):

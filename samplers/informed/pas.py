@@ -51,7 +51,7 @@ class PAS(PathKernel):
                 raise ValueError(f"radius must be a number of at least 1, {radius!r} was given")
 
     @staticmethod
-    def step_sizes(target: Target) -> tuple[float, float]:
+    def step_range(target: Target) -> tuple[float, float]:
         return 1.0, float(target.space.d)
 
     def check(self, target: Target) -> None:

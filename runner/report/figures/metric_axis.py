@@ -83,10 +83,11 @@ def quantities() -> dict[str, Quantity]:
     found = dict(OF_TASKS)
     for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
         for name, node in (plain_yaml(path.read_bytes()) or {}).items():
-            path = node.get("_target_") if isinstance(node, dict) else None
-            if path is not None:
-                said = source_of(path).members()
-                found[name] = Quantity(said["unit"], *said["bounds"], Direction(said["direction"] or "none"))
+            named = node.get("_target_") if isinstance(node, dict) else None
+            if named is not None:
+                said = source_of(named).members()
+                low, high = said["bounds"]
+                found[name] = Quantity(said["unit"], low, high, Direction(said["direction"] or "none"))
     return found
 
 

@@ -7,7 +7,7 @@ sharp modes are framed and lettered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from matplotlib import colormaps
@@ -21,7 +21,7 @@ from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.visits import WIDEST_GAP, shares
 
 if TYPE_CHECKING:
-    from targets import Target
+    from targets import Binary, Target
 
 MOST_BITS = 6
 FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
@@ -104,7 +104,8 @@ def _mean_share(ax: Axes, data: PanelData) -> np.ndarray | None:
 def _cells(
     ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, labels: Sequence[str]
 ) -> None:
-    d = target.space.d
+    space = cast("Binary", target.space)
+    d = space.d
     down, across = d // 2, d - d // 2
     ax.grid(False)
     ax.imshow(values.reshape(2**down, 2**across), cmap=colours, norm=norm, interpolation="nearest")
@@ -116,7 +117,7 @@ def _cells(
         ax.text(column, row, label, ha="center", va="center", size=5.5, color=ink)
         for name, letter, line in FRAMES:
             named = getattr(target, name, None)
-            if named is not None and place in target.space.index(named).tolist():
+            if named is not None and place in space.index(named).tolist():
                 corner = (column - 0.46, row - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=ink, linestyle=line))
                 ax.text(column - 0.38, row - 0.36, letter, ha="left", va="top", size=5, color=ink)
