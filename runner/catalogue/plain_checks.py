@@ -70,18 +70,20 @@ def check_sampler_plainly(node: Mapping[str, Any], key: str) -> None:
     Raises:
         UserError: naming the key, the value given and what is allowed.
     """
-    path, given = str(node.get("_target_")), dict(node)
+    path = str(node.get("_target_"))
+    given = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
     if path in SETTINGS:
-        given["_target_"] = SETTINGS[path]
-    elif path.startswith(PROJECT) and "acceptance" in node:
+        _check(SETTINGS[path], given, key)
+    elif path.startswith(PROJECT):
         with errors_at(key, node):
-            hyperparameters.wanted_acceptance(given.pop("acceptance"))
-            for name in TUNED:
-                hyperparameters.positive_or_auto(name, given.pop(name, hyperparameters.AUTO))
-    check_plainly(
-        {name: value for name, value in given.items() if value != hyperparameters.AUTO or path in SETTINGS},
-        key,
-    )
+            if "acceptance" in given:
+                hyperparameters.wanted_acceptance(given.pop("acceptance"))
+                for name in TUNED:
+                    hyperparameters.positive_or_auto(name, given.pop(name, hyperparameters.AUTO))
+        _check(path, {name: value for name, value in given.items() if value != hyperparameters.AUTO}, key)
+    for name, inside in node.items():
+        if isinstance(inside, Mapping):
+            check_sampler_plainly(inside, f"{key}.{name}")
 
 
 def _check(path: str, node: Mapping[str, Any], key: str) -> None:

@@ -86,9 +86,10 @@ class Request:
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)
-            for group in ("target", "metric", "logger"):
-                check_plainly(node(config, group), group)
-            check_sampler_plainly(node(config, "sampler"), "sampler")
+            if not plan.one_job_per_seed:  # values that are made of the seed are known later
+                for group in ("target", "metric", "logger"):
+                    check_plainly(node(config, group), group)
+                check_sampler_plainly(node(config, "sampler"), "sampler")
             task_of(config).check_values(config)
         return config
 

@@ -16,7 +16,7 @@ COMMANDS = [
     ("--config-name other", "--config-dir"),
     ("--frobnicate", "Unrecognized arguments: --frobnicate"),
     ("-m --cfg job", "-m makes many"),
-    ("target=mgo", "Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli4,"),
+    ("target=mgo", "Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli, bernoulli4,"),
     ("sampler=dmala sampler.stepsize=3", "did you mean 'sampler.step_size'? sampler=dmala has: acceptance"),
     ("seed=range(0,3)", "is a sweep and needs -m"),
     ("seed", "has the form key=value, 'seed' was given"),

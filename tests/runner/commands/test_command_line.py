@@ -137,7 +137,7 @@ def test_help_names_groups_and_keys(call: Call) -> None:
     ended = call("--help")
     assert ended.status == 0
     for text in (
-        "sampler: ab, acs, block_gibbs, dmala",
+        "sampler: ab, acs, block_gibbs, dlmc, dlmc_forward, dmala",
         "+experiment=pt_table1",
         "step_size",
         "output_root: outputs",

@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[3]
 
 OFFERED = [
     ("rungwise ta", ["table"]),
-    ("rungwise run sampler=pt_d", ["sampler=pt_dmala", "sampler=pt_dula"]),
+    ("rungwise run sampler=pt_d", ["sampler=pt_dlmc", "sampler=pt_dmala", "sampler=pt_dula"]),
     ("rungwise run samp", ["sampler=", "sampler."]),
     ("rungwise run sampler=acs sampler.cyc", ["sampler.cycles=", "sampler.cycle_length="]),
     ("rungwise run sampler=gibbs sampler.st", []),
     ("rungwise run sampler=dmala sampler.step_size=", ["sampler.step_size=auto"]),
     ("rungwise run -m sampler=dmala,ac", ["sampler=dmala,acs"]),
-    ("rungwise run metric=[kl,t", ["metric=[kl,tv", "metric=[kl,tour_cost", "metric=[kl,tour_mismatch"]),
+    ("rungwise run metric=[kl,to", ["metric=[kl,tour_cost", "metric=[kl,tour_mismatch"]),
     ("rungwise run target.training.le", []),
     ("rungwise run target=rbm target.training.cd", ["target.training.cd_steps="]),
     ("rungwise run target=rbm target.dataset=mnist_s", ["target.dataset=mnist_static"]),
@@ -142,7 +142,7 @@ def test_fish_completes_names_keys_and_values(tmp_path: Path) -> None:
     (tmp_path / "rungwise").chmod(0o755)
     own = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     for line, words in (
-        ("rungwise run sampler=pt_d", ["sampler=pt_dmala", "sampler=pt_dula"]),
+        ("rungwise run sampler=pt_d", ["sampler=pt_dlmc", "sampler=pt_dmala", "sampler=pt_dula"]),
         ("rungwise run sampler.step_s", ["sampler.step_size="]),
         ("rungwise run sampler.step_size=", ["sampler.step_size=auto"]),
     ):

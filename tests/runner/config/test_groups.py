@@ -174,11 +174,14 @@ def test_every_data_set_makes_a_run_of_its_own() -> None:
 
 @pytest.mark.parametrize("task", options("task"))
 def test_every_task_composes_and_builds(task: str, tmp_path: Path) -> None:
-    given = ["target=rbm", *SMALL["rbm"]]
+    given, sampler = ["target=rbm", *SMALL["rbm"]], "pt_dmala"
+    if task == "log_partition":
+        given, sampler = ["target=quadratic"], "gibbs"
     if task == "evaluate":
         save_model(tmp_path / "model.safetensors", RBM(64, 8), {"dataset": "digits"})
         given = [f"model={tmp_path / 'model.safetensors'}"]
-    built = job(f"task={task}", *given, "sampler=pt_dmala", "scale=smoke", f"output_root={tmp_path}/outputs")
+    root = f"output_root={tmp_path}/outputs"
+    built = job(f"task={task}", *given, f"sampler={sampler}", "scale=smoke", root)
     preflight([built])
     assert built.config.task.name == task
 
