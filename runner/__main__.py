@@ -105,9 +105,8 @@ def _show_plan(request: Request) -> int:
     if to_do:
         will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
-        print(
-            f"{'This takes' if to_do == 1 else 'They take'} about {counted}{duration(will.seconds)} in one process on this machine."
-        )
+        they = "It takes" if to_do == 1 else "They take"
+        print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
     print("Nothing was started.")
     return 0
 

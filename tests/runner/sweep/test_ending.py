@@ -57,11 +57,11 @@ def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
     ladder = "sampler.ladder=[1,0.8,0.6,0.4,0.2,0]"
     said = call(*tempered, ladder, "task.steps=3").err
     assert said.startswith(
-        "warning: The run is short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, each of "
-        "which takes "
+        "warning: The run is short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, each "
+        "of which takes "
     )
     assert said.endswith(" swap rounds at best; more steps (task.steps) would help.\n")
-    assert call(*tempered, ladder, "task.steps=3").err == "", "a run that was done before is not named again"
+    assert call(*tempered, ladder, "task.steps=3").err == "", "named once"
     said = call("-m", *tempered, ladder, "task.steps=4,5,400").err
     assert said.startswith(
         "warning: 2 of 3 tempered runs are short for the ladder: the shortest, pt_gibbs on "

@@ -189,14 +189,8 @@ def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
 
 @pytest.mark.usefixtures("late_targets")
 def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
-    small = (
-        "sampler=random_walk",
-        "metric=jump",
-        "task.steps=20",
-        "task.chains=2",
-        "task.record=0",
-        "seed=0,1",
-    )
+    short = ("task.steps=20", "task.chains=2", "task.record=0", "seed=0,1")
+    small = ("sampler=random_walk", "metric=jump", *short)
     sweep = ("-m", LATE_TARGET, "+target.bad=8,7,9", *small, "sweep.fail_fast=true")
     ended = call(*sweep)
     assert ended.status == 1
