@@ -200,8 +200,8 @@ def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
     said = refused(call, *sweep[:-1], "sweep.fail_fast=yes")
     assert said == "error: sweep.fail_fast must be true or false, 'yes' was given.\n"
     assert refused(call, *sweep, "hydra/launcher=joblib") == (
-        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
-        "once; hydra/launcher=joblib was given.\n"
+        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs "
+        "at once; hydra/launcher=joblib was given.\n"
     )
 
 
