@@ -98,13 +98,16 @@ def _show_plan(request: Request) -> int:
     from runner.sweep.standing import left, lines_of, standing
 
     standings = [standing(job) for job in tried_out(request)]
-    show_statuses("The plan", lines_of(standings))
+    lines = lines_of(standings)
+    if len(lines) > 1:
+        show_statuses("The plan", lines)
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
-    print(f"{runs} runs, {to_do} to do.", flush=True)
+    print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
     if to_do:
         will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
-        print(f"They take about {counted}{duration(will.seconds)} in one process on this machine.")
+        they = "It takes" if to_do == 1 else "They take"
+        print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
     print("Nothing was started.")
     return 0
 

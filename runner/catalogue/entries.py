@@ -9,6 +9,7 @@ from typing import Any
 from runner.catalogue.docstrings import Docstring
 from runner.catalogue.source import Source, source_of
 from runner.catalogue.yaml_files import Groups, Key
+from samplers.tuning.builders import SETTINGS
 
 CAPABILITIES = {
     "probabilities": "exact probabilities",
@@ -47,9 +48,13 @@ class Entry:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What the docstrings say of each argument, those of the kernel inside included."""
-        inner = {} if self.kernel is None else self.kernel.docstring.sections.get("Args", {})
-        return {**inner, **self.docstring.sections.get("Args", {})}
+        """What the docstrings say of each argument: of the kernel inside, of this, of what is tuned of it."""
+        path = "" if self.source is None else f"{self.source.module}.{self.source.name}"
+        settings = None if path not in SETTINGS else source_of(SETTINGS[path])
+        said = [
+            each.docstring.sections.get("Args", {}) for each in (self.kernel, self.source, settings) if each
+        ]
+        return {name: text for part in said for name, text in part.items()}
 
     @property
     def facts(self) -> dict[str, str]:

@@ -61,7 +61,7 @@ def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
         "of which takes "
     )
     assert said.endswith(" swap rounds at best; more steps (task.steps) would help.\n")
-    assert call(*tempered, ladder, "task.steps=3").err == "", "a run that was done before is not named again"
+    assert call(*tempered, ladder, "task.steps=3").err == "", "named once"
     said = call("-m", *tempered, ladder, "task.steps=4,5,400").err
     assert said.startswith(
         "warning: 2 of 3 tempered runs are short for the ladder: the shortest, pt_gibbs on "
