@@ -86,8 +86,9 @@ class Source:
     @property
     def arguments(self) -> set[str]:
         """The names of all arguments of the constructors of the class and of those that it inherits from."""
-        functions = [self.definition]
-        if isinstance(self.definition, ast.ClassDef):
+        if isinstance(self.definition, ast.FunctionDef):
+            functions = [self.definition]
+        else:
             functions = [
                 node
                 for source in self.family

@@ -72,12 +72,12 @@ def quantities() -> dict[str, Quantity]:
     It is read in the source of the classes, since importing them takes torch, and seconds.
     """
     found = dict(OF_TASKS)
-    for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
-        for name, node in (plain_yaml(path.read_bytes()) or {}).items():
-            path = node.get("_target_") if isinstance(node, dict) else None
-            if path is not None:
-                said = source_of(path).members()
-                found[name] = Quantity(said["unit"], *said["bounds"], Direction(said["direction"] or "none"))
+    for file in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
+        for name, node in (plain_yaml(file.read_bytes()) or {}).items():
+            if isinstance(node, dict) and "_target_" in node:
+                said = source_of(node["_target_"]).members()
+                low, high = said["bounds"]
+                found[name] = Quantity(said["unit"], low, high, Direction(said["direction"] or "none"))
     return found
 
 

@@ -104,6 +104,9 @@ def _mean_share(ax: Axes, data: PanelData) -> np.ndarray | None:
 def _cells(
     ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, labels: Sequence[str]
 ) -> None:
+    from targets import Discrete
+
+    assert isinstance(target.space, Discrete)
     d = target.space.d
     down, across = d // 2, d - d // 2
     ax.grid(False)
