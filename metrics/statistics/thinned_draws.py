@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric
+from metrics.statistics.bits import packed
 from samplers.kernel import Info
 from targets.spaces import Binary
-
-BITS = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
 class ThinnedDraws(Metric):
@@ -37,12 +36,11 @@ class ThinnedDraws(Metric):
             raise UnsupportedMetric("thinned_draws keeps zeros and ones, the target has other states")
         self.every, self.after = every, after
         self.pixels = context.target.space.d
-        self.bits = torch.tensor(BITS, dtype=torch.uint8, device=context.device)
         self._kept: list[Tensor] = []
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if (step - self.after) % self.every == 0:
-            self._kept.append(self._packed(theta))
+            self._kept.append(packed(theta))
 
     @property
     def kept(self) -> Tensor:
@@ -74,9 +72,3 @@ class ThinnedDraws(Metric):
                 f"{tuple(saved.shape[1:])} was saved"
             )
         self._kept = list(saved.to(self.context.device))
-
-    def _packed(self, theta: Tensor) -> Tensor:
-        ones = (theta > 0.5).flatten(2).to(torch.uint8)
-        ones = torch.nn.functional.pad(ones, (0, -self.pixels % 8))
-        bytes_of_eight = ones.reshape(*ones.shape[:-1], -1, 8) * self.bits
-        return bytes_of_eight.sum(-1, dtype=torch.uint8)

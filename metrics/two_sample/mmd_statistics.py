@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import torch
-from scipy.stats import norm, pearson3
 from torch import Tensor
 
 LEVEL, POWER = 0.05, 0.8
@@ -115,6 +114,8 @@ def detection_constant(gram: Tensor) -> float:
         return math.nan
     skewness = 8.0 * cubes / (2.0 * moment) ** 1.5
     # The skewness is largest, sqrt(8), for a single non-zero eigenvalue.
+    from scipy.stats import norm, pearson3  # takes half a second to import
+
     quantile = float(pearson3.ppf(1.0 - LEVEL, min(skewness, math.sqrt(8.0))))
     sd, power = math.sqrt(8.0 * moment), float(norm.ppf(POWER))
     square = sd**2 * (quantile**2 - power**2)

@@ -35,8 +35,9 @@ def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig
     home = Path(conf.__path__[0])
     path = home / FOLDER / f"{_stamp(home)}-{_digest(json.dumps(list(overrides)).encode())}.json"
     with suppress(OSError, ValueError):
-        found: DictConfig = OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
-        return found
+        found = OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
+        if isinstance(found, DictConfig):
+            return found
     made = compose(overrides)
     if not sys.dont_write_bytecode:
         with suppress(OSError, TypeError):

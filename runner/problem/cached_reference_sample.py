@@ -13,6 +13,7 @@ from typing import Any, cast
 import torch
 from omegaconf import DictConfig
 
+from metrics.statistics.bits import packed, unpacked
 from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
@@ -79,7 +80,7 @@ def _with_reference_sample(problem: Problem, model: TrainedModel, target: RBM, s
     """`problem`, whose `target` now has its reference sample, with footnotes on its quality."""
     draws_by_name, report = _reference_sample(problem.config, model, target, store)
     for name, draws in draws_by_name.items():
-        setattr(target, name, draws.to(target.weight))
+        setattr(target, name, stored_states(draws, target.n_visible).to(target.weight))
     target.reference_chains = int(report["chains"])
     notes = [*problem.notes]
     notes += [SETS_DIFFER] if report["p_value"] < DIFFERENT else []
@@ -87,6 +88,11 @@ def _with_reference_sample(problem: Problem, model: TrainedModel, target: RBM, s
     notes += mixture(report.get("sources") or [])
     beside = {"truth_rhat": report["rhat"], "truth_p_value": report["p_value"]}
     return replace(problem, notes=tuple(notes), beside=beside)
+
+
+def stored_states(draws: torch.Tensor, units: int) -> torch.Tensor:
+    """The states ``(*batch, units)`` in a file: a bit for each unit, a byte in those of earlier versions."""
+    return draws if draws.shape[-1] == units else unpacked(draws, units)
 
 
 def check_reference_sample(problem: Problem) -> None:
@@ -157,9 +163,9 @@ def _make(
     with completed(begin, plan) as work:
         sample = work.chains.result()
         tensors = {
-            "reference": sample.reference.to(torch.uint8),
-            "held_out": sample.held_out.to(torch.uint8),
-            "modes": find_mode(target, data.train).to(torch.uint8),
+            "reference": packed(sample.reference),
+            "held_out": packed(sample.held_out),
+            "modes": packed(find_mode(target, data.train)),
         }
         report = {**sample.report, "seconds": time.monotonic() - started, "settings": dict(settings)}
         report["sources"] = sources_of(plan.path)

@@ -81,11 +81,10 @@ def quantities() -> dict[str, Quantity]:
     It is read in the source of the classes, since importing them takes torch, and seconds.
     """
     found = dict(OF_TASKS)
-    for path in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
-        for name, node in (plain_yaml(path.read_bytes()) or {}).items():
-            named = node.get("_target_") if isinstance(node, dict) else None
-            if named is not None:
-                said = source_of(named).members()
+    for file in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
+        for name, node in (plain_yaml(file.read_bytes()) or {}).items():
+            if isinstance(node, dict) and "_target_" in node:
+                said = source_of(node["_target_"]).members()
                 low, high = said["bounds"]
                 found[name] = Quantity(said["unit"], low, high, Direction(said["direction"] or "none"))
     return found

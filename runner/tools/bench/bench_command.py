@@ -23,6 +23,7 @@ from runner.tools.bench.cuda_steps import cuda_rows
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.entropic_step import entropic_rows
 from runner.tools.bench.ising_step import ising_rows
+from runner.tools.bench.memory.experiment_memory import experiment_memory_rows
 from runner.tools.bench.network_step import network_memory_rows, network_rows
 from runner.tools.bench.optimisation.cut_step import cut_rows
 from runner.tools.bench.rbm_step import rbm_rows
@@ -41,6 +42,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
     few, many = (1_000, 4_000) if short else (10_000, 100_000)
     growth = run_megabytes(many) - run_megabytes(few)
     bench.limited(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", growth, 20, " MB")
+    experiment_memory_rows(bench, ["pt_table1"] if short else ())
     report_rows(bench, 200 if short else 5_000)
     if server is not None:
         wandb_rows(bench, server, short=short)

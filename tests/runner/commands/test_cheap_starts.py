@@ -6,10 +6,11 @@ import gc
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 import conf
 from runner.config import choice_cache
@@ -68,14 +69,14 @@ def test_a_choice_is_composed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(conf, "__path__", [str(tmp_path)])
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(choice_cache, "_stamp", choice_cache._stamp.__wrapped__)
-    asked = []
+    asked: list[Sequence[str]] = []
 
-    def compose(overrides: object) -> object:
+    def compose(overrides: Sequence[str]) -> DictConfig:
         asked.append(overrides)
         return OmegaConf.create({"a": "${b}", "b": [1, None, 0.5, "???"]}, flags={"struct": True})
 
-    def get(*overrides: str) -> object:
-        found = kept(overrides, compose)  # type: ignore[arg-type]
+    def get(*overrides: str) -> list[Sequence[str]]:
+        found = kept(overrides, compose)
         assert found == compose(())
         assert OmegaConf.is_struct(found)
         asked.pop()
@@ -96,19 +97,22 @@ def test_a_choice_is_composed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_kept_choice_is_what_hydra_composes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conf, "__path__", [*conf.__path__])
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(choice_cache, "FOLDER", str(tmp_path))
+
+    def not_again(overrides: Sequence[str]) -> DictConfig:
+        raise AssertionError(overrides)
+
     for name in ("pt_table1", "edlp_table2", "reld_theorem1"):
         overrides = (f"+experiment={name}", "scale=smoke")
-        first, again = kept(overrides, composed), kept(overrides, pytest.fail)
+        first, again = kept(overrides, composed), kept(overrides, not_again)
         assert OmegaConf.to_container(first) == OmegaConf.to_container(again)
         assert OmegaConf.to_yaml(first) == OmegaConf.to_yaml(again)
 
 
 def test_no_driver_of_a_gpu_is_found_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
-    monkeypatch.setattr(devices.ctypes, "CDLL", loaded.append)
+    monkeypatch.setattr("ctypes.CDLL", loaded.append)
     monkeypatch.setattr(sys, "platform", "linux")
     assert not devices._has_no_driver()
     assert loaded == ["libcuda.so.1"]
@@ -116,7 +120,7 @@ def test_no_driver_of_a_gpu_is_found_without_torch(monkeypatch: pytest.MonkeyPat
     def missing(name: str) -> None:
         raise OSError(name)
 
-    monkeypatch.setattr(devices.ctypes, "CDLL", missing)
+    monkeypatch.setattr("ctypes.CDLL", missing)
     assert devices._has_no_driver() or Path("/dev/kfd").exists()
     monkeypatch.setattr(sys, "platform", "win32")
     assert not devices._has_no_driver()
