@@ -52,7 +52,7 @@ class PAS(PathKernel):
             raise ValueError(f"radius must be a number of at least 1, {self._smallest:g} was given")
 
     @staticmethod
-    def step_sizes(target: Target) -> tuple[float, float]:
+    def step_size_range(target: Target) -> tuple[float, float]:
         return 1.0, float(target.space.d)
 
     def check(self, target: Target) -> None:
