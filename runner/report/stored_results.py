@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.statistics.closed_form import expected
 from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
-from runner.report.table_shape import TableShape
+from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
@@ -61,10 +61,15 @@ class Run:
         """Final value of `metric`; None where the run has none, or it is not finite.
 
         Besides what was measured there are the run's `seconds`, `seconds_per_step` (of all its chains) and
-        `tuning_evaluations`, 0 where nothing was tuned.
+        `tuning_evaluations`, 0 where nothing was tuned; and of any metric, such as `ess`, its value over the
+        seconds of the run, ``ess_per_second``, and over the evaluations of all its chains,
+        ``ess_per_evaluation``. Burn-in counts in both, tuning in neither.
         """
         if self.summary is None:
             return None
+        measured, _, cost = metric.rpartition("_per_")
+        if cost in ("second", "evaluation") and metric not in self.summary["metrics"]:
+            return self._rate(measured, cost)
         tuning = self.summary.get("tuning") or {"evaluations": 0}
         seconds, steps = self.summary["seconds"], self.summary.get("steps")
         own = {"seconds": seconds, "tuning_evaluations": tuning["evaluations"]}
@@ -72,6 +77,15 @@ class Run:
             own["seconds_per_step"] = seconds / steps
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and math.isfinite(value) else None
+
+    def _rate(self, metric: str, cost: str) -> float | None:
+        """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""
+        assert self.summary is not None
+        value, spent = self.value(metric), self.value("seconds")
+        if cost == "evaluation":
+            chains = OmegaConf.select(self.config, "task.chains") or 0
+            spent = (self.value("evaluations") or 0.0) * chains
+        return value / spent if value is not None and spent else None
 
 
 @dataclass(frozen=True)
@@ -208,4 +222,16 @@ def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: S
             folder = store.run(run_id)
             status, summary = folder.standing()
             runs.append(Run(job.row, fits[0], seed, run_id, status, job.config, summary, folder))
-    return Results(tuple(runs))
+    return Results((*runs, *(each for row in shape.rows for each in exact_values(row, runs))))
+
+
+def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
+    """In each column a run of `row` with the exact values that a run there has beside its own."""
+    for column in dict.fromkeys(run.column for run in runs) if row.exact else ():
+        for run in runs:
+            values = {expected(metric): run.value(f"{metric}_exact") for metric in row.exact}
+            known = {name: value for name, value in values.items() if value is not None}
+            if run.column == column and known:
+                summary = {"seconds": math.nan, "exact": True, "metrics": known}
+                yield replace(run, row=row.row, summary=summary)
+                break

@@ -39,11 +39,16 @@ class Orientation(Enum):
 
 @dataclass
 class RowShape:
-    """One row: `row` is its label in the experiment's sweep; `published` maps a version to the name there."""
+    """One row: `row` is its label in the experiment's sweep; `published` maps a version to the name there.
+
+    A row with `exact`, names of metrics, is not in the sweep: it holds the values METRIC_exact that the
+    runs of a column have beside their own.
+    """
 
     row: str
     role: Role = Role.sampler
     note: str | None = None
+    exact: list[str] = field(default_factory=list)
     published: dict[str, str] = field(default_factory=dict)
 
 

@@ -21,6 +21,8 @@ from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.preflight import preflight
 from samplers.tuning.tunable import Tunable
 from targets.models.rbm import RBM
+from targets.spaces import Ordinal
+from targets.target import PairwiseInteractions, SingleSiteDifferences
 
 CONF = Path(conf.__path__[0])
 
@@ -43,6 +45,8 @@ SMALL = {
 # What serves some targets only, with the sentence that the others get.
 REALS = {"gaussian_mixture", "singular_mixture", "stmh_two_modes"}
 NOT_REAL = (set(options("target")) - REALS, "needs a binary, ordinal or categorical space, not Real(d=")
+SUMMED = {"bernoulli", "categorical", "quadratic", "fhmm", "ngram"}
+ORDER_PARAMETER = ("autocorrelation_time_magnetisation", "binder", "ess_magnetisation", "magnetisation")
 ON_THE_REALS = ("mala", "ula", "stmh", "st_mala", "reld", "mreld", "pt_random_walk")
 RBM_ONLY = ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given.")
 TOURS_ONLY = ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given.")
@@ -53,10 +57,16 @@ SERVES = {
     "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
     **dict.fromkeys(("tour_swap", "pt_tour_swap"), TOURS_ONLY),
     "exact_draws": (
-        {"mog", "mos", "bernoulli4", "minibatch", "tsp", *REALS},
+        {"mog", "mos", "bernoulli4", "minibatch", "tsp", *SUMMED, *REALS},
         "needs a target that can be sampled exactly, {} cannot.",
     ),
 }
+
+NEEDED = {
+    "dmala_newton": SingleSiteDifferences,
+    **dict.fromkeys(("swendsen_wang", "pt_swendsen_wang", "wolff"), PairwiseInteractions),
+}
+"""Samplers that serve every target with a capability, on spaces without an order."""
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +86,10 @@ def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Problem]:
 def test_every_sampler_serves_the_targets_it_should(sampler: str, problems: dict[str, Problem]) -> None:
     kernel = build_kernel(job(f"sampler={sampler}").config)
     served, refusal = SERVES.get(sampler, NOT_REAL)
+    if sampler in NEEDED:
+        able = {name for name, each in problems.items() if isinstance(each.target, NEEDED[sampler])}
+        served = {name for name in able if not isinstance(problems[name].target.space, Ordinal)}
+        refusal = ""
     for target, problem in problems.items():
         tried = replace(
             problem,
@@ -103,6 +117,7 @@ NEEDS = {
         for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
     },
     **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
+    **{metric: ["target=ising"] for metric in (*ORDER_PARAMETER, "overlap")},
     "auxiliary_distance": ["sampler=pt_edmala"],
     "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],
     "mean_norm": ["target=stmh_two_modes", "sampler=stmh"],
