@@ -126,7 +126,7 @@ class Kernel(ABC):
         return False
 
     @staticmethod
-    def step_sizes(target: Target) -> tuple[float, float]:
+    def step_size_range(target: Target) -> tuple[float, float]:
         """The step sizes worth trying: from nearly frozen to nearly uniform.
 
         In squared state units; on binary and categorical spaces a level is one unit away.

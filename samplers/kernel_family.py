@@ -84,6 +84,8 @@ class RungKernels:
     def __init__(self, kernel: Kernel, step_sizes: Tensor | None) -> None:
         self.base, self.step_sizes = kernel, step_sizes
         self.family = None if step_sizes is None else family_of(kernel)
+        if self.family is not None and step_sizes is not None:
+            self.family(step_sizes)  # refuses sizes that the kernel cannot have
         self._laid: dict[int, Kernel] = {}
 
     def to(self, like: Tensor) -> RungKernels:

@@ -15,6 +15,8 @@ CAPABILITIES = {
     "sample": "exact draws",
     "responsibilities": "modes",
     "noisy_log_prob": "minibatch estimates",
+    "log_partition": "exact log Z",
+    "log_prob_and_differences": "exact differences",
 }
 """The member that shows a capability of `targets.target`, and what it is called."""
 

@@ -46,5 +46,5 @@ class DLMC(InformedKernel, MetropolisHastings):
         return interpolated
 
     @staticmethod
-    def step_sizes(target: Target) -> tuple[float, float]:
+    def step_size_range(target: Target) -> tuple[float, float]:
         return 1e-4, 10.0

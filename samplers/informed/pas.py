@@ -44,26 +44,28 @@ class PAS(PathKernel):
     ) -> None:
         super().__init__(balancing_function, differences, replacement)
         self.radius = positive("radius", radius)
-        self._longest = math.inf
+        self._smallest, self._largest = 1.0, math.inf
         if self.radius.device.type == "cpu":  # elsewhere looking at it would wait for the device
-            self._longest = math.ceil(2.0 * float(self.radius.numpy().max()) - 1.0)
-            if self.radius.numpy().min() < 1.0:
-                raise ValueError(f"radius must be a number of at least 1, {radius!r} was given")
+            radii = self.radius.numpy()
+            self._smallest, self._largest = float(radii.min()), float(radii.max())
+        if self._smallest < 1.0:
+            raise ValueError(f"radius must be a number of at least 1, {self._smallest:g} was given")
 
     @staticmethod
-    def step_sizes(target: Target) -> tuple[float, float]:
+    def step_size_range(target: Target) -> tuple[float, float]:
         return 1.0, float(target.space.d)
 
     def check(self, target: Target) -> None:
         super().check(target)
-        if self.radius.dim() == 0 and not self.radius.is_cuda and float(self.radius) > target.space.d:
+        # A pilot's largest radius is the dimension but for rounding.
+        if 1.001 * target.space.d < self._largest < math.inf:
             raise ValueError(
-                f"radius must be at most {target.space.d}, the dimension, {float(self.radius):g} was given"
+                f"radius must be at most {target.space.d}, the dimension, {self._largest:g} was given"
             )
 
     def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
         draws = uniform(generator, state.log_prob.shape, like=state.log_prob)
-        longest = int(min(self._longest, d))
+        longest = min(d, math.ceil(2.0 * self._largest - 1.0) if self._largest < math.inf else d)
         lengths = 1.0 + (draws * (2.0 * self.radius - 1.0)).floor_()
         return lengths.clamp_(max=longest).unsqueeze(-1), longest
 

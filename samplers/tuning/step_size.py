@@ -74,7 +74,7 @@ class Sought:
 
     def reach(self, target: Target) -> tuple[float, float]:
         """The smallest and the largest step size worth trying on `target`."""
-        return self.kernel(torch.ones((1, len(self.betas)))).step_sizes(target)
+        return self.kernel(torch.ones((1, len(self.betas)))).step_size_range(target)
 
     def part(self, places: Tensor) -> Sought:
         """Of some of the inverse temperatures."""

@@ -16,6 +16,9 @@ from targets.spaces import Categorical
 HIGHEST_ORDER = 4
 """Its table has half a million entries."""
 
+FORBIDDEN = -1e6
+"""Log density of a letter other than the one that is there."""
+
 
 class LetterInfilling(Multilinear):
     """U = sum_t log p(c_t | c_t-n+1 .. c_t-1) over a passage, whose masked letters are the state.
@@ -139,7 +142,8 @@ class LetterInfilling(Multilinear):
     def _forward(self, beta: Tensor) -> list[Tensor]:
         """log sums over all letters before n - 1 in a row, by these, one for each place where they begin."""
         table, size = beta * self.table.double(), len(LETTERS)
-        allowed = table.new_full((len(self.passage), size), -torch.inf)
+        # Minus infinity would give derivatives that are NaN; this is zero after exp, too.
+        allowed = table.new_full((len(self.passage), size), FORBIDDEN)
         allowed[torch.arange(len(self.passage), device=table.device), self.passage] = 0.0
         allowed[self.places] = 0.0
         message = table.new_zeros(())

@@ -24,6 +24,7 @@ STEP_SIZES = (0.2, 1.0, 10.0)
 RADII = (1.0, 1.5, 2.0)
 LADDERS: dict[int, list[float]] = {2: [1.0, 0.4], 3: [1.0, 0.5, 0.0]}
 RUNG_STEP_SIZES = {2: ([1.0, 1.0], [0.5, 4.0]), 3: ([1.0, 1.0, 1.0], [0.5, 1.5, 4.5])}
+RUNG_RADII = {2: ([1.0, 2.0],), 3: ([1.0, 1.5, 2.0],)}
 
 ALSO = {
     "gibbs": [["sampler.scan=systematic"]],
@@ -124,7 +125,8 @@ def _tempered_settings(described: Mapping[str, Any]) -> Settings:
     pairings = list(PAIRINGS) if swap.get("rule") != "released" else ["sequential"]
     step_size = described.get("step_size", AUTO)
     for count, ladder in ladders.items():
-        sizes = RUNG_STEP_SIZES.get(count, (1.0,)) if step_size == AUTO else (step_size,)
+        chosen = RUNG_RADII if "radius" in described.get("kernel", {}) else RUNG_STEP_SIZES
+        sizes = chosen.get(count, (1.0,)) if step_size == AUTO else (step_size,)
         for pairing, size in product(pairings, sizes):
             values = {"ladder": ladder, "replicas": AUTO, "swap": {**swap, "pairing": pairing}}
             yield f", {count} replicas, {pairing}", {**values, "step_size": size}

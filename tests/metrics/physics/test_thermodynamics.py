@@ -13,7 +13,7 @@ from torch import Tensor
 from metrics import BinderCumulant, Energy, Magnetisation, Metric, Overlap, SpecificHeat
 from metrics.physics.overlap import of_seed
 from metrics.statistics.jackknife import jackknife
-from targets import FactorialHMM, Ising, LogQuadratic, Potts, Streams, Target
+from targets import FactorialHMM, Ising, LetterInfilling, LogQuadratic, Potts, Streams, Target
 from tests.support.measuring import context, measure, random_draws
 
 METRICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant]
@@ -146,10 +146,12 @@ def test_identical_replicas_overlap_fully() -> None:
     assert (values["overlap"], values["overlap_binder"], values["overlap_share_9"]) == (1.0, 1.0, 1.0)
 
 
-def test_a_posterior_of_hidden_chains_has_exact_energies_too() -> None:
-    target = FactorialHMM(length=4, chains=2)
+@pytest.mark.parametrize(
+    "target", [FactorialHMM(length=4, chains=2), LetterInfilling(length=10, masked=0.2)], ids=type
+)
+def test_posteriors_of_sequences_have_exact_energies_too(target: Target) -> None:
     states = target.space.states()
     energy = target.log_prob(states)
     found = measure(context(target, 1, 4), [Energy], random_draws(target, 30, 1, 4)).result()
-    expected = float(target.probabilities() @ energy) / 8
+    expected = float(target.probabilities() @ energy) / target.space.d
     assert float(found["energy_exact"]) == pytest.approx(expected, abs=1e-10)

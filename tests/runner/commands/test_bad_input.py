@@ -99,7 +99,10 @@ VALUES = [
     ("target=categorical target.levels=1", "target.levels must be a whole number of at least 2, 1 was given"),
     ("target=fhmm target.stay=1", "target.stay must be a probability strictly between 0 and 1, 1 was given"),
     ("target=ngram target.order=9", "target.order must be a number from 2 to 4, 9 was given"),
-    ("target=ngram target.text=nowhere.txt", "target.text must be a file that can be read as UTF-8, 'nowhere"),
+    (
+        "target=ngram target.text=nowhere.txt",
+        "target.text must be a file that can be read as UTF-8, 'nowhere",
+    ),
     ("target=mog metric=binder", "metric: magnetisation, and all that is measured of it, needs bits or"),
     ("metric=emc", "metric: emc needs a target with known modes"),
     ("metric=swap_rate", "metric: swap_rate needs a kernel with replicas"),

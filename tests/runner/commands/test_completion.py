@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 OFFERED = [
     ("rungwise ta", ["table"]),
-    ("rungwise run sampler=pt_d", ["sampler=pt_dmala", "sampler=pt_dula"]),
+    ("rungwise run sampler=pt_g", ["sampler=pt_gibbs", "sampler=pt_gwg"]),
     ("rungwise run samp", ["sampler=", "sampler."]),
     ("rungwise run sampler=acs sampler.cyc", ["sampler.cycles=", "sampler.cycle_length="]),
     ("rungwise run sampler=gibbs sampler.st", []),
@@ -142,7 +142,7 @@ def test_fish_completes_names_keys_and_values(tmp_path: Path) -> None:
     (tmp_path / "rungwise").chmod(0o755)
     own = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     for line, words in (
-        ("rungwise run sampler=pt_d", ["sampler=pt_dmala", "sampler=pt_dula"]),
+        ("rungwise run sampler=pt_dm", ["sampler=pt_dmala"]),
         ("rungwise run sampler.step_s", ["sampler.step_size="]),
         ("rungwise run sampler.step_size=", ["sampler.step_size=auto"]),
     ):

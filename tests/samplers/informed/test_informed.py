@@ -10,7 +10,18 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers import DLMC, DMALA, GWG, PAS, DLMCForward, DMALANewton, Kernel, LocallyBalanced, configured
+from samplers import (
+    DLMC,
+    DMALA,
+    GWG,
+    PAS,
+    DLMCForward,
+    DMALANewton,
+    Kernel,
+    LocallyBalanced,
+    ParallelTempering,
+    configured,
+)
 from samplers.proposals.balancing_functions import FUNCTIONS, balancing_function
 from samplers.proposals.jump_process import JumpProcess, interpolated
 from targets import Bernoulli4, Binary, Categorical, Ising, Potts, Target
@@ -214,6 +225,7 @@ def test_the_radius_is_tuned_to_the_acceptance_that_is_wanted() -> None:
         (lambda: PAS(5.0), "radius must be at most 3, the dimension, 5 was given"),
         (lambda: LocallyBalanced(sites=4), "sites must be at most 3, the dimension, 4 was given"),
         (lambda: PAS(0.5), "radius must be a number of at least 1, 0.5 was given"),
+        (lambda: ParallelTempering(PAS(1.0), [1.0, 0.5], [1.0, 0.5]), "radius must be a number of at least"),
         (lambda: PAS(2.0, replacement="no"), "replacement must be true or false, 'no' was given"),  # type: ignore[arg-type]
         (lambda: DLMC(1.0, differences="exactly"), "must be one of auto, exact, gradient, 'exactly'"),
         (lambda: configured(PAS, radius=-1), "radius must be a positive number or 'auto', -1 was given"),
