@@ -46,6 +46,8 @@ from samplers import (
     UniformDraws,
     Wolff,
 )
+from samplers.cluster.cluster_kernel import ClusterKernel
+from samplers.informed.informed_kernel import InformedKernel
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ising, Ordinal, Potts, Real, Streams, Target
@@ -144,7 +146,8 @@ def test_exact_kernels_leave_the_target_invariant(name: str, where: str) -> None
 def test_steps_are_drawn_from_the_enumerated_rows(name: str, where: str) -> None:
     """False alarm 1e-6 a test (DKW); distribution functions that are off by 0.01 to 0.03 are found."""
     target, kernel = SMALL[where], SAMPLERS[name](2.0)
-    draws = {"binary": 100_000, "categorical": 60_000}.get(where, 30_000) // (1 + COSTS.get(name, 1) // 9)
+    share = 3 if isinstance(kernel, (InformedKernel, ClusterKernel)) else 1 + COSTS.get(name, 1) // 9
+    draws = {"binary": 100_000, "categorical": 60_000}.get(where, 30_000) // share
     aux = positions(kernel, target)[-2:][0]
     frequencies = sampled_rows(kernel, target, 0.7, draws, aux=aux)
     matrix = transition_matrix(kernel, target, 0.7, aux)
