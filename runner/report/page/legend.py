@@ -52,13 +52,15 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         )
         sentences.append(f"Published: as printed ({named}), with the spread printed there.")
     closed = [entry for entry in entries if entry.closed_form]
-    if closed:
-        rows = " and ".join(dict.fromkeys(entry.row for entry in closed))
-        names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in closed))
-        sentences.append(
-            f"{names} of {rows}: the expected value of as many independent draws, in closed form, "
-            "not a mean over seeds."
-        )
+    for of_draws, value in (
+        (True, "the expected value of as many independent draws, in closed form"),
+        (False, "the exact value"),
+    ):
+        found = [entry for entry in closed if of_draws is not bool(shape.row(entry.row).exact)]
+        rows = " and ".join(dict.fromkeys(entry.row for entry in found))
+        names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in found))
+        if found:
+            sentences.append(f"{names} of {rows}: {value}, not a mean over seeds.")
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact.")
     if any(entry.not_significant for entry in entries):

@@ -60,4 +60,5 @@ def test_a_row_of_exact_values_holds_what_any_run_of_the_column_knows() -> None:
     assert (results.done, results.expected) == (6, 6)
     text = markdown(lay_out(shape, summary, results, "", "make it"))
     assert "| exact value | 1.05 |" in text
+    assert "Energy of exact value: the exact value, not a mean over seeds." in text
     assert list(exact_values(shape.rows[0], runs)) == []
