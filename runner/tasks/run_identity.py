@@ -63,11 +63,12 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, bool]:
     Raises:
         UserError: for another value, or one that the task has no use for.
     """
+    given = config.get("compile", False)
     if not task_of(config).compiled_steps:
-        if config.compile is True:
+        if given is True:
             raise UserError(f"compile=true is for task=sample, task={config.task.get('name')} was given.")
         return {}
-    return {"compile": True} if compiles(config.compile, device, int(config.task.steps)) else {}
+    return {"compile": True} if compiles(given, device, int(config.task.steps)) else {}
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

@@ -90,7 +90,7 @@ class TracedStep:
             return list(tensors(kernel.step(target, start, beta, _Given(list(given)))))
 
         with _unused(generator), traced():
-            inputs = [*self._state, *self._drawn()]
+            inputs = [*map(Tensor.contiguous, self._state), *self._drawn()]
             try:
                 # Twice: what autograd does is traced first, and what is written in place is taken out then.
                 self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
@@ -116,8 +116,7 @@ class TracedStep:
             from torch._inductor import compile as inductor
 
             with _unused(self._generator), torch.no_grad():
-                inputs: list[Any] = [*tensors(state), *self._drawn(), *self.parts]
-                self._run = inductor(with_fast_products(self.graph), inputs)
+                self._run = inductor(with_fast_products(self.graph), self._inputs(state))
                 self(state)
         except Exception as error:
             folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
@@ -134,8 +133,12 @@ class TracedStep:
     @torch.no_grad()
     def __call__(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors, with the next random numbers."""
-        found = iter(self._run(*tensors(state), *self._drawn(), *self.parts))
+        found = iter(self._run(*self._inputs(state)))
         return mapped(self._result, lambda _: next(found))
+
+    def _inputs(self, state: State) -> list[Any]:
+        """Those of the graph, whose strides must be the same at every call."""
+        return [*map(Tensor.contiguous, tensors(state)), *self._drawn(), *self.parts]
 
     def _drawn(self) -> list[Tensor]:
         return [draw(self._generator) for draw in self._draws]

@@ -91,9 +91,9 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> Non
     """So large that its products are done by oneDNN; a parameter that changes in place is seen."""
     target = RBM(96, 128).float().requires_grad_(False)
     kernel = ParallelTempering(DMALA(0.3), [1.0, 0.8]).to(target.like())
-    assert SMALLEST < 2 * 64 * 96 * 128
-    one, streams, others = torch.ones(()), Streams([0], "chain"), Streams([0], "chain")
-    state = started(kernel, target, (1, 64), Streams([0], "start"))
+    assert SMALLEST < 2 * 2 * 64 * 96 * 128
+    one, streams, others = torch.ones(()), Streams([0, 1], "chain"), Streams([0, 1], "chain")
+    state = started(kernel, target, (2, 64), Streams([0, 1], "start"))
     stepper = Stepper(kernel, target, one, streams)
     stepper.compile(state)
     for scale in (1.0, 3.0):

@@ -31,6 +31,7 @@ from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
 from runner.tools.bench.steps.compiled_steps import compiled_rows
+from runner.tools.bench.steps.gpu_by_proxy import proxy_rows
 from runner.tools.bench.tempering_round import scaling_rows, tempering_rows
 from runner.tools.bench.timing import BenchRows
 from runner.tools.bench.wandb_copies.wandb_cost import wandb_rows
@@ -56,6 +57,7 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
     rbm_rows(bench, rounds)
     jax_rows(bench, rounds)
     compiled_rows(bench, rounds)
+    proxy_rows(bench)
     entropic_rows(bench, rounds)
     network_rows(bench, rounds)
     ising_rows(bench, rounds)

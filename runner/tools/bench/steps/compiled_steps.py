@@ -12,7 +12,7 @@ from runner.tools.bench.rbm_step import LADDERS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs
 from samplers.compiling.matrix_products import product
-from targets import Target
+from targets import Streams, Target
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 
 KERNELS: dict[str, tuple[Kernel, float | None]] = {
@@ -46,9 +46,12 @@ def _rbm_rows(bench: BenchRows, rounds: int, chains: int) -> None:
     theta = (torch.rand((chains, 784), generator=torch.Generator().manual_seed(0)) < 0.5).float()
     hidden = target.hidden_logits(theta).sigmoid()
     weight = target.weight.detach()
+    one, ten = Streams([0], "bench"), Streams(range(10), "bench")
     with thread_count(1):
         own = seconds_in_turns(
             {
+                "draws": lambda: one.uniform((1, chains), (784,), weight.dtype),
+                "draws of ten": lambda: ten.uniform((10, chains), (784,), weight.dtype),
                 "mkl": lambda: (theta @ weight.T, hidden @ weight),
                 "onednn": lambda: (product(theta, weight.T, None), product(hidden, weight, None)),
             },
@@ -57,6 +60,9 @@ def _rbm_rows(bench: BenchRows, rounds: int, chains: int) -> None:
     bench.ratio(
         f"two products of an RBM 784 x 500, {chains} chains, oneDNN against MKL", own["onednn"], own["mkl"]
     )
+    about = f"uniform numbers of a DMALA step, RBM 784 x 500, {chains} chains"
+    bench.ratio(f"{about}, against its two products", own["draws"], own["mkl"], most=0.12)
+    bench.ratio(f"{about}, of 10 seeds together against 10 times one", own["draws of ten"], 10 * own["draws"])
     for name, (kernel, most) in KERNELS.items():
         if chains > 100 and most is None:
             continue
