@@ -9,12 +9,13 @@ from torch import Tensor
 def packed(theta: Tensor) -> Tensor:
     """uint8 ``(*batch, ceil(d / 8))`` of states of zeros and ones ``(*batch, d)``."""
     ones = torch.nn.functional.pad((theta > 0.5).to(torch.uint8), (0, -theta.shape[-1] % 8))
-    return (ones.unflatten(-1, (-1, 8)) << _shifts(theta)).sum(-1, dtype=torch.uint8)
+    eights = ones.reshape(*ones.shape[:-1], -1, 8)
+    return torch.bitwise_left_shift(eights, _shifts(theta)).sum(-1, dtype=torch.uint8)
 
 
 def unpacked(bits: Tensor, d: int) -> Tensor:
     """The states behind `packed`: uint8 ``(*batch, d)``."""
-    return (bits.unsqueeze(-1) >> _shifts(bits) & 1).flatten(-2)[..., :d]
+    return torch.bitwise_right_shift(bits.unsqueeze(-1), _shifts(bits)).bitwise_and(1).flatten(-2)[..., :d]
 
 
 def _shifts(like: Tensor) -> Tensor:

@@ -12,19 +12,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import conf
+from runner.config.construct import locate
 from runner.sweep.jobs import requested
 from runner.tools.bench.child_cost import PER_MEGABYTE, spawned
 from runner.tools.bench.timing import BenchRows
 
 FEW = {
-    "scale.steps": 200,
+    "scale.steps": 50,
     "scale.iterations": 4,
     "scale.ground_truth_steps": 40,
     "scale.learning_iterations": 4,
     "scale.learning_steps": 2,
     "scale.temperatures": 20,
     "scale.draw_steps": 20,
-    "task.steps": 200,
+    "task.steps": 50,
     "task.iterations": 4,
     "task.ais.temperatures": 20,
 }
@@ -65,8 +66,9 @@ def _widest(experiment: str) -> dict[str, list[str]]:
         of, replicas = f"{config.target.name}, {task}", "kernel" in config.sampler
         if of not in found or (replicas and not tempered[of]):
             seeds = plan.seeds or config.scale.seeds
-            # Other tasks compute a seed at a time.
-            together = task == "Sample" and not plan.one_job_per_seed
+            invariant = getattr(locate(config.target._target_, "target"), "batch_invariant", True)
+            # All others compute a seed at a time.
+            together = invariant and task == "Sample" and not plan.one_job_per_seed
             tempered[of] = replicas
             found[of] = [*plan.overrides, f"seed={list(range(seeds)) if together else 0}".replace(" ", "")]
     return found
