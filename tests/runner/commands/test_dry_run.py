@@ -38,6 +38,7 @@ def test_the_plan_of_a_sweep(call: Call, tmp_path: Path) -> None:
 
 def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
     plan = call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL, "--dry-run")
+    assert plan.out.startswith("1 run, 1 to do.\nIt takes about "), "a table of one line tells nothing"
     planned = float(re.findall(r"about ([\d,]+) evaluations", plan.out)[0].replace(",", ""))
     assert call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL).status == 0
     (summary,) = Path("outputs").glob("runs/*/summary.json")

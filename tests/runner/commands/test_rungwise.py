@@ -32,6 +32,15 @@ def test_a_command_says_its_use(name: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out
 
 
+def test_show_explains_the_settings_of_a_samplers_builder(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are no arguments of the kernel: `samplers.tuning` has them."""
+    assert main(["show", "sampler=acs"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("sampler.")]
+    meanings = {key: said for key, _, *said in lines}
+    assert all(meanings.values()), meanings
+    assert " ".join(meanings["sampler.cycles"]).startswith("number of cycles")
+
+
 @pytest.mark.usefixtures("call")
 def test_a_run_and_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *SMALL]) == 0
