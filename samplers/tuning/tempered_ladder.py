@@ -67,7 +67,7 @@ class LadderSettings(Settings):
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
         )
-        example = ParallelTempering(self.base, betas or [1.0, 0.5], swap=self.swap)
+        example = ParallelTempering(self.base, betas or [1.0, 0.0], swap=self.swap)
         self.keep(example, ladder=betas or AUTO, step_size=step_size)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> ParallelTempering:
