@@ -16,6 +16,7 @@ PAPERS = {
     "edlp": ("edlp", "EDLP: entropic discrete Langevin proposals"),
     "stmh": ("stmh", "STMH: simulated tempering Metropolis-Hastings"),
     "reld": ("reld", "ReLD: replica exchange Langevin diffusion"),
+    "field": ("field", "The field: samplers on the targets that the literature compares them on"),
     "rbm": ("models", "Restricted Boltzmann machines"),
 }
 """Prefix of a record's folder: the page and its title."""

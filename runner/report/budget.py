@@ -104,7 +104,8 @@ def budget(config: DictConfig) -> dict[str, Any]:
 
 def cost_of_runs(results: Results) -> dict[str, Any]:
     """Wall clock of the runs and of their tuning (each tuning counted once), and what they ran on."""
-    done = [run for run in _distinct(results) if run.summary is not None]
+    # Rows of exact values are in no run of their own.
+    done = [run for run in _distinct(results) if run.summary is not None and "evaluations" in run.summary]
     tunings = {}
     for run in done:
         assert run.summary is not None
