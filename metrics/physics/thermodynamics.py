@@ -156,7 +156,7 @@ class BinderCumulant(_OrderParameter):
 
     name = "binder"
     unit = "ratio"
-    bounds = (-math.inf, 2.0 / 3.0)
+    bounds = (-math.inf, 0.6666666666666666)  # 2/3: the catalogue reads literals
 
     def moments(self, values: Numbers) -> Numbers:
         return np.stack([values**2, values**4])

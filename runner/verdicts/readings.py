@@ -38,7 +38,9 @@ SHOWN = ("table.md", "manifest.json")
 def reading_text(folder: Path) -> str:
     """The reading of a recorded table as a reader sees it, without comments; empty where there is none."""
     path = folder / READING
-    return COMMENT.sub("", path.read_text(encoding="utf-8")).rstrip() + "\n" if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    return COMMENT.sub("", path.read_text(encoding="utf-8", errors="replace")).rstrip() + "\n"
 
 
 def filled(folder: Path) -> str:

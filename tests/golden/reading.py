@@ -10,7 +10,8 @@ import csv
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,9 @@ def model(folder: Path) -> Section:
     for path in sorted(folder.glob("ground_truth*.json")):
         found |= {f"ground_truth.{name}": value for name, value in flat(json.loads(path.read_text())).items()}
     for path in sorted(folder.glob("ground_truth*.safetensors")):
-        found["ground_truth.draws"] = tensors(path, SHORT)
+        with safe_open(folder / "model.safetensors", framework="pt") as file:
+            units = file.get_slice("weight").get_shape()[-1]
+        found["ground_truth.draws"] = tensors(path, SHORT, partial(_states, units))
     return found
 
 
@@ -173,12 +176,23 @@ def _array(values: np.ndarray) -> str:
     return f"{values.dtype} {list(values.shape)} {digest(values.tobytes())}"
 
 
-def tensors(path: Path, digits: int = 64) -> str:
-    """SHA-256 of the tensors in a ``.safetensors`` file: name, dtype, shape and bytes of each, by name."""
+def _states(units: int, draws: torch.Tensor) -> torch.Tensor:
+    """A byte a unit, where a file has a bit for each."""
+    if draws.shape[-1] == units:
+        return draws
+    return torch.from_numpy(np.unpackbits(draws.numpy(), axis=-1, count=units))
+
+
+def tensors(path: Path, digits: int = 64, read: Callable[[torch.Tensor], torch.Tensor] = torch.clone) -> str:
+    """SHA-256 of the tensors in a ``.safetensors`` file: name, dtype, shape and bytes of each, by name.
+
+    Args:
+        read: what is made of each tensor first.
+    """
     digest_of_all = hashlib.sha256()
     with safe_open(path, framework="pt") as file:
         for name in sorted(file.keys()):
-            tensor = file.get_tensor(name).contiguous()
+            tensor = read(file.get_tensor(name)).contiguous()
             kind = str(tensor.dtype).removeprefix("torch.")
             digest_of_all.update(f"{name} {kind} {list(tensor.shape)} ".encode())
             digest_of_all.update(tensor.flatten().view(dtype=_BYTES[tensor.element_size()]).numpy().tobytes())

@@ -28,7 +28,7 @@ STUDIES = {
     *("tour_cost", "tour_mismatch"),
     *("feasible", "gap", "log_z", "objective", "time_to_target"),
     *("autocorrelation_time", "autocorrelation_time_magnetisation", "binder", "energy", "ess_magnetisation"),
-    *("magnetisation", "overlap", "specific_heat"),
+    *("magnetisation", "overlap", "renewed_round_trips", "specific_heat"),
 }
 """Metrics of one study, chosen by name: among the standard ones they would give all runs other identities."""
 

@@ -37,7 +37,7 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
     assert set(written["parameters"]) == {"sampler.step_size", "seed"}
     assert written["command"][-1] == "${args_no_hyphens}"
     assert {"target=bernoulli4", "metric=[kl,tv]", "logger=wandb"} <= set(written["command"])
-    assert wandb_sweep.main(["target=mog", "sampler=glob(d*)"]) == 0
+    assert wandb_sweep.main(["target=mog", "sampler=glob(d*la)"]) == 0
     written = yaml.safe_load(capsys.readouterr().out)
     assert written["method"] == "grid"
     assert written["parameters"]["sampler"] == {"values": ["dmala", "dula"]}

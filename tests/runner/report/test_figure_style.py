@@ -126,7 +126,8 @@ def test_samplers_of_an_experiment_have_different_colours() -> None:
         swept = block.get("sweep", {}).get("rows", [])
         rows = [row for row in swept if roles.get(row["row"]) != "draws"]
         names = {row.get("task.method") or row.get("sampler") for row in rows} & set(LOOKS)
-        assert len({LOOKS[name][0] for name in names}) == len(names), path.stem
+        assert len({LOOKS[name] for name in names}) == len(names), path.stem
+        assert len({LOOKS[name][0] for name in names}) == min(len(names), len(COLOURS)), path.stem
 
 
 def bands(ax: Axes) -> list[FillBetweenPolyCollection]:

@@ -15,8 +15,8 @@ from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
 from runner.execution.errors import RunError
+from runner.models import model_files
 from runner.models.model_files import save_model
-from runner.tasks import evaluate
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.model_likelihood import target_likelihood
 from samplers import DMALA, Kernel
@@ -192,7 +192,7 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
 def test_seeds_are_evaluated_as_alone_on_one_model(
     call: Call, monkeypatch: pytest.MonkeyPatch, model: Path, evaluated: Path
 ) -> None:
-    loads = counted(monkeypatch, evaluate, "load_model")
+    loads = counted(monkeypatch, model_files, "load_model")
     assert call(*EVALUATE, "seed=[5,3]", f"model={model}").status == 0
     assert len(loads) == 1
     assert [row for row in rows("outputs") if row[0] == "3"] == rows(evaluated)
