@@ -41,7 +41,7 @@ LOOKS = {
     "pt_locally_balanced": (PURPLE, "o"),
     "pas": (ORANGE, "D"),
     "pt_pas": (PURPLE, "D"),
-    "dlmc": (TEAL, "s"),
+    "dlmc": (SKY, "P"),
     "pt_dlmc": (PURPLE, "P"),
     "dlmc_forward": (SKY, "^"),
     "dmala_newton": (INDIGO, "o"),
