@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from targets.graphs.graph_files import AUTO
-from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.node_sets import NodeSet
 from targets.graphs.optimum import largest_independent_set
 
@@ -27,17 +25,6 @@ class MIS(NodeSet):
     Raises:
         ValueError: naming the argument, or what is wrong with the file.
     """
-
-    def __init__(
-        self,
-        graph: Description | None = None,
-        file: str | None = None,
-        root: str | None = None,
-        file_format: str = AUTO,
-        scale: float = 3.0,
-        penalty: float = 1.001,
-    ) -> None:
-        super().__init__(graph_of(graph, file, root, file_format), scale, penalty)
 
     def _solved(self) -> float | None:
         return largest_independent_set(self.graph)

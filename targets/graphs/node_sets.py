@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from targets.checks import within
-from targets.graphs.graph import Graph
+from targets.graphs.graph_files import AUTO
+from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.pair_problem import PairProblem
 
 
@@ -16,13 +17,21 @@ class NodeSet(PairProblem):
     With a penalty above 1 a set with a conflict is never better than the set without one of its nodes.
 
     Args:
-        graph: n nodes, whose weights are not read.
+        graph, file, root, file_format: of `targets.graphs.graph_problem.graph_of`; weights are not read.
         scale: a positive number.
         penalty: of each conflict, at least 1.
     """
 
-    def __init__(self, graph: Graph, scale: float, penalty: float) -> None:
-        super().__init__(graph, scale, weighted=False)
+    def __init__(
+        self,
+        graph: Description | None = None,
+        file: str | None = None,
+        root: str | None = None,
+        file_format: str = AUTO,
+        scale: float = 3.0,
+        penalty: float = 1.001,
+    ) -> None:
+        super().__init__(graph_of(graph, file, root, file_format), scale, weighted=False)
         self.penalty = within("penalty", penalty, 1.0, 1e6)
         self.coupling = -self.penalty
 
