@@ -10,6 +10,7 @@ import pandas as pd
 from metrics.statistics.inference import Interval
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
+from runner.report.analysis.table_entries import interval_of
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import FigureShape
 from runner.report.stored_results import Results
@@ -34,11 +35,7 @@ class RecordedResults(Results):
         """Mean and interval of `metric` that the table has."""
         at = self.frame[["row", "cell", "metric"]].eq([row, column, metric]).all(axis="columns")
         found = self.frame[at & self.frame["mean"].notna()]
-        if found.empty:
-            return None
-        entry = found.iloc[0]
-        sd, lo, hi = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("sd", "lo", "hi"))
-        return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
+        return None if found.empty else interval_of(found.iloc[0].to_dict())
 
 
 def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
@@ -53,23 +50,23 @@ def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
     Raises:
         UserError: if there is no such record, or it is damaged.
     """
-    if not (folder / "table.csv").exists():
-        raise UserError(f"There is no recorded table in {folder}.")
     if damaged := damaged_files(folder):
         raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
+    digests = read_json(folder / DIGESTS)
+    if digests is None or "table.csv" not in digests[FILES]:
+        raise UserError(f"There is no recorded table in {folder}.")
     frame = pd.read_csv(folder / "table.csv")
     shape = shape.restricted(set(frame["cell"]))
     rows = [row for row in shape.rows if row.row in set(frame["row"])]
     figures = [
         each for each in shape.figures if _from_numbers(each) and (folder / f"{each.name}.png").exists()
     ]
-    names = list((read_json(folder / DIGESTS) or {})[FILES])
     (folder / DIGESTS).unlink()
     try:
         recorded = RecordedResults(results.runs, results.random_runs, frame)
         return write_figures(replace(shape, rows=rows, figures=figures), recorded, folder)
     finally:
-        write_digests(folder, names)
+        write_digests(folder, digests[FILES])
 
 
 def _from_numbers(figure: FigureShape) -> bool:

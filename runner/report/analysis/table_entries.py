@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -84,6 +85,12 @@ class Summary:
             record |= {"runs": entry.runs, "runs_expected": entry.expected}
             records.append(record)
         return pd.DataFrame.from_records(records)
+
+
+def interval_of(entry: Mapping[Any, Any]) -> Interval:
+    """The interval in a line of `Summary.frame` that has a mean."""
+    lo, hi, sd = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("lo", "hi", "sd"))
+    return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
 
 
 def summarise(shape: TableShape, results: Results, published: PublishedNumbers) -> Summary:

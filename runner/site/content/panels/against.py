@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
-from metrics.statistics.inference import Interval
+from runner.report.analysis.table_entries import interval_of
 from runner.report.figures.panel import PanelData
 from runner.site.content.charts import DASHES, axis
 from runner.site.content.panels.known import Known
@@ -31,7 +28,7 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
         measured = found[found["mean"].notna()]
         if measured.empty:
             continue
-        spans = [_span(each) for each in measured.to_dict("records")]
+        spans = [interval_of(each) for each in measured.to_dict("records")]
         line = {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2}
         trace = points(row.row, style, list(measured["place"]), spans, quantity)
         traces.append(trace | {"mode": "lines+markers" if style.marker else "lines", "line": line})
@@ -48,9 +45,3 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
         "name": quantity.titled(name), "column": panel.title, "traces": traces, "layout": layout,
         "logx": bool(panel.log_x), "logy": panel.log, "log": "xy",
     }  # fmt: skip
-
-
-def _span(entry: Mapping[Any, Any]) -> Interval:
-    """The interval of a number of the table."""
-    lo, hi, sd = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("lo", "hi", "sd"))
-    return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
