@@ -22,7 +22,7 @@ from safetensors import safe_open
 Section = dict[str, Any]
 Result = dict[str, Section]
 
-TIMES = ("second", "created", "started", "finished")
+TIMES = ("seconds", "per_second", "created", "started", "finished")
 """What has one of these words in the last part of its name is a time."""
 
 HOW_WRITTEN = ("digest_of_this_file", "sources")
