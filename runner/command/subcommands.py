@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from runner.execution.errors import UserError, unknown
+from runner.execution.garbage import collect_once_imported
 
 COMMANDS = {
     "run": ("runner.__main__", "one run, or with -m a sweep or an experiment; --dry-run shows the plan"),
@@ -25,6 +26,9 @@ COMMANDS = {
     "completion": ("runner.command.shells", "what makes the Tab key complete: completion bash|zsh|fish"),
 }
 """The module whose `main` is the command, and what it does."""
+
+IMPORTING = ("run", "table")
+"""The commands that say when all is imported (`runner.execution.garbage.imported`)."""
 
 COMPLETE = "__complete"
 """What a shell calls: the line up to the cursor follows."""
@@ -47,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"rungwise {__version__}")
         return 0
     if word in COMMANDS:
+        if argv is None and word in IMPORTING:
+            collect_once_imported()
         status: int = importlib.import_module(COMMANDS[word][0]).main(rest)
         return status
     from runner.execution.command_line import reported

@@ -146,6 +146,7 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each."""
     from runner.sweep.job_runner import job
 
+    imported()
     initialise()
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None

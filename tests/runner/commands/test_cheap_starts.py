@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from runner.command import subcommands
 from runner.config import choice_cache
 from runner.config.choice_cache import kept
 from runner.config.compose import composed
@@ -22,6 +25,7 @@ from runner.execution import devices, garbage
 from runner.execution.errors import UserError
 from runner.execution.manifest import git
 from runner.models.identity import TUNED, leaves_open
+from runner.sweep import launch
 from samplers.tuning.tunable import Tunable
 from tests.support.commands import Call
 
@@ -50,6 +54,36 @@ def test_a_sweep_that_is_done_tries_nothing(call: Call, monkeypatch: pytest.Monk
     monkeypatch.setattr("runner.sweep.preflight.preflight", pytest.fail)
     assert "0 runs done, 4 skipped" in call(*argv).out
     assert call(*argv, "sampler=gibbs,ab").status != 0
+
+
+@pytest.mark.parametrize(("word", "waits"), [("run", True), ("table", True), ("list", False)])
+def test_the_collector_waits_in_a_command_of_rungwise(
+    word: str, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(subcommands, "collect_once_imported", lambda: called.append("waits"))
+    monkeypatch.setattr(sys, "argv", ["rungwise", word, "--help"])
+    with suppress(SystemExit):  # argparse shows the help of some
+        subcommands.main()
+    assert called == ["waits"] * waits
+    called.clear()
+    with suppress(SystemExit):
+        subcommands.main([word, "--help"])
+    assert called == [], "somebody else's process"
+
+
+def test_the_collector_works_while_another_sweeper_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    hydra = SimpleNamespace(multirun=lambda *_, **__: seen.append(gc.isenabled()))
+    monkeypatch.setattr(launch, "initialise", lambda: None)
+    monkeypatch.setattr(launch.GlobalHydra, "instance", lambda: SimpleNamespace(hydra=hydra))
+    gc.disable()
+    try:
+        assert launch.leave_to_hydra([]) == 0
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    assert seen == [True]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in ROOT.glob("conf/sampler/*.yaml")))
