@@ -49,6 +49,10 @@ UNKNOWN = (NameError, AttributeError, TypeError, KeyError)
 """How an expression ends that cannot be known without torch."""
 
 
+# Module state: the jobs of a sweep share most of their settings.
+_passed: set[tuple[str, str, str]] = set()
+
+
 def check_plainly(node: object, key: str) -> None:
     """Makes the plain checks of the class of ours that `node`, which stands at `key`, names.
 
@@ -92,9 +96,12 @@ def _check(path: str, node: Mapping[str, Any], key: str) -> None:
     except UserError:  # there is no such class: who builds it says so, and what there is
         return
     values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
+    if (made := (path, key, repr(values))) in _passed:
+        return
     for owner, constructor in constructors:
         with errors_at(key, node):
             _make(constructor.body, _Names(owner, constructor, values))
+    _passed.add(made)
 
 
 class _Names(dict[str, Any]):
