@@ -28,6 +28,7 @@ def shown(page: Any) -> list[dict[str, Any]]:
         """document.getElementById('plot').data.map((trace) => ({
             mode: trace.mode, type: trace.type, x: trace.x && [...trace.x], y: trace.y && [...trace.y],
             margin: trace.error_x && [...trace.error_x.array],
+            below: trace.error_x && [...trace.error_x.arrayminus],
             colour: trace.marker && trace.marker.color,
             labels: trace.dimensions && trace.dimensions.map((each) => each.label)}))"""
     )
@@ -60,6 +61,10 @@ def test_rows_have_the_colours_of_their_samplers_and_no_interval_leaves_the_rang
     (rows,) = shown(page)
     assert [LOOKS[name.split(",")[0]][0] for name in rows["y"]] == rows["colour"]
     assert all(mean + margin <= 1.0 + 1e-12 for mean, margin in zip(rows["x"], rows["margin"], strict=True))
+    assert rows["below"] == pytest.approx(
+        [min(*pair) for pair in zip(rows["x"], rows["margin"], strict=True)]
+    )
+    assert rows["below"] != pytest.approx(rows["margin"]), "no interval reached below 0"
 
 
 def test_means_and_intervals_are_those_of_the_runs(visit: Visit, report: Report) -> None:
