@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
 from runner.report.seed_values import SEEDS, read_seed_values

@@ -15,7 +15,7 @@ import pytest
 from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
 
-from metrics.statistics.inference import holm, interval, paired_p_value
+from metrics.inference.few_seeds import holm, interval, paired_p_value
 from runner import table as command
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json, write_json

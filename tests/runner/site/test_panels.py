@@ -12,7 +12,7 @@ import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report import panel_kinds
 from runner.report.figures.style import row_styles
 from runner.report.stored_results import Results, Run
