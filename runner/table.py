@@ -48,7 +48,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
-    from runner.report.record import record
+    from runner.report.recorded.record import record
     from runner.report.stored_results import gather
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import DIGESTS, write_digests
@@ -96,7 +96,7 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     """
     shape = experiment_shape(experiment, overrides)
 
-    from runner.report.redraw import redraw
+    from runner.report.recorded.redraw import redraw
     from runner.report.stored_results import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
