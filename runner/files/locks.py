@@ -91,10 +91,10 @@ class Lock:
             LockLostError: if it is lost.
         """
         if self.lost:
-            silent = f"was taken over after {lock_holders.LEASE_SECONDS:.0f} s in which this process gave no sign of life"
-            why = (
-                silent if isinstance(self._lock, SoftFileLease) else "was removed while this process held it"
-            )
+            why = "was removed while this process held it"
+            if isinstance(self._lock, SoftFileLease):
+                silent = f"{lock_holders.LEASE_SECONDS:.0f} s in which this process gave no sign of life"
+                why = f"was taken over after {silent}"
             raise LockLostError(
                 f"The lock {self.path} {why}; what it had not written yet is not written, repeat the command."
             )
