@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from metrics.statistics.inference import ALPHA, Interval, holm, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, holm, paired_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
 from runner.report.stored_results import Results
