@@ -29,7 +29,7 @@ CHECKS: dict[str, Callable[..., object]] = {
         *(hyperparameters.positive_or_auto, hyperparameters.wanted_acceptance),
         *(hyperparameters.decreasing_ladder, hyperparameters.check_replicas, hyperparameters.check_floor),
         *(hyperparameters.cycle_positions, hyperparameters.cycle_balancing, hyperparameters.balanced),
-        hyperparameters.move_rate,
+        *(hyperparameters.move_rate, hyperparameters.hottest_rung),
     )
 }
 """By the names that constructors use."""

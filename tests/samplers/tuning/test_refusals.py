@@ -82,6 +82,9 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ("geometricc", "^ladder must be 'auto' or .*'geometricc' was given$"),
     ]),
     (PT, DMALA(1.0), PAIR | {"replicas": 3}, "^replicas=3 does not fit .* has 2 rungs$"),
+    *((PT, DMALA(1.0), {"hottest": hottest}, "^hottest must be a number of at least 0 and below 1, ")
+      for hottest in (1.0, -0.1, NAN, "warm")),
+    (PT, DMALA(1.0), PAIR | {"hottest": 0.2}, "^hottest=0.2 is for ladder=auto; the .* ends at 0.5$"),
     (PT, DMALA(1.0), {"replicas": 1}, "at least 2"),
     (PT, DMALA(1.0), {"replicas": 2.5}, "whole number"),
     (PT, DMALA(1.0), {"max_replicas": 1}, "^max_replicas must be a whole number of at least 2"),
