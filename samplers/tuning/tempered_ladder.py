@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
@@ -57,9 +55,8 @@ class LadderSettings(Settings):
         check_replicas(self.replicas, self.ladder)
         self.base = inner_kernel(self.kernel)
         step_size = wrapper_step_size(self.kernel, self.step_size)
-        self.step_sizes: Tensor | None = None
-        if step_size != AUTO or not takes_step_size(type(self.base)):
-            self.step_sizes = rung_step_sizes(self.base, step_size, len(betas) if betas else number)
+        rungs = len(betas) if betas else number
+        self.step_sizes = rung_step_sizes(self.base, step_size, rungs, words=(AUTO,))
         self.wanted = LadderWanted(
             replicas=number,
             formula=one_of("replicas_formula", self.replicas_formula, FORMULAS),
