@@ -41,9 +41,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     with rc_context(RC):
         page = Figure(figsize=(figure.width, figure.height * down), layout="constrained")
         FigureCanvasAgg(page)
-        grid = page.subplots(
-            down, figure.across, squeeze=False, sharey="row" if figure.share_y else "none"
-        )
+        grid = page.subplots(down, figure.across, squeeze=False, sharey="row" if figure.share_y else "none")
         for ax in grid.flat[len(figure.panels) :]:
             ax.set_axis_off()
         for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
