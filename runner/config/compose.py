@@ -18,9 +18,8 @@ from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, grammar_parser
 from omegaconf import base as omegaconf_base
-from omegaconf import grammar_parser
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config import searched_files
