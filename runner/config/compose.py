@@ -21,8 +21,8 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.config import searched_files
-from runner.config.choice_cache import kept
+from runner.config.sources import searched_files
+from runner.config.sources.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
