@@ -47,7 +47,6 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
-    from runner.report.recorded.record import record
     from runner.report.stored_results import gather
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import DIGESTS, write_digests
@@ -69,7 +68,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
-    files = write_table(folder, summary.frame(shape), page)
+    files = write_table(folder, summary.records(shape), page)
     figures = write_figures(shape, results, folder)
     write_digests(folder, [*files, *(path.name for path in figures)])
     logger = logger_of(jobs[0].config)
@@ -83,6 +82,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         print(place)
     show_sweep(jobs, (), overrides)
     if keep:
+        from runner.report.recorded.record import record
+
         print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD)}")
     return Rendered(folder, results.done == results.expected)
 

@@ -86,7 +86,7 @@ def test_without_its_extra_keeping_is_refused_before_work(
 ) -> None:
     monkeypatch.setattr("runner.store.arrays.draws_netcdf.NEEDED", ("xarray_that_is_not_there",))
     assert main([*RUN, "task.steps=20", "task.keep=5", f"output_root={tmp_path}"]) == 2
-    said = "task.keep=5 needs xarray_that_is_not_there; pip install 'rungwise[arviz]' installs it."
+    said = "task.keep=5 needs xarray_that_is_not_there; pip install -e '.[arviz]' installs it."
     assert said in capsys.readouterr().err
     assert not list(tmp_path.glob("runs/*"))
 

@@ -29,7 +29,7 @@ ONE_THREAD = {
 def jax_rows(bench: BenchRows, rounds: int, counts: tuple[int, ...] = (100, 500)) -> None:
     """The rows of the bench for so many chains; where JAX is absent a row that says so."""
     if importlib.util.find_spec("jax") is None:
-        bench.add("DMALA step against JAX", "left out, pip install 'rungwise[jax]'")
+        bench.add("DMALA step against JAX", "left out, pip install -e '.[jax]'")
         return
     for chains in counts:
         with tempfile.TemporaryDirectory() as folder:
