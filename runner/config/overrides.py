@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import OmegaConf
 
 from runner.config.compose import choice, initialise, options, parsed
 from runner.config.kinds import PROJECT
