@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.execution.command_line import reported
+from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.errors import UserError
-from runner.execution.experiment_command import ExperimentParser
 from runner.execution.garbage import collect_once_imported, imported
 from runner.report.experiment_shape import experiment_shape
 from runner.report.selection.selected_runs import RUNS

@@ -22,8 +22,8 @@ from omegaconf import DictConfig, OmegaConf, grammar_parser
 from omegaconf import base as omegaconf_base
 from omegaconf.errors import OmegaConfBaseException
 
-from runner.config import searched_files
-from runner.config.choice_cache import kept
+from runner.config.sources import searched_files
+from runner.config.sources.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 

@@ -6,15 +6,12 @@ A key is right if it exists for the option that was chosen of its group: ``sampl
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import OmegaConf
 
-from runner.config.compose import choice, initialise, one_sentence_errors, options, parsed
+from runner.config.compose import choice, initialise, options, parsed
 from runner.config.kinds import PROJECT
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
@@ -96,7 +93,7 @@ class Names:
                 self._check_option(override)
         chosen = [o.input_line or "" for o in overrides if self._is_group(o)]
         own = own_nodes(overrides)
-        keys = [o for o in overrides if not self._is_group(o) and not _inside(o.key_or_group, own)]
+        keys = [o for o in overrides if not self._is_group(o) and not is_inside(o.key_or_group, own)]
         if keys:
             config = self.composed(*chosen)
             config = {**config, "sampler": without_leftovers(config["sampler"])}
@@ -168,70 +165,6 @@ def own_nodes(overrides: Sequence[Override]) -> list[str]:
     return [o.key_or_group.removesuffix(suffix) for o in overrides if o.key_or_group.endswith(suffix)]
 
 
-def _inside(key: str, nodes: Sequence[str]) -> bool:
+def is_inside(key: str, nodes: Sequence[str]) -> bool:
+    """Whether the dotted `key` stands in one of `nodes`."""
     return any(key.startswith(f"{node}.") for node in nodes)
-
-
-def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
-    """The overrides of one job, so that a class they name gets the arguments they name and no others.
-
-    ``target._target_=mypackage.MyTarget +target.d=5`` is written on top of whatever option of `target` is
-    in force; what that option would pass to its own class is taken out. Applied twice it changes no more.
-    """
-    overrides = parse(lines)
-    own = own_nodes(overrides)
-    if not own:
-        return list(lines)
-    chosen = [o.input_line or "" for o in overrides if o.key_or_group in names.groups]
-    config = OmegaConf.create(names.composed(*chosen))
-    written: list[str] = []
-    for override in overrides:
-        line = override.input_line or ""
-        argument = not override.key_or_group.endswith("._target_") and not override.is_delete()
-        inside = _inside(override.key_or_group, own)
-        written.append(f"++{line.lstrip('+')}" if inside and argument else line)
-    for node in own:
-        inherited = OmegaConf.select(config, node)
-        touched = [o.key_or_group for o in overrides if o.key_or_group.startswith(f"{node}.")]
-        if not OmegaConf.is_dict(inherited):
-            continue
-        for name in inherited:
-            key = f"{node}.{name}"
-            if name == "name" and key not in touched:
-                path = next(o.value() for o in overrides if o.key_or_group == f"{node}._target_")
-                written.append(f"++{key}={str(path).rsplit('.', 1)[-1]}")
-            elif name not in ("_target_", "name") and not any(
-                t == key or t.startswith(f"{key}.") for t in touched
-            ):
-                # Hydra looks at a value before it removes it, and takes null for a key that is not there.
-                seen = not OmegaConf.is_interpolation(inherited, name) and inherited[name] is not None
-                written += [f"~{key}"] if seen else [f"++{key}=0", f"~{key}"]
-    return written
-
-
-EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+(?:\.\d+)?[eE]\+?\d+)")
-"""``task.steps=1e4``, which Hydra reads as a number that is not whole."""
-
-
-def with_whole_numbers(lines: Sequence[str], names: Names) -> list[str]:
-    """The overrides of one job, so that ``1e4`` is 10000 where the default is a whole number or null.
-
-    No run gets another id by it: a hash does not tell 10000.0 from 10000.
-    """
-    if not any(EXPONENT.fullmatch(line) for line in lines):
-        return list(lines)
-    chosen = [
-        o.input_line or "" for o in parse(lines) if o.key_or_group in names.groups and not o.is_delete()
-    ]
-    config = OmegaConf.create(names.composed(*chosen))
-    written = []
-    for line in lines:
-        found = EXPONENT.fullmatch(line)
-        value = float(found[2]) if found else math.nan
-        if found and value.is_integer() and abs(value) < 2**53:
-            with one_sentence_errors():
-                default = OmegaConf.select(config, found[1].lstrip("+"))
-            if default is None or (isinstance(default, int) and not isinstance(default, bool)):
-                line = f"{found[1]}={int(value)}"
-        written.append(line)
-    return written

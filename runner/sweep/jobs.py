@@ -10,16 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra.core.override_parser.types import Glob, Override, RangeSweep
+from hydra.core.override_parser.types import Glob, Override
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
+from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
 from runner.config.form import check_form
 from runner.config.key_group import node
-from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse, with_own_classes, with_whole_numbers
-from runner.config.plans import Choices, Plan, experiment_plans, product
+from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
+from runner.config.plans import Plan, experiment_plans, product
+from runner.config.rewritten import with_own_classes, with_whole_numbers
 from runner.config.values import check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
@@ -28,12 +30,6 @@ from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
-
-MOST_JOBS = 100_000
-"""Jobs of a sweep, and values of one of its keys, at most."""
-
-LARGEST_BATCH = 32
-"""Seeds computed together at most; a longer sweep over seeds is cut into jobs of this size."""
 
 
 @dataclass(frozen=True)
@@ -198,62 +194,9 @@ def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tup
     return [f"seed={seed}" if line.startswith("seed=") else line for line in overrides], own
 
 
-def choices_of(overrides: Sequence[Override]) -> Choices:
-    """What each key may be; of a key that is given twice, the last.
-
-    Several values of `seed` are batches of seeds: they are computed together.
-
-    Raises:
-        UserError: for a sweep over an interval, which has no end of values.
-    """
-    choices: Choices = {}
-    for override in overrides:
-        key = override.get_key_element()
-        if not override.is_sweep_override():
-            choices[key] = [override.input_line or ""]
-            continue
-        if not override.is_discrete_sweep():
-            raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
-        check_sweep(override)
-        values = list(override.sweep_string_iterator())
-        if not values:
-            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
-        if key == "seed" and not any(value.startswith("[") for value in values):
-            batches = [values[at : at + LARGEST_BATCH] for at in range(0, len(values), LARGEST_BATCH)]
-            values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
-        choices[key] = [f"{key}={value}" for value in values]
-    return choices
-
-
-def check_sweep(override: Override) -> None:
-    """Refuses a range of too many values before they are listed.
-
-    Raises:
-        UserError: naming the range and the limit.
-    """
-    swept = override.value()
-    if not isinstance(swept, RangeSweep):
-        return
-    assert swept.start is not None
-    assert swept.stop is not None
-    number = (swept.stop - swept.start) / swept.step if swept.step else math.inf
-    if not number <= MOST_JOBS:
-        raise UserError(f"'{override.input_line}' must be a range of at most {MOST_JOBS:,} values.")
-
-
-def check_number(jobs: int) -> None:
-    """Refuses a sweep of too many jobs.
-
-    Raises:
-        UserError: with the limit.
-    """
-    if jobs > MOST_JOBS:
-        raise UserError(f"A sweep must have at most {MOST_JOBS:,} jobs, {jobs:,} were asked for.")
-
-
 def _needs_multirun(override: Override) -> UserError:
-    key, line = override.key_or_group, override.input_line
-    together = (
-        f"; several metrics at once are metric=[{(line or '').split('=', 1)[1]}]" if key == "metric" else ""
+    line = override.input_line or ""
+    together = f"; several metrics at once are metric=[{line.split('=', 1)[1]}]"
+    return UserError(
+        f"'{line}' is a sweep and needs -m{together if override.key_or_group == 'metric' else ''}."
     )
-    return UserError(f"'{line}' is a sweep and needs -m{together}.")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from metrics.mixing.swaps import rates_by_rung
 from metrics.suite import MetricSuite
 from runner.execution.errors import RunError, warn
 from runner.execution.live import Point, say_recorded
@@ -19,7 +18,6 @@ from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.problem.build import Problem, beta, label
 from runner.store.arrays.pictures import Pictures, suite_pictures
-from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.compiling.not_compiled import NotCompiledError
@@ -199,43 +197,6 @@ def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     state = problem.kernel.start(problem.target, theta, beta(problem), streams)
     zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)
-
-
-def run_result(run: Sampling, seed: int) -> RunResult:
-    """The result of one seed of the batch; the batch's time is shared evenly among its runs.
-
-    Warns where simulated tempering visited its levels more unevenly than STMH, Lemma 22 has it.
-    """
-    problem, place, runs = run.problem, list(run.seeds).index(seed), len(run.seeds)
-    records = [
-        Measurement(
-            record["step"],
-            record["evaluations"],
-            record["seconds"] / runs,
-            {metric: by_seed[place] for metric, by_seed in record["values"].items()},
-        )
-        for record in run.records
-    ]
-    last = records[-1]
-    records[-1] = replace(last, values={**last.values, **problem.beside})
-    if last.values.get("level_occupancy_uneven") == 1.0:
-        warn(
-            f"seed {seed}: a level has more than e^2 times an even share of the steps, or less than e^-2 of "
-            "one; the partition functions are off, or the run is too short to walk the ladder."
-        )
-    return RunResult(
-        target=problem.target_name or label(problem.config, "target"),
-        sampler=label(problem.config, "sampler"),
-        seed=seed,
-        records=records,
-        wall_seconds=run.wall_seconds / runs,
-        batch=runs,
-        exact=bool(problem.kernel.exact),
-        axes=problem.kernel.axes,
-        notes=problem.notes,
-        model=problem.model,
-        rungs=rates_by_rung(run.suite.context, place),
-    )
 
 
 def _by_seed(values: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The runs of the task `sample`: batches of seeds with their checkpoints, and a short trial of them."""
+"""The runs of the task `sample`: batches of seeds with their checkpoints and results, a short trial."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from metrics.mixing.swaps import rates_by_rung
+from runner.execution.errors import warn
 from runner.files.resumable import completed, save_plan
-from runner.problem.build import Problem, build
+from runner.problem.build import Problem, build, label
 from runner.problem.tuning_cache import tune
 from runner.store.arrays.array_files import suite_files
-from runner.store.run_files import RunResult
-from runner.tasks.sample import begin, run_result
+from runner.store.run_files import Measurement, RunResult
+from runner.tasks.sample import Sampling, begin
 from runner.tasks.task import Batch, Trial
 from targets.randomness import Streams
 
@@ -40,6 +42,43 @@ class SampledRuns:
         with completed(lambda: begin(problem, batch.seeds), plan) as run:
             for place, seed in enumerate(batch.seeds):
                 yield replace(run_result(run, seed), files=suite_files(run.suite, place))
+
+
+def run_result(run: Sampling, seed: int) -> RunResult:
+    """The result of one seed of the batch; the batch's time is shared evenly among its runs.
+
+    Warns where simulated tempering visited its levels more unevenly than STMH, Lemma 22 has it.
+    """
+    problem, place, runs = run.problem, list(run.seeds).index(seed), len(run.seeds)
+    records = [
+        Measurement(
+            record["step"],
+            record["evaluations"],
+            record["seconds"] / runs,
+            {metric: by_seed[place] for metric, by_seed in record["values"].items()},
+        )
+        for record in run.records
+    ]
+    last = records[-1]
+    records[-1] = replace(last, values={**last.values, **problem.beside})
+    if last.values.get("level_occupancy_uneven") == 1.0:
+        warn(
+            f"seed {seed}: a level has more than e^2 times an even share of the steps, or less than e^-2 of "
+            "one; the partition functions are off, or the run is too short to walk the ladder."
+        )
+    return RunResult(
+        target=problem.target_name or label(problem.config, "target"),
+        sampler=label(problem.config, "sampler"),
+        seed=seed,
+        records=records,
+        wall_seconds=run.wall_seconds / runs,
+        batch=runs,
+        exact=bool(problem.kernel.exact),
+        axes=problem.kernel.axes,
+        notes=problem.notes,
+        model=problem.model,
+        rungs=rates_by_rung(run.suite.context, place),
+    )
 
 
 def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:

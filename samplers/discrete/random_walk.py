@@ -12,7 +12,7 @@ from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.draws import whole_numbers
 from targets.randomness import Generator, normal, uniform
-from targets.spaces import Discrete, Ordinal, Real, Space
+from targets.spaces import Discrete, Ordinal, Real, Space, discrete_space
 from targets.target import Target
 
 
@@ -59,7 +59,7 @@ class RandomWalkProposal:
             noise = normal(generator, batch, space.event_shape, like=state.theta)
             theta = state.theta + self.scale() * noise
         else:
-            theta = self._move_one(_discrete(space), state.theta, batch, generator)
+            theta = self._move_one(discrete_space("random_walk", space), state.theta, batch, generator)
         return theta, self.log_prob(space, state, theta, beta)
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
@@ -67,7 +67,7 @@ class RandomWalkProposal:
         if isinstance(space, Real):
             variance = self.scale() ** 2
             return -0.5 * (difference.square() / variance + math.log(2 * math.pi * variance)).sum(-1)
-        discrete = _discrete(space)
+        discrete = discrete_space("random_walk", space)
         moved = discrete.hamming(source.theta, destination)
         if not isinstance(discrete, Ordinal):
             return _log_where(moved == 1, -math.log(discrete.d * (discrete.levels - 1)), moved)
@@ -128,9 +128,3 @@ class RandomWalk(MetropolisHastings):
 def _log_where(mask: Tensor, value: float, like: Tensor) -> Tensor:
     """`value` where `mask` holds, minus infinity elsewhere, with the dtype of `like`."""
     return torch.full_like(like, value).masked_fill(~mask, -torch.inf)
-
-
-def _discrete(space: Space) -> Discrete:
-    if isinstance(space, Discrete):
-        return space
-    raise ValueError(f"random_walk needs a binary, ordinal, categorical or real space, not {space}")

@@ -16,7 +16,7 @@ from torch import Tensor
 from samplers.kernel import State
 from samplers.proposals.draws import draw_level
 from targets.randomness import Generator, uniform
-from targets.spaces import Binary, Categorical, Discrete, Ordinal, Space
+from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.sum_log import sum_log
 from targets.target import Target
 
@@ -77,7 +77,7 @@ class LangevinProposal:
             # memory, and with it the draws of a seed would depend on the rest of the batch.
             flip = uniform(generator, batch, event, like=state.theta).mul_(odds.add_(1.0)).lt_(numerator)
             return (state.theta - flip).abs_(), _log_flips(logit, flip, odds)
-        discrete = _discrete(space)
+        discrete = level_space("the discrete Langevin proposal", space)
         logits = self._logits(discrete, state, drift)
         peak = logits.amax(-1, keepdim=True)
         level, total = draw_level((logits - peak).exp_(), generator)
@@ -90,7 +90,7 @@ class LangevinProposal:
         if isinstance(space, Binary):
             logit = self._flip_logits(source, drift)
             return _log_flips(logit, (destination - source.theta).abs_(), _odds(logit).add_(1.0))
-        discrete = _discrete(space)
+        discrete = level_space("the discrete Langevin proposal", space)
         logits = self._logits(discrete, source, drift)
         chosen = logits.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1)
         return (chosen - logits.logsumexp(-1)).sum(-1)
@@ -130,11 +130,3 @@ def _log_flips(logit: Tensor, flip: Tensor, weight: Tensor) -> Tensor:
     """
     half = flip.sub_(0.5).mul_(logit).clamp_(max=0.0)
     return 2.0 * half.sum(-1) - sum_log(weight)
-
-
-def _discrete(space: Space) -> Discrete:
-    if isinstance(space, (Ordinal, Categorical)):
-        return space
-    raise ValueError(
-        f"the discrete Langevin proposal needs a binary, ordinal or categorical space, not {space}"
-    )

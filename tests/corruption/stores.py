@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from runner.__main__ import main
 from runner.execution import signals
@@ -24,6 +24,7 @@ from runner.sweep.preflight import preflight
 from runner.tasks.images.fitting import Fit
 from runner.tasks.likelihood.annealings import Annealings
 from runner.tasks.sample import Sampling
+from tests.support.commands import stop_after
 
 STATES = (
     *("target=bernoulli4", "sampler=dmala", "metric=[tv,ess]", "task.steps=300", "task.chains=3"),
@@ -174,18 +175,6 @@ def _command(root: Path, command: tuple[str, ...]) -> tuple[int, str]:
 @contextmanager
 def stopped_in(work: type, block: int) -> Iterator[None]:
     """Within it a SIGTERM comes while that block of the work is done."""
-    cls: Any = work
-    advance: Callable[..., None] = cls.advance
-    seen: list[int] = []
-
-    def advance_and_stop(self: Any, *arguments: Any, **options: Any) -> None:
-        advance(self, *arguments, **options)
-        seen.append(1)
-        if len(seen) == block:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    cls.advance = advance_and_stop
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after(patch, work, block)
         yield
-    finally:
-        cls.advance = advance

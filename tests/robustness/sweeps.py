@@ -102,9 +102,13 @@ class Command:
 
 def undisturbed(folder: Path) -> Rows:
     """The rows of the sweep where nothing happens to it."""
-    ended = Command(folder / "undisturbed", folder / "said").end()
+    return rows_of_all(folder / "undisturbed", Command(folder / "undisturbed", folder / "said").end())
+
+
+def rows_of_all(root: Path, ended: Said) -> Rows:
+    """The rows of a sweep to `root` that has `ended` well."""
     assert ended.status == 0, ended.text
-    expected = rows_by_run(folder / "undisturbed")
+    expected = rows_by_run(root)
     assert len(expected) == RUNS
     return expected
 

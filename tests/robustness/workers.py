@@ -16,9 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from runner.files.lock_holders import holder, is_held
-from tests.robustness.sweeps import PATIENCE, RUNS, Rows, Said, judged
+from tests.robustness.sweeps import PATIENCE, Rows, Said, judged, rows_of_all
 from tests.robustness.trial import Trial
-from tests.support.commands import rows_by_run
 
 JOBLIB, RAY = "joblib worker killed", "Ray worker killed"
 KINDS = (JOBLIB, RAY) if importlib.util.find_spec("ray") else (JOBLIB,)
@@ -52,7 +51,8 @@ ROOT = Path(__file__).parents[2]
 def trials(number: int, kind: str, seed: int = 0) -> Iterator[Trial]:
     """So many killed workers of a kind, several in one sweep, and what became of the sweep for each."""
     with tempfile.TemporaryDirectory() as folder:
-        expected = _undisturbed(Path(folder))
+        undisturbed = Path(folder) / "undisturbed"
+        expected = rows_of_all(undisturbed, _in_peace(undisturbed, Path(folder) / "said"))
         made = 0
         while made < number:
             place = Path(folder) / str(made)
@@ -93,14 +93,6 @@ def _worker(root: Path, command: int, chance: random.Random) -> int | None:
     locks = [path for path in root.glob("runs/*/lock") if is_held(path)]
     found = {who.pid for path in locks if (who := holder(path)) is not None} - {command}
     return chance.choice(sorted(found)) if found else None
-
-
-def _undisturbed(folder: Path) -> Rows:
-    ended = _in_peace(folder / "undisturbed", folder / "said")
-    assert ended.status == 0, ended.text
-    expected = rows_by_run(folder / "undisturbed")
-    assert len(expected) == RUNS
-    return expected
 
 
 def _in_peace(root: Path, said: Path) -> Said:

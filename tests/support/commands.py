@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +22,8 @@ from runner.execution.errors import UserError
 from runner.files.checkpoint import load_checkpoint
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
+
+FORK = multiprocessing.get_context("fork")
 
 TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
 """Values that differ between two runs of the same numbers."""
@@ -45,6 +49,21 @@ def finished(root: Path, *argv: str) -> Path:
     for number, handler in handlers.items():
         signal.signal(number, handler)
     return root
+
+
+def in_child(argv: Sequence[str], before: Callable[[], Any] = lambda: None) -> BaseProcess:
+    """The command in a forked process, which has torch already, after `before`."""
+
+    def child() -> None:
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        before()
+        os._exit(main(argv))
+
+    process = FORK.Process(target=child)
+    process.start()
+    return process
 
 
 def one(pattern: str, root: str | Path = "outputs") -> Path:
@@ -144,6 +163,13 @@ def refusal(*lines: str) -> str:
     said = str(error.value)
     assert error.value.status == 2
     assert "\n" not in said
+    return said
+
+
+def refused_before_any_run(*lines: str) -> str:
+    """The sentence of `refusal`, after which there is no run in the current folder."""
+    said = refusal(*lines)
+    assert not list(Path().glob("outputs/runs/*"))
     return said
 
 

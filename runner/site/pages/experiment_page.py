@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from runner.report.figure_shape import Role
-from runner.report.page.layout import Cell
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import unit_text
 from runner.report.table_shape import BETTER, Orientation
-from runner.site.content.charts import said_of
 from runner.site.content.experiment_data import ExperimentData
 from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
+from runner.site.pages.cell_facts import cell_facts
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_folder import STATUSES
@@ -68,7 +63,7 @@ def write_experiment(
         page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
         counts=counts,
         unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
-        facts=_facts(data),
+        facts=cell_facts(data),
         down="Setting" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
         legend=_legend(data),
@@ -146,59 +141,6 @@ def _legend(data: ExperimentData) -> list[tuple[str, str]]:
         each.strip() for whole in data.page.legend for each in re.split(rf"(?=(?<!\S)[{marks}]: )", whole)
     ]
     return [(each[0] if each[1:2] == ":" and each[0] in marks else "", each) for each in sentences if each]
-
-
-@dataclass(frozen=True)
-class CellFacts:
-    """What is said of a number when it is pointed at, what it is sorted by, and whether it is a paper's."""
-
-    hover: str = ""
-    order: float | None = None
-    published: bool = False
-
-
-def _facts(data: ExperimentData) -> list[list[list[CellFacts]]]:
-    """Of every cell, by block and line: interval and seeds of ours, to the last digit."""
-    if data.page is None:
-        return []
-    found = {(each["metric"], each["row"], each["cell"]): each for each in data.frame.to_dict("records")}
-    turned = data.shape.orientation is Orientation.columns_down
-    facts = []
-    for block, metric in zip(data.page.blocks, data.shape.metrics, strict=True):
-        over = [(group.label.text, place > 0) for group in block.groups for place in range(len(group.heads))]
-        lines = []
-        for line in block.lines:
-            own = []
-            for cell, (other, published) in zip(line.cells, over, strict=True):
-                row, column = (other, line.label.text) if turned else (line.label.text, other)
-                if published:
-                    own.append(CellFacts("as printed", None if cell is None else _printed(cell), True))
-                else:
-                    own.append(_fact(cell, found.get((metric.metric, row, column)), metric.scale))
-            lines.append(own)
-        facts.append(lines)
-    return facts
-
-
-def _fact(cell: Cell | None, number: Mapping[Any, Any] | None, scale: float) -> CellFacts:
-    if cell is None:
-        return CellFacts()
-    if number is None:
-        return CellFacts("", _printed(cell))
-    return CellFacts(_hover(number, scale), float(number["mean"]) / scale)
-
-
-def _printed(cell: Cell) -> float:
-    return float(cell.numeral.mean.replace(",", ""))
-
-
-def _hover(number: Mapping[Any, Any], scale: float) -> str:
-    ends = [None if pd.isna(number[key]) else float(number[key]) / scale for key in ("lo", "hi")]
-    said = said_of(ends[0], ends[1], number["n"])
-    p_value = number.get("p_value")
-    if p_value is not None and not math.isnan(p_value):
-        said += f", p = {p_value:.2g} against the best"
-    return said
 
 
 def _copied(data: ExperimentData, folder: SiteFolder) -> list[str]:

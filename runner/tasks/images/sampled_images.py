@@ -32,7 +32,8 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling
 from runner.tasks.run_identity import run_identity
-from runner.tasks.sample import Sampling, begin, run_result
+from runner.tasks.sample import Sampling, begin
+from runner.tasks.sampled_runs import run_result
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
 

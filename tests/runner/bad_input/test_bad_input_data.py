@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runner.config.data import tabular
-from tests.support.commands import Call, check_refused_values, refusal, refused
+from tests.support.commands import Call, check_refused_values, refusal, refused, refused_before_any_run
 from tests.support.targets.small_tables import COMPAS_HEADER, adult_rows, compas_rows, write
 
 NETWORK = "scale=smoke target=binary_bnn sampler=dmala sampler.step_size=0.1 metric=[predictive_rmse]"
@@ -24,12 +24,6 @@ def _no_data_but_our_own(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an empty folder."""
     monkeypatch.delenv("DATA_ROOT", raising=False)
     tabular._load.cache_clear()
-
-
-def refused_before_any_run(*lines: str) -> str:
-    said = refusal(*lines)
-    assert not list(Path().glob("outputs/runs/*"))
-    return said
 
 
 TABULAR = [

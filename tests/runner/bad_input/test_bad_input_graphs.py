@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx
 import pytest
 
-from tests.support.commands import Call, refusal
+from tests.support.commands import Call, refused_before_any_run
 
 RUN = "sampler=dmala sampler.step_size=0.3 metric=acceptance task.steps=20 task.chains=3"
 
@@ -16,12 +16,6 @@ RUN = "sampler=dmala sampler.step_size=0.3 metric=acceptance task.steps=20 task.
 def _no_data_but_our_own(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an empty folder."""
     monkeypatch.delenv("DATA_ROOT", raising=False)
-
-
-def refused_before_any_run(*lines: str) -> str:
-    said = refusal(*lines)
-    assert not list(Path().glob("outputs/runs/*"))
-    return said
 
 
 SETTINGS = [

@@ -17,11 +17,11 @@ from omegaconf import DictConfig, OmegaConf
 
 import conf
 from runner.command import subcommands
-from runner.config import choice_cache
-from runner.config.choice_cache import kept
 from runner.config.compose import composed
 from runner.config.construct_sampler import construct_sampler
 from runner.config.key_group import node
+from runner.config.sources import choice_cache
+from runner.config.sources.choice_cache import kept
 from runner.execution import devices, garbage
 from runner.execution.errors import UserError
 from runner.execution.manifest import git

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from runner import status, table
-from runner.config.overrides import Names, with_own_classes
+from runner.config.overrides import Names
+from runner.config.rewritten import with_own_classes
 from tests.support.commands import Call
 
 ROOT = Path(__file__).parents[3]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -13,16 +12,16 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner.__main__ import main
 from runner.files.checkpoint import load_checkpoint
 from runner.store.run_store import Store
 from runner.sweep import job_runner
-from tests.support.commands import Call, rows_by_run
+from tests.support.commands import Call, in_child, rows_by_run
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 600
@@ -44,27 +43,11 @@ SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=
 LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
 
 Results = dict[str, list[tuple[str, ...]]]
-fork = multiprocessing.get_context("fork")
-
-
-def in_child(folder: Path, argv: tuple[str, ...]) -> multiprocessing.process.BaseProcess:
-    """The command in a forked process, which has torch already; `folder` is where it runs."""
-
-    def child() -> None:
-        os.chdir(folder)
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        os._exit(main(argv))
-
-    process = fork.Process(target=child)
-    process.start()
-    return process
 
 
 def to_its_end(folder: Path, argv: tuple[str, ...]) -> Results:
     """The results after the command, in a forked process, has succeeded."""
-    process = in_child(folder, argv)
+    process = in_child(argv, partial(os.chdir, folder))
     process.join(PATIENCE)
     assert process.exitcode == 0
     return rows_by_run(folder / "outputs")
@@ -109,7 +92,7 @@ def test_killed_at_random_moments(tmp_path: Path, uninterrupted: Results, wanted
     kills, resumable = 0, 0
     while kills < wanted:
         started = time.time()
-        process = in_child(tmp_path, SWEEP)
+        process = in_child(SWEEP, partial(os.chdir, tmp_path))
         if kills % 2:
             # Half of the kills hit it at work, however long it takes to get there.
             wait(lambda at=started, it=process: it.exitcode is not None or newest(tmp_path) > at)  # type: ignore[misc]
@@ -158,7 +141,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
 def test_a_signal_saves_first_and_exits_75(tmp_path: Path, straight: Results, number: signal.Signals) -> None:
-    process = in_child(tmp_path, LONG)
+    process = in_child(LONG, partial(os.chdir, tmp_path))
     wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/config.yaml"))))
     time.sleep(0.1)
     assert process.pid is not None
@@ -174,7 +157,7 @@ def test_a_signal_saves_first_and_exits_75(tmp_path: Path, straight: Results, nu
 
 
 def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: Results) -> None:
-    both = [in_child(tmp_path, SWEEP) for _ in range(2)]
+    both = [in_child(SWEEP, partial(os.chdir, tmp_path)) for _ in range(2)]
     for process in both:
         process.join(PATIENCE)
     # The one that ends first leaves the last runs to the other.
@@ -193,7 +176,7 @@ def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: Results) -> N
 def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
     """Some seeds of a batch are written, the others are not: they go on from the batch's checkpoint."""
     argv = (*SMALL, "task.steps=120", "seed=[0,1,2]", "checkpoint.steps=1")
-    process = in_child(tmp_path, argv)
+    process = in_child(argv, partial(os.chdir, tmp_path))
     wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
     process.kill()
     process.join()

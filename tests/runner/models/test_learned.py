@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import signal
@@ -18,7 +17,6 @@ import torch
 from safetensors.torch import load_file
 
 from metrics.two_sample.reference_chains import ReferenceChains
-from runner.__main__ import main
 from runner.config.compose import compose_by_groups
 from runner.config.data import datasets
 from runner.config.overrides import Names
@@ -33,7 +31,7 @@ from runner.models.training import loss as loss_module
 from runner.models.training.batches import Batches
 from runner.problem import cached_reference_sample
 from runner.store.arrays.array_files import IMAGES, MOST, load_images
-from tests.support.commands import Call, finished, one, rows_by_run, stop_after
+from tests.support.commands import FORK, Call, finished, in_child, one, rows_by_run, stop_after
 from tests.support.training import assert_same
 
 PATIENCE = 300
@@ -59,8 +57,6 @@ DEEP = (
     *("task.ais.temperatures=10", "task.ais.chains=5", "task.ais.draw_steps=3"),
 )
 COMMANDS = {"run": RUN, "learn": LEARN, "deep": DEEP}
-
-fork = multiprocessing.get_context("fork")
 
 
 def one_commit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,21 +112,6 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[s
     return lambda: sorted(book.read_text().split())
 
 
-def in_child(argv: tuple[str, ...], before: Callable[[], Any] = lambda: None) -> Any:
-    """The command in a forked process."""
-
-    def child() -> None:
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        before()
-        os._exit(main(argv))
-
-    process = fork.Process(target=child)
-    process.start()
-    return process
-
-
 def models(root: str | Path = "outputs") -> dict[str, tuple[dict[str, str], bytes]]:
     """Metadata, whose order in the file is that of a hash table, and the bytes of all weights, by model."""
     found = {}
@@ -171,7 +152,7 @@ def test_two_processes_ask_at_once_and_one_trains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[], list[str]], straight: Straight
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    together = fork.Barrier(2)
+    together = FORK.Barrier(2)
     both = [in_child((*RUN, f"seed={seed}"), together.wait) for seed in (0, 1)]
     for process in both:
         process.join(PATIENCE)

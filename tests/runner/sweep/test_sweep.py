@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from runner.config.choices import LARGEST_BATCH
 from runner.execution.errors import UserError
 from runner.store.run_store import Store
-from runner.sweep.jobs import LARGEST_BATCH, experiment_jobs, jobs_of, requested
+from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
 from tests.support.commands import Call, refused
 

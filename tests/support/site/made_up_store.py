@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runner.site.build import Report
 from runner.store.run_files import written
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -108,9 +107,3 @@ def age(run: RunFolder) -> None:
     content = json.loads(path.read_text())
     del content["files"], content["digest_of_this_file"]
     path.write_text(json.dumps({**content, "schema": 1}))
-
-
-def made_up_report(folder: Path) -> Report:
-    """The report of `made_up_store`, not yet made."""
-    root, hydra = made_up_store(folder)
-    return Report(root, root / "report", hydra)

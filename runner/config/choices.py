@@ -1,0 +1,70 @@
+"""What a command lets each key be: single values, sweeps, seeds in batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hydra.core.override_parser.types import Override, RangeSweep
+
+from runner.config.plans import Choices
+from runner.execution.errors import UserError
+
+MOST_JOBS = 100_000
+"""Jobs of a sweep, and values of one of its keys, at most."""
+
+LARGEST_BATCH = 32
+"""Seeds computed together at most; a longer sweep over seeds is cut into jobs of this size."""
+
+
+def choices_of(overrides: Sequence[Override]) -> Choices:
+    """What each key may be; of a key that is given twice, the last.
+
+    Several values of `seed` are batches of seeds: they are computed together.
+
+    Raises:
+        UserError: for a sweep over an interval, which has no end of values.
+    """
+    choices: Choices = {}
+    for override in overrides:
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            choices[key] = [override.input_line or ""]
+            continue
+        if not override.is_discrete_sweep():
+            raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
+        check_sweep(override)
+        values = list(override.sweep_string_iterator())
+        if not values:
+            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
+        if key == "seed" and not any(value.startswith("[") for value in values):
+            batches = [values[at : at + LARGEST_BATCH] for at in range(0, len(values), LARGEST_BATCH)]
+            values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
+        choices[key] = [f"{key}={value}" for value in values]
+    return choices
+
+
+def check_sweep(override: Override) -> None:
+    """Refuses a range of too many values before they are listed.
+
+    Raises:
+        UserError: naming the range and the limit.
+    """
+    swept = override.value()
+    if not isinstance(swept, RangeSweep):
+        return
+    assert swept.start is not None
+    assert swept.stop is not None
+    number = (swept.stop - swept.start) / swept.step if swept.step else math.inf
+    if not number <= MOST_JOBS:
+        raise UserError(f"'{override.input_line}' must be a range of at most {MOST_JOBS:,} values.")
+
+
+def check_number(jobs: int) -> None:
+    """Refuses a sweep of too many jobs.
+
+    Raises:
+        UserError: with the limit.
+    """
+    if jobs > MOST_JOBS:
+        raise UserError(f"A sweep must have at most {MOST_JOBS:,} jobs, {jobs:,} were asked for.")

@@ -1,0 +1,1 @@
+"""What Hydra composes from: YAML files, checked before they are loaded, and choices composed before."""
