@@ -2,7 +2,7 @@
 
 The sums of the rejections r_k between neighbours, from the hot end, give the communication barrier
 Lambda(beta), interpolated monotonically; a ladder that cuts it into equal parts (PT-DLP v1, Eq. 7; Syed et
-al. 2022) makes all rejections equal. `samplers.tuning.ladder_rounds` estimates the rejections.
+al. 2022) makes all rejections equal. `samplers.tuning.pilots.ladder_rounds` estimates the rejections.
 """
 
 from __future__ import annotations

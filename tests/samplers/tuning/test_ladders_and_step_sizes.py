@@ -30,8 +30,8 @@ from samplers.tempering.replica_count import (
     optimal_v2,
     round_trip_time,
 )
-from samplers.tuning.acceptance_curve import first_crossing
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
+from samplers.tuning.pilots.acceptance_curve import first_crossing
+from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
