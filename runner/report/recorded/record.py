@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
+
+PLACE = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
+"""What a command says of the folder that the runs were in, which nobody else has."""
 
 
 def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
@@ -52,7 +56,10 @@ def record(
     (folder / DIGESTS).unlink(missing_ok=True)
     files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
     for path in files:
-        shutil.copyfile(path, folder / path.name)
+        if path.suffix == ".md":
+            write_text(folder / path.name, PLACE.sub("", path.read_text(encoding="utf-8")))
+        else:
+            shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))
     write_json(folder / "manifest.json", manifest(experiment, scale, results))
     write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"])

@@ -42,6 +42,19 @@ def test_a_figure_shares_its_runs_with_the_other() -> None:
     assert of_mnist < ids(three)
 
 
+def test_all_rows_that_ask_whether_tempering_pays_spend_the_same() -> None:
+    """Steps times replicas, to a hundredth."""
+    replicas = set()
+    for job in jobs_at("rbm_tempering", "scale=quick", "task.start=random", "seed=0"):
+        sampler = job.config.sampler
+        ladder = sampler.get("ladder", [1.0])
+        number = sampler.replicas if ladder == "auto" else len(ladder)
+        if sampler.name != "ground_truth_draws":
+            assert number * job.config.task.steps == pytest.approx(6400, rel=0.01), sampler.name
+            replicas.add(number)
+    assert replicas == {1, 4, 8, 16, 22}
+
+
 @pytest.mark.parametrize(("experiment", "rows"), [("pt_table2_sampling", 5), ("pt_table2_learning", 4)])
 def test_every_published_number_stands_in_the_table(experiment: str, rows: int) -> None:
     """Both versions print the same: five samplers by five sets, four where models are learned."""

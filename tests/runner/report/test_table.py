@@ -295,12 +295,14 @@ def test_record_keeps_the_table_its_seeds_and_how_it_was_measured(
 ) -> None:
     rendered = tmp_path / "rendered"
     rendered.mkdir()
+    again = "For the rest: `python -m runner{} scale=smoke{}`"
     for name in ("table.md", "figure.png", "scratch.tmp"):
-        (rendered / name).write_text(name)
+        (rendered / name).write_text(again.format(" output_root=/tmp/o", " 'output_root=/tmp/my runs'"))
     folder = record("small", "smoke", shape, results, rendered, tmp_path / "record")
     kept = ["digests.json", "figure.png", "manifest.json", "seeds.csv", "table.md"]
     assert sorted(path.name for path in folder.iterdir()) == kept
     assert damaged_files(folder) == []
+    assert (folder / "table.md").read_text() == again.format("", "")
     values = read_seed_values(folder / SEEDS)
     for (row, column, metric), by_seed in values.items():
         assert by_seed == pytest.approx(results.values(row, column, metric), rel=1e-8)
