@@ -114,7 +114,8 @@ class SingleSiteDifferences(Protocol):
         """U ``(*batch)``, and U after one move minus U before it.
 
         The moves of bits are their flips: ``(*batch, d)``. Those of coordinates with levels set one of them
-        to one level: ``(*batch, d, levels)``, with 0 at the level that it has.
+        to one level: ``(*batch, d, levels)``, with 0 at the level that it has. All are finite: of a move to a
+        state of density zero a large negative number.
         """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -41,6 +42,17 @@ class RungSlopes(Sums):
         self.square.addcmul_(slopes, slopes)
         self.steps += 1
 
+    def merge(self, other: Self) -> None:
+        own, theirs = self.shift, other.shift.to(self.shift)
+        if not self.steps:
+            self.shift = own = theirs
+        # The other's sums as if it had subtracted this one's value.
+        slope, square = (other.sums[name].to(own) for name in ("slope", "square"))
+        apart = theirs - own
+        self.slope.add_(slope + other.steps * apart)
+        self.square.add_(square + 2.0 * apart * slope + other.steps * apart.square())
+        self.steps += other.steps
+
 
 class ThermodynamicIntegration(Metric):
     """log Z = log Z_0 + integral of <U>_beta over beta from 0 to 1, from the mean U on every rung.
@@ -55,7 +67,8 @@ class ThermodynamicIntegration(Metric):
         log_z_exact: where the target knows it.
 
     Raises:
-        UnsupportedMetric: if the kernel is no parallel tempering on a discrete space with a ladder down to 0.
+        UnsupportedMetric: if the kernel is no parallel tempering on a discrete space with a ladder down to 0,
+            or states have density zero, whose number is not known.
     """
 
     name = "log_z"
@@ -67,6 +80,11 @@ class ThermodynamicIntegration(Metric):
         super().__init__(context)
         require_replicas(self.name, context)
         kernel, space = context.kernel, context.target.space
+        if context.target.constrained:
+            raise UnsupportedMetric(
+                f"{self.name} needs a target with a positive density at every state; "
+                f"{type(context.target).__name__} is constrained"
+            )
         if (
             not isinstance(kernel, ParallelTempering)
             or not isinstance(space, Discrete)

@@ -33,7 +33,7 @@ def autocorrelations(series: NDArray[Any]) -> NDArray[np.float64]:
 def integrated_autocorrelation_time(series: NDArray[Any]) -> tuple[float, int, float]:
     """1 + 2 sum of rho_t up to a window M, the window, and the standard error; in draws of the series.
 
-    M is the smallest lag with M >= 5 tau(M). The error is tau sqrt((4 M + 2) / n) for n draws in all. All
+    M is the smallest lag with M >= 5 tau(M) > 0. The error is tau sqrt((4 M + 2) / n) for n draws in all. All
     infinite where the series is constant or NaN; the error is too where no lag is large enough, so that the
     run is too short.
 
@@ -43,7 +43,8 @@ def integrated_autocorrelation_time(series: NDArray[Any]) -> tuple[float, int, f
     if not np.isfinite(series).all() or (series == series.flat[0]).all():
         return math.inf, series.shape[1], math.inf
     times = 2.0 * np.cumsum(autocorrelations(series)) - 1.0
-    wide = np.arange(len(times)) >= WINDOW * times
+    # Of a series that goes to and fro the sums up to an odd lag may be negative.
+    wide = (np.arange(len(times)) >= WINDOW * times) & (times > 0)
     window = int(wide.argmax()) if wide.any() else len(times) - 1
     time = float(times[window])
     error = time * math.sqrt((4 * window + 2) / series.size) if wide.any() else math.inf

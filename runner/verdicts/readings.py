@@ -17,11 +17,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
-
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_text
 from runner.files.plain_yaml import plain_yaml
+from runner.report.seed_values import read_labelled
 from runner.verdicts.cells import CONF
 
 READING = "reading.md"
@@ -98,7 +97,7 @@ class _Numbers:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        frame = pd.read_csv(folder / "table.csv")
+        frame = read_labelled(folder / "table.csv")
         frame["margin"] = frame["hi"] - frame["mean"]
         self.frame = frame.set_index(["row", "cell", "metric"])
         experiment = folder.name.rpartition("_")[0]

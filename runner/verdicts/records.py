@@ -12,7 +12,7 @@ import pandas as pd
 from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
-from runner.report.recorded.seed_values import SEEDS, read_seed_values
+from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
 
 COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor")
@@ -115,7 +115,7 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
     if (manifest.get("experiment"), manifest.get("scale")) != (experiment, scale):
         raise UserError(f"{folder.name} is left out: its manifest.json is of another table or schema.")
     try:
-        frame = pd.read_csv(folder / "table.csv")
+        frame = read_labelled(folder / "table.csv")
         if lacks := [name for name in COLUMNS if name not in frame.columns]:
             raise UserError(
                 f"{folder.name} is left out: its table.csv is of another schema, without {', '.join(lacks)}."
@@ -145,13 +145,21 @@ def _number(value: object) -> float | None:
 
 
 def _void(page: str, columns: Iterable[str]) -> frozenset[str]:
-    """The columns whose heads bear the mark of a note that declares their floor void."""
+    """The columns whose heads bear the mark of a note that declares their floor void.
+
+    Heads stand above the numbers, or before them where the table's columns go down the page.
+    """
     marks = VOID.findall(page)
-    lines = [line for line in page.splitlines() if line.startswith("|  |")]
-    heads = [cell.strip() for line in lines for cell in line.split("|")]
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    heads = {cell.strip() for line in lines for cell in line.split("|")}
     return frozenset(
         column
         for column in columns
         for head in heads
-        if head.startswith(column) and any(mark in head.removeprefix(column) for mark in marks)
+        if head.startswith(column) and _bears(head.removeprefix(column), marks)
     )
+
+
+def _bears(raised: str, marks: Iterable[str]) -> bool:
+    """Whether the end of a head is marks alone, all of them raised letters, and one of `marks` among them."""
+    return not any(map(str.isascii, raised)) and any(mark in raised for mark in marks)

@@ -78,12 +78,17 @@ class NormCut(GraphProblem):
         return (self._parts(theta)[1] > 0).all(-1)
 
     def repaired(self, theta: Tensor) -> Tensor:
-        """`theta` with a node in every part: for an empty one the node whose move there costs least."""
-        state = theta
+        """`theta` with a node in every part: for an empty one the node whose move there costs least.
+
+        None is moved that is alone in its part.
+        """
+        state, degree = theta, self.neighbours.degree.to(theta)
         for part in range(self.parts):
-            empty = (self._parts(state)[1][..., part] == 0).unsqueeze(-1).unsqueeze(-1)
+            volume = self._parts(state)[1].unsqueeze(-2)
+            empty = volume[..., part : part + 1] == 0
+            alone = (state * (volume == degree.unsqueeze(-1))).sum(-1) > 0
             changes = self.log_prob_and_differences(state)[1][..., part]
-            node = changes.masked_fill(self.neighbours.degree == 0, -torch.inf).argmax(-1)
+            node = changes.masked_fill(alone | (degree == 0), -torch.inf).argmax(-1)
             levels = self.space.to_levels(state).scatter(-1, node.unsqueeze(-1), part)
             state = torch.where(empty, self.space.from_levels(levels, theta.dtype), state)
         return state

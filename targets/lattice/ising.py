@@ -85,7 +85,8 @@ class Ising(LatticeModel):
         """As `LatticeModel.log_partition`, and for any square lattice with one J > 0 and h = 0 (Kaufman)."""
         lattice = self.interactions
         one_coupling = isinstance(lattice, Torus) and len(lattice.sides) == 2 and not lattice.coupling.dim()
-        if not one_coupling or bool(self.field) or not bool(lattice.strengths()[0] > 0):
+        coupling = lattice.strengths()[0].double()
+        if not one_coupling or bool(self.field) or not bool(coupling > 0) or not bool(coupling * beta >= 0):
             return super().log_partition(beta)
         n, m = self.geometry.sides
-        return kaufman_log_partition(lattice.strengths()[0].double() * beta, (n, m))
+        return kaufman_log_partition(coupling * beta, (n, m))

@@ -46,7 +46,8 @@ class LatticeModel(Multilinear):
         if len(sides) != 2 or self.space.levels ** min(sides) > MOST_ROWS:
             raise ValueError(
                 f"log Z of {type(self).__name__} is known for strips with at most {MOST_ROWS} states of a "
-                f"row and for at most {LISTED} states in all, {self.interactions} was given"
+                f"row and for at most {LISTED} states in all, one of {self.space.d} sites with "
+                f"{self.space.levels} levels was given"
             )
         couplings, field = terms.couplings.reshape(2, *sides), terms.field.reshape(*sides, -1)
         if sides[0] < sides[1]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
-    """log Z of a periodic lattice of any size, a scalar, float64; differentiable in J.
+    """log Z of a periodic lattice of any size, a scalar, float64; differentiable in J > 0.
 
     Z = (2 sinh 2J)^(nm/2) / 2 times the sum of four products over r = 0 .. n-1, of 2 cosh and of 2 sinh of
     m g_k / 2 with k = 2r + 1 and with k = 2r, where cosh g_k = cosh 2J coth 2J - cos(pi k / n) and
@@ -18,10 +18,12 @@ def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
     Source: Kaufman (1949); Ferdinand and Fisher (1969), Eqs. 2.1 to 2.5.
 
     Args:
-        coupling: J, a positive scalar, float64.
+        coupling: J, a scalar of at least 0, float64.
         sides: n and m.
     """
     n, m = sides
+    # At J = 0 the formula is 0 times infinity; so small a J gives log Z to the last digit.
+    coupling = torch.where(coupling == 0.0, 1e-12, coupling)
     twice = 2.0 * coupling
     level = torch.arange(2 * n, dtype=torch.float64, device=coupling.device)
     cosines = twice.cosh() / twice.tanh() - torch.cos(math.pi / n * level)
@@ -31,11 +33,11 @@ def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
     cosh, sinh = angles + (-2.0 * angles).exp().log1p(), angles + (-(-2.0 * angles).exp()).log1p()
     odd_cosh, odd_sinh = cosh[0::2].sum(), sinh[0::2].sum()
     even_cosh, even_sinh = cosh[1::2].sum(), sinh[1::2].sum()
-    others = (
-        (odd_sinh - odd_cosh).exp()
-        + 2.0 * first.cosh() * (even_cosh - odd_cosh).exp()
-        + 2.0 * first.sinh() * (even_sinh - odd_cosh).exp()
-    )
+    # 2 cosh and 2 sinh of g_0's term over exp(its size), which alone overflows on large lattices.
+    sign = torch.where(first < 0.0, -1.0, 1.0)
+    size, left = sign * first, (-2.0 * sign * first).exp()
+    even = (1.0 + left) + sign * (1.0 - left) * (even_sinh - even_cosh).exp()
+    others = (odd_sinh - odd_cosh).exp() + (size + even_cosh - odd_cosh).exp() * even
     return 0.5 * n * m * (2.0 * twice.sinh()).log() - math.log(2.0) + odd_cosh + others.log1p()
 
 

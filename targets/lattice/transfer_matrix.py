@@ -35,7 +35,9 @@ def transfer_log_partition(couplings: Tensor, field: Tensor, beta: Tensor) -> Te
     log_scale = beta.new_zeros(())
     for row in range(length):
         energy = beside @ across[row] + field[row].double()[site, rows].sum(-1)
-        product = product @ (beta * (energy.unsqueeze(-1) + agree @ along[row])).exp()
+        exponent = beta * (energy.unsqueeze(-1) + agree @ along[row])
+        highest = exponent.detach().amax()  # exp of a strong coupling overflows
+        product = product @ (exponent - highest).exp()
         largest = product.detach().amax()
-        product, log_scale = product / largest, log_scale + largest.log()
+        product, log_scale = product / largest, log_scale + (largest.log() + highest)
     return product.trace().log() + log_scale

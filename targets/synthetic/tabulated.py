@@ -11,6 +11,9 @@ from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete
 from targets.target import Target
 
+IMPOSSIBLE = 1e4
+"""How much smaller U is said to be after a move to a state of probability zero: no kernel makes it."""
+
 
 class Tabulated(Target):
     """U and its gradient as tables over ``space.states()``; exact probabilities and exact draws.
@@ -68,7 +71,10 @@ class Tabulated(Target):
         return look_up(self._log_prob, place), look_up(self._grad, place)
 
     def log_prob_and_differences(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """U and its exact changes by one move; see `targets.target.SingleSiteDifferences`."""
+        """U and its changes by one move; see `targets.target.SingleSiteDifferences`.
+
+        They are exact between states of positive probability; to one of probability zero -10,000.
+        """
         space, place, levels = self.space, self.space.index(theta), self.space.to_levels(theta)
         value = space.levels ** torch.arange(space.d - 1, -1, -1, device=place.device)
         if isinstance(space, Binary):
@@ -79,7 +85,8 @@ class Tabulated(Target):
         log_prob = look_up(self._log_prob, place)
         trailing = (1,) * (moves.dim() - place.dim())
         arrived = look_up(self._log_prob, place.reshape(place.shape + trailing) + moves)
-        return log_prob, arrived - log_prob.reshape(place.shape + trailing)
+        change = arrived - log_prob.reshape(place.shape + trailing)
+        return log_prob, change.nan_to_num_(0.0, IMPOSSIBLE, -IMPOSSIBLE)
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""

@@ -13,6 +13,7 @@ from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import interval_of
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import FigureShape
+from runner.report.seed_values import read_labelled
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
@@ -55,7 +56,7 @@ def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
     digests = read_json(folder / DIGESTS)
     if digests is None or "table.csv" not in digests[FILES]:
         raise UserError(f"There is no recorded table in {folder}.")
-    frame = pd.read_csv(folder / "table.csv")
+    frame = read_labelled(folder / "table.csv")
     shape = shape.restricted(set(frame["cell"]))
     rows = [row for row in shape.rows if row.row in set(frame["row"])]
     figures = [

@@ -43,6 +43,11 @@ def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, floa
     """
     if not path.exists():
         return {}
-    frame = pd.read_csv(path).set_index(PLACE)
+    frame = read_labelled(path).set_index(PLACE)
     frame.columns = frame.columns.astype(int)
     return {place: row.dropna().to_dict() for place, row in frame.iterrows()}  # type: ignore[misc]
+
+
+def read_labelled(path: Path) -> pd.DataFrame:
+    """A recorded CSV; labels of rows and columns are text, also where all of them are numbers."""
+    return pd.read_csv(path, dtype=dict.fromkeys(PLACE, str))

@@ -22,6 +22,7 @@ from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
+from runner.report.seed_values import read_labelled
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged
@@ -141,7 +142,7 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
     """From the rendered table, or else the recorded one; `rows` say which sampler each row is."""
     for source, folder in (("tables", place.tables), ("record", place.record)):
         try:
-            frame = pd.read_csv(folder / TABLE)
+            frame = read_labelled(folder / TABLE)
             page = read_page((folder / "table.md").read_text(), shape.versions)
             labels = set(frame["cell"])
             shape = shape.restricted(labels)

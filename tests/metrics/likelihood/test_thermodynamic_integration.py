@@ -10,9 +10,9 @@ import torch
 from metrics import MetricSuite, ThermodynamicIntegration, UnsupportedMetric
 from metrics.likelihood.target_log_partition import exact_log_partition
 from metrics.metric import Context
-from samplers import Gibbs, Kernel, ParallelTempering
+from samplers import Gibbs, Kernel, ParallelTempering, TourSwap
 from samplers.kernel import Info
-from targets import Binary, Ising, Ordinal, Streams, Target
+from targets import TSP, Binary, Ising, Ordinal, Streams, Target
 from tests.support.stepping import ONE, started
 from tests.support.targets.small_targets import random_target
 
@@ -40,6 +40,23 @@ def test_the_rule_is_the_corrected_trapezoid_of_the_rungs_means() -> None:
         corrected = plain - sum(0.0625 * (variances[k] - variances[k + 1]) / 12 for k in range(4))
         assert float(found["log_z"][seed]) == pytest.approx(corrected, rel=1e-12)
         assert float(found["log_z_exact"][seed]) == pytest.approx(exact_log_partition(BINARY))
+
+
+def test_merged_suites_equal_one_pass() -> None:
+    kernel = ParallelTempering(Gibbs(), LADDER)
+    whole, *parts = (
+        MetricSuite(context(BINARY, kernel), {"log_z": ThermodynamicIntegration}) for _ in range(4)
+    )
+    drawn = torch.randn((9, 5, 2, 3), generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 40
+    for step, slopes in enumerate(drawn, 1):
+        info = Info(torch.ones(2, 3), torch.ones(2, 3), 1, slopes=slopes * step)
+        for suite in (whole, parts[1] if step < 4 else parts[2]):
+            suite.update(step, torch.zeros(2, 3, 6), info)
+    merged = parts[0]  # of no steps
+    merged.merge(parts[1])
+    merged.merge(parts[2])
+    for name, expected in whole.result().items():
+        torch.testing.assert_close(merged.result()[name], expected, rtol=1e-12, atol=0)
 
 
 def test_the_estimate_of_a_run_is_log_z() -> None:
@@ -71,3 +88,8 @@ def test_other_kernels_are_refused() -> None:
     for kernel in (Gibbs(), ParallelTempering(Gibbs(), [1.0, 0.5])):
         with pytest.raises(UnsupportedMetric, match="log_z needs "):
             ThermodynamicIntegration(context(random_target(Ordinal(2, 3)), kernel))
+
+
+def test_tours_are_refused_since_most_states_are_none() -> None:
+    with pytest.raises(UnsupportedMetric, match=r"log_z needs a target with .* TSP is constrained"):
+        ThermodynamicIntegration(context(TSP(4), ParallelTempering(TourSwap(), LADDER)))

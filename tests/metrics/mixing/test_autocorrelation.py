@@ -41,6 +41,15 @@ def test_autoregressions_have_their_known_time(rho: float) -> None:
     assert abs(time - (1 + rho) / (1 - rho)) < 5 * error < 0.25 * (1 + rho) / (1 - rho)
 
 
+@pytest.mark.parametrize("rho", [-0.6, -0.9])
+def test_a_series_that_goes_to_and_fro_has_a_positive_time(rho: float) -> None:
+    """Shorter than that of independent draws, as long as the estimate is only of one odd lag more or less."""
+    time, window, error = integrated_autocorrelation_time(autoregression(10, 4_000, rho))
+    assert 0 < time < 1
+    assert 0 < error < math.inf
+    assert window >= 5 * time
+
+
 def test_chains_that_disagree_have_no_finite_error() -> None:
     apart = autoregression(2, 500) + np.array([[0.0], [50.0]])
     time, window, error = integrated_autocorrelation_time(apart)

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from runner.files.atomic_files import write_json
+from runner.report.seed_values import read_seed_values
 from runner.store.folder_digests import DIGESTS
+from runner.verdicts import records
 from runner.verdicts.__main__ import main
 from runner.verdicts.records import read_records
 
@@ -137,3 +139,17 @@ def test_the_table_says_which_columns_are_void(root: Path) -> None:
     (record,) = read_records(root / "record", ["pt_table2_sampling"]).of("pt_table2_sampling")
     assert record.void == {"EMNIST", "Caltech"}
     assert record.command == "make pt-table2-sampling SCALE=paper"
+
+
+@pytest.mark.parametrize(
+    "page", ["|  | eps = 0.1 | eps = 0.15ᵃᵇ |", "|  | KL |\n| eps = 0.1 | 3ᵇ |\n| eps = 0.15ᵃᵇ | 2 |"]
+)
+def test_a_void_column_is_not_another_one_whose_name_its_own_begins_with(page: str) -> None:
+    page += "\n\n- ᵃ Another note.\n- ᵇ Two samples differ: its floor and its ranking are void."
+    assert records._void(page, ["eps = 0.1", "eps = 0.15"]) == {"eps = 0.15"}
+
+
+def test_labels_that_are_numbers_are_text(tmp_path: Path) -> None:
+    (tmp_path / "seeds.csv").write_text("row,cell,metric,0,1\n8,0.5,kl,1.0,\n16,10,kl,2.0,3.0\n")
+    found = read_seed_values(tmp_path / "seeds.csv")
+    assert found == {("8", "0.5", "kl"): {0: 1.0}, ("16", "10", "kl"): {0: 2.0, 1: 3.0}}

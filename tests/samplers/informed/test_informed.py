@@ -24,7 +24,7 @@ from samplers import (
 )
 from samplers.proposals.balancing_functions import FUNCTIONS, balancing_function
 from samplers.proposals.jump_process import JumpProcess, interpolated
-from targets import Bernoulli4, Binary, Categorical, Ising, Potts, Target
+from targets import Bernoulli4, Binary, Categorical, Discrete, Ising, Potts, Tabulated, Target
 from tests.support.checks import invariance
 from tests.support.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, Quadratic, random_target, small_rbm
@@ -107,6 +107,27 @@ def test_tabulated_targets_know_their_differences() -> None:
         flipped = states.clone()
         flipped[:, bit] = 1 - flipped[:, bit]
         torch.testing.assert_close(differences[:, bit], target.log_prob(flipped) - log_prob)
+
+
+@pytest.mark.parametrize("space", [Binary(3), Categorical(2, 3)], ids=["bits", "one-hot"])
+@pytest.mark.parametrize(
+    "kernel",
+    [PAS(1.5), PAS(2.0, replacement=True), LocallyBalanced(), DLMC(1.0), DLMCForward(1.0), DMALANewton(1.0)],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_states_of_probability_zero_are_not_in_the_way(kernel: Kernel, space: Discrete) -> None:
+    log_prob = torch.linspace(-1.0, 1.0, space.size, dtype=torch.float64)
+    log_prob[3] = -torch.inf
+    target = Tabulated(space, log_prob, torch.zeros((space.size, *space.event_shape), dtype=torch.float64))
+    possible = target.probabilities() > 0
+    found = transition_matrix(kernel, target)[possible]
+    assert bool(found.isfinite().all())
+    torch.testing.assert_close(target.probabilities()[possible] @ found, target.probabilities())
+    state = kernel.init(target, space.states()[possible], ONE)
+    for step in range(20):
+        state, info = kernel.step(target, state, ONE, seeded(step))
+        assert bool(info.acceptance.isfinite().all())
+        assert bool(state.log_prob.isfinite().all())
 
 
 def test_dlmc_solves_the_jump_process_of_independent_bits() -> None:

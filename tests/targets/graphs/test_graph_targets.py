@@ -149,6 +149,14 @@ def test_repair_gives_solutions_and_leaves_maximal_solutions_as_they_are(name: s
     assert torch.equal(problem.repaired(repaired), repaired)
 
 
+def test_repair_does_not_empty_a_part_to_fill_another() -> None:
+    """Two pairs of nodes in four parts: a node that is alone in its part could move as cheaply."""
+    graph: networkx.Graph[int] = networkx.empty_graph(4)
+    graph.add_edges_from([(0, 3), (1, 2)])
+    problem = NormCut(graph, parts=4)
+    assert bool(problem.feasible(problem.repaired(problem.space.states())).all())
+
+
 @pytest.mark.parametrize("name", ["maxcut", "mis", "max_clique", "normcut"])
 def test_numbers_do_not_depend_on_the_batch(name: str) -> None:
     problem = type(PROBLEMS[name])({"nodes": 60, "degree": 7.0}, scale=0.3).float()

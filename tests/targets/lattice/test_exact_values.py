@@ -67,6 +67,29 @@ def test_kaufmans_formula_and_transfer_matrices_agree_on_a_strip(size: list[int]
     assert float(with_field.log_partition()) == pytest.approx(float(target.log_partition()), abs=1e-9)
 
 
+@pytest.mark.parametrize("coupling", [0.01, 3.0])
+def test_log_z_of_a_large_lattice_is_finite_far_from_the_transition(coupling: float) -> None:
+    """Series for high temperatures (loops of four edges) and for low ones (single spins turned over)."""
+    size = 600
+    high = math.log(2) + 2 * math.log(math.cosh(coupling)) + math.tanh(coupling) ** 4
+    low = 2 * coupling + math.exp(-8 * coupling) + math.log(2) / size**2
+    target = Ising(size=size, coupling=coupling)
+    assert float(target.log_partition()) / size**2 == pytest.approx(high if coupling < 1 else low, abs=1e-9)
+    assert energy_moments(target)[0] > 0
+
+
+def test_log_z_at_infinite_temperature_is_that_of_all_states() -> None:
+    assert float(Ising(size=32).log_partition(0.0)) == pytest.approx(32**2 * math.log(2), abs=1e-9)
+    with pytest.raises(ValueError, match="log Z of Ising is known for strips"):
+        Ising(size=32).log_partition(-1.0)
+
+
+def test_a_strip_of_strong_couplings_is_in_its_ground_states() -> None:
+    target = Potts(size=[3, 20], q=3, coupling=200.0)
+    assert float(target.log_partition()) == pytest.approx(200 * 2 * 60 + math.log(3), abs=1e-8)
+    assert energy_moments(target) == pytest.approx((200 * 2 * 60, 0.0), abs=1e-8)
+
+
 def test_a_number_is_as_good_an_inverse_temperature_as_a_tensor() -> None:
     for target in (Ising(size=4), Ising(size=3, field=0.1), Ising(size=[6, 3], field=0.1), Potts(size=2)):
         assert torch.equal(target.log_partition(0.3), target.log_partition(scalar(0.3)))
