@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.report.figures.panel import PanelData
 
 SHARE, BINS = "overlap_share_", 10
