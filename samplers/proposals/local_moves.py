@@ -44,6 +44,14 @@ def present(space: Discrete, theta: Tensor) -> Tensor:
     return theta > 0 if isinstance(space, Categorical) else _offset(space, theta) == 0
 
 
+def relative_weights(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """exp(`scores`) ``(*batch, n)`` over the largest of a row, and ``scores.logsumexp(-1, keepdim=True)``."""
+    peak = scores.amax(-1, keepdim=True)
+    weights = (scores - peak).exp_()
+    # The bits of `logsumexp`, which would take the exponentials once more.
+    return weights, weights.sum(-1, keepdim=True).log_().add_(peak)
+
+
 def _offset(space: Discrete, theta: Tensor) -> Tensor:
     level = torch.arange(space.levels, dtype=theta.dtype, device=theta.device)
     return level - theta.unsqueeze(-1)
@@ -65,11 +73,12 @@ class LocalMove:
     ) -> tuple[Tensor, Tensor]:
         discrete = level_space("a local move", space)
         scores = self._scores(discrete, state, beta)
-        place = draw_place((scores - scores.amax(-1, keepdim=True)).exp_(), generator)
-        log_prob = scores.gather(-1, place).squeeze(-1) - scores.logsumexp(-1)
+        weights, log_total = relative_weights(scores)
+        place = draw_place(weights, generator)
+        log_prob = (scores.gather(-1, place) - log_total).squeeze(-1)
         if isinstance(discrete, Binary):
-            flip = torch.zeros_like(state.theta).scatter_(-1, place, 1.0)
-            return (state.theta - flip).abs_(), log_prob
+            flipped = 1.0 - state.theta.gather(-1, place)
+            return state.theta.scatter(-1, place, flipped), log_prob
         coordinate = torch.div(place, discrete.levels, rounding_mode="floor")
         levels = discrete.to_levels(state.theta).scatter(-1, coordinate, place % discrete.levels)
         return discrete.from_levels(levels, state.theta.dtype), log_prob

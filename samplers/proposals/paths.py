@@ -10,7 +10,7 @@ from torch import Tensor
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.draws import draw_level, draw_place
-from samplers.proposals.local_moves import log_ratios, present
+from samplers.proposals.local_moves import log_ratios, present, relative_weights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete
 
@@ -51,6 +51,7 @@ class MoveWeights:
         self.space, self.theta, self.replacement = space, state.theta, replacement
         scores = function(log_ratios(space, state, beta))
         self.levels: Tensor | None = None
+        self._log_total: Tensor | None = None
         self.sites = scores
         if not isinstance(space, Binary):
             self.levels = scores
@@ -77,7 +78,7 @@ class MoveWeights:
         """log probability of `path` from here among all of its length, ``(*batch)``."""
         chosen = self.sites.gather(-1, path.sites)
         if self.replacement:
-            left = self.sites.logsumexp(-1, keepdim=True)
+            left = self.sites.logsumexp(-1, keepdim=True) if self._log_total is None else self._log_total
         else:
             # What is left before each move: coordinates that are not of the path, and those still to come.
             ahead = chosen.masked_fill(~path.made, -torch.inf)
@@ -93,7 +94,7 @@ class MoveWeights:
 
     def _any(self, number: int, generator: Generator) -> Tensor:
         """Independent coordinates, in proportion to their weights."""
-        weights = (self.sites - self.sites.amax(-1, keepdim=True)).exp_()
+        weights, self._log_total = relative_weights(self.sites)
         return draw_place(weights, generator, number)
 
     def _distinct(self, number: int, generator: Generator) -> Tensor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from matplotlib.colors import to_rgb
 
 from metrics.inference.few_seeds import interval
 from runner.report import panel_kinds
+from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import row_styles
 from runner.report.stored_results import Results, Run
 from runner.site.content.panels.against import against_columns
@@ -52,6 +54,7 @@ figures:
       - {kind: repeats, title: seeds, metric: kl, columns: [four], floor: kl_exact}
       - {kind: class_histogram, title: A, row: A, columns: [four]}
       - {kind: class_histogram, title: B, row: B, columns: [four]}
+      - {kind: overlaps, title: overlaps, columns: [four]}
       - {kind: tour_costs, title: all, metric: tour_cost, columns: [five]}
       - {kind: tour_marginals, title: A, row: A, columns: [five]}
       - {kind: against_columns, title: n, metric: kl, x: n, columns: [four, five], log: true, log_x: true}
@@ -78,7 +81,8 @@ def results(tmp_path: Path) -> Results:
     for seed in range(3):
         states = (SHARES[seed] * 10**7).round().astype(np.int64)
         classes = {"class_0": 0.2 * seed, "class_1": 0.3, "real_0": 0.1, "real_1": 0.9}
-        own = {"kl": 1.0 + seed, "kl_exact": 0.5, **classes}
+        overlaps = {f"overlap_share_{bin}": (bin + seed) / 75 for bin in range(10)}
+        own = {"kl": 1.0 + seed, "kl_exact": 0.5, **classes, **overlaps}
         kept = visits(tmp_path / f"A{seed}", states)
         runs.append(finished("A", "four", seed, BERNOULLI | NONE, own, kept))
         runs.append(finished("B", "four", seed, BERNOULLI | NONE, {"kl": 2.0, "kl_exact": 0.5}))
@@ -113,7 +117,7 @@ def test_panels_without_what_they_draw_are_left_out(plots: dict[str, Any]) -> No
     assert list(plots) == [
         "KL (nats): n", "share of states: target, four", "share of states: A, four",
         "share less probability: A, four", "share of eigenvalues: four", "KL (nats): seeds",
-        "share: four", "length of a tour: all", "tours: five",
+        "share: four", "share of overlaps: four", "length of a tour: all", "tours: five",
     ]  # fmt: skip
 
 
@@ -133,6 +137,25 @@ def test_states_have_shares_intervals_and_the_colours_of_the_picture(plots: dict
     for colours, name in ((BLUES, "Blues"), (ORANGE_TO_PURPLE, "PuOr")):
         wanted = [colormaps[name](place / (len(colours) - 1))[:3] for place in range(len(colours))]
         np.testing.assert_allclose([to_rgb(colour) for colour in colours], wanted, atol=2 / 255)
+
+
+def test_overlaps_have_a_bar_a_bin_for_the_rows_that_have_them(plots: dict[str, Any]) -> None:
+    (bars,) = plots["share of overlaps: four"]["traces"]
+    assert bars["name"] == "A"
+    assert bars["x"] == pytest.approx(np.arange(0.05, 1, 0.1))
+    assert bars["y"] == pytest.approx([(bin + 1) / 75 for bin in range(10)])
+
+
+def test_the_picture_of_overlaps_is_their_density(results: Results) -> None:
+    shape = shape_from(BLOCK)
+    figure = replace(
+        shape.figures[0], panels=[one for one in shape.figures[0].panels if one.kind == "overlaps"]
+    )
+    page = draw_figure(figure, shape, results)
+    (steps,) = page.axes[0].patches
+    values, edges, _ = cast(Any, steps).get_data()
+    assert values == pytest.approx([10 * (bin + 1) / 75 for bin in range(10)])
+    assert edges == pytest.approx(np.linspace(0, 1, 11))
 
 
 def test_the_spectrum_is_that_of_the_visits(plots: dict[str, Any]) -> None:

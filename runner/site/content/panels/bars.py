@@ -1,4 +1,4 @@
-"""Panels of bars, all rows of a column in one plot: classes of images, eigenvalues of Hessians."""
+"""Panels of bars, all rows of a column in one plot: classes of images, eigenvalues of Hessians, overlaps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from metrics.inference.few_seeds import Interval, interval
 from runner.report.figures.class_shares import REAL, SHARE, classes
+from runner.report.figures.overlap_shares import bin_middles, overlap_shares
 from runner.report.figures.panel import PanelData
 from runner.report.figures.spectrum_bins import binned, edges
 from runner.report.figures.visits import shares
@@ -31,7 +32,7 @@ def class_histogram(panels: Sequence[PanelData], known: Known) -> Plot | None:
             for part in (SHARE, REAL)
         )
         if own:
-            traces.append(_bars(data, list(own), list(own.values())))
+            traces.append(_bars(data, data.row, list(own), list(own.values())))
         level = level or {name: span.mean for name, span in real.items()}
     if not traces:
         return None
@@ -69,18 +70,28 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
                     "hovertemplate": "target, %{x:.3g}<br>share %{y:.4f}<extra></extra>",
                 }
             )  # fmt: skip
-        traces.append(_bars(data, middles, spans))
+        traces.append(_bars(data, data.row, middles, spans))
     return _plot(panels[0], traces, "eigenvalue (nats)", "share of eigenvalues", "linear") if traces else None
 
 
-def _bars(data: PanelData, places: Sequence[str] | Sequence[float], spans: Sequence[Interval]) -> Trace:
+def overlaps(panels: Sequence[PanelData], known: Known) -> Plot | None:
+    """Share of each bin of the overlap |q| of two chains, for each row."""
+    (data,) = panels
+    found = {row.row: spans for row in data.rows if (spans := overlap_shares(data, row.row))}
+    traces = [_bars(data, row, bin_middles(), spans) for row, spans in found.items()]
+    return _plot(data, traces, "overlap |q|", "share of overlaps", "linear") if traces else None
+
+
+def _bars(
+    data: PanelData, row: str, places: Sequence[str] | Sequence[float], spans: Sequence[Interval]
+) -> Trace:
     margins = [span.margin or 0.0 for span in spans]
     within = zip(spans, margins, strict=True)
     ends = [(min(margin, span.mean), min(margin, 1.0 - span.mean)) for span, margin in within]
     return {
-        "type": "bar", "name": data.row, "meta": data.row, "legendgroup": data.row, "offsetgroup": data.row,
+        "type": "bar", "name": row, "meta": row, "legendgroup": row, "offsetgroup": row,
         "x": list(places), "y": [span.mean for span in spans], "error_y": error_bar(ends),
-        "marker": {"color": data.styles[data.row].colour},
+        "marker": {"color": data.styles[row].colour},
         "customdata": [said_of(span.lo, span.hi, span.n) for span in spans], "hovertemplate": HOVER,
     }  # fmt: skip
 

@@ -14,7 +14,7 @@ from runner.report.figures.style import RowStyle
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.site.content.panels.against import against_columns
-from runner.site.content.panels.bars import class_histogram, spectrum
+from runner.site.content.panels.bars import class_histogram, overlaps, spectrum
 from runner.site.content.panels.grids import heat_map, state_gaps, state_shares
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot
@@ -31,6 +31,7 @@ KINDS: dict[str, Draw] = {
     "tour_costs": tour_costs,
     "class_histogram": class_histogram,
     "spectrum": spectrum,
+    "overlaps": overlaps,
     "tour_marginals": tour_marginals,
 }
 """Kinds of `runner.report.panel_kinds`. The table's chart has `intervals`, the curves have `against_steps`;
