@@ -50,7 +50,7 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     if not path.is_file():
         held = ", ".join(sorted(file.name for file in path.parent.glob("*.csv")))
         raise UserError(f"table.published.file is '{path.name}', conf/published holds: {held}.")
-    numbers = {}
+    numbers: dict[tuple[str, str, str, str], Published] = {}
     for label, version in shape.published.versions.items():
         found = _read(path).get((version.paper, version.table))
         if found is None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omegaconf import DictConfig, OmegaConf
 
+from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
-from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of

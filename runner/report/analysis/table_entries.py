@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from metrics.statistics.inference import ALPHA, Interval, holm, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, holm, paired_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
 from runner.report.stored_results import Results
