@@ -62,7 +62,6 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
-    imported()
     page = lay_out(shape, summary, results, budget_sentence(results), command)
 
     folder = root / "tables" / experiment / scale
@@ -70,6 +69,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     (folder / DIGESTS).unlink(missing_ok=True)
     files = write_table(folder, summary.records(shape), page)
     figures = write_figures(shape, results, folder)
+    imported()  # a figure is a hundred thousand objects that are in use: the collector would find nothing
     write_digests(folder, [*files, *(path.name for path in figures)])
     logger = logger_of(jobs[0].config)
     logger.table(experiment, scale, folder)

@@ -143,7 +143,8 @@ class ESSMode(_ModeDiagnostic):
     direction = "max"
 
     def measure(self, series: NDArray[Any]) -> float:
-        return min(effective_sample_size(series == mode) for mode in self.modes)
+        labels = [series == mode for mode in self.modes]
+        return 0.0 if any(map(_constant, labels)) else min(map(effective_sample_size, labels))
 
 
 class RHat(_Diagnostic):
@@ -171,4 +172,6 @@ class RHatMode(_ModeDiagnostic):
     direction = "min"
 
     def measure(self, series: NDArray[Any]) -> float:
-        return max(potential_scale_reduction(series == mode) for mode in self.modes)
+        labels = [series == mode for mode in self.modes]
+        stuck = any(all(map(_constant, _halves(label))) for label in labels)
+        return math.inf if stuck else max(map(potential_scale_reduction, labels))
