@@ -217,7 +217,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         check_sweep(override)
         values = list(override.sweep_string_iterator())
         if not values:
-            raise UserError(f"'{override.input_line}' has no values to sweep over.")
+            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         if key == "seed" and not any(value.startswith("[") for value in values):
             batches = [values[at : at + LARGEST_BATCH] for at in range(0, len(values), LARGEST_BATCH)]
             values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]

@@ -63,7 +63,7 @@ NAMES = [
     ("-m sampler=dmala,pt_dmala sampler.ladder=[1,0]", "sampler=dmala has"),
     ("-m sampler=dmala,dmla", "did you mean 'dmala'?"),
     ("-m +experiment=pt_table1,pt_table4", "One experiment at a time"),
-    ("-m seed=range(3,3)", "has no values to sweep over"),
+    ("-m seed=range(3,3)", "is a sweep over nothing"),
     ("-m sampler.step_size=interval(0,1)", "a list of values or a range"),
 ]
 
