@@ -98,7 +98,7 @@ class Kernel(ABC):
     """A Markov transition kernel for exp(beta * log_prob).
 
     Attributes:
-        exact: whether the kernel provably leaves exp(beta * log_prob) invariant; the tests hold it to that.
+        exact: whether the kernel provably leaves exp(beta * log_prob) invariant, which the tests check.
         axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
         has_levels: whether each chain moves between temperatures, so that its draws are from the target only
             at the cold level, as `Info.level` says step by step.

@@ -56,8 +56,8 @@ class Streams:
     of seeds.
 
     The probability that two of n streams are the same is n^2 / 2^64 on a GPU (10^5 streams: 5e-10) and
-    far below that on the CPU. The CPU streams of seeds below 4,096 are hashes of 32 bits, with n^2 / 2^33
-    before anyone looks: those of the purposes of a run have been compared and differ. Among the streams that
+    far below that on the CPU. The CPU streams of seeds below 4,096 are hashes of 32 bits, for which it is
+    n^2 / 2^33; those of the purposes of a run have been compared, and all differ. Among the streams that
     trainings have for each iteration (``"replay buffer 17"``), 10^5 or more, a pair may be the same.
 
     Args:

@@ -166,7 +166,7 @@ class HasMagnetisation(Protocol):
 
 @runtime_checkable
 class HasHessians(Protocol):
-    """An enumerable target whose energy has a known second derivative at every state."""
+    """An enumerable target whose U has known second derivatives at every state."""
 
     def hessians(self) -> Tensor:
         """Hessians of U at ``space.states()``, shape ``(size, d, d)``, float64, symmetric."""

@@ -84,7 +84,7 @@ class PopulationAnnealing(TargetAnnealing):
 
 
 def mean_square_family(sizes: Tensor) -> Tensor:
-    """rho_t = n sum of squared shares ``(*seeds)``: 1 if no family died out, n if all are of one.
+    """rho_t = n times the sum of squared shares ``(*seeds)``: 1 if every family survives, n if only one does.
 
     The variance of means over the population is at most rho_t / n (Wang, Machta and Katzgraber 2015).
     """

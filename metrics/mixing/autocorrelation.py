@@ -52,7 +52,7 @@ def integrated_autocorrelation_time(series: NDArray[Any]) -> tuple[float, int, f
 
 
 class AutocorrelationTime(_Diagnostic):
-    """Integrated autocorrelation time of U(theta), in steps: so many steps are worth one independent draw.
+    """Integrated autocorrelation time of U(theta): the number of steps that are worth one independent draw.
 
     Values, one per seed:
         autocorrelation_time: 1 + 2 sum of the autocorrelations up to the window.
@@ -77,7 +77,7 @@ class AutocorrelationTime(_Diagnostic):
 
 
 class AutocorrelationTimeMagnetisation(AutocorrelationTime):
-    """Integrated autocorrelation time of the order parameter, in steps, with the same values beside it.
+    """Integrated autocorrelation time of the order parameter, in steps, with its error and window.
 
     Raises:
         UnsupportedMetric: if the target has no order parameter.

@@ -120,7 +120,7 @@ class ESS(_Diagnostic):
 class ESSMagnetisation(ESS):
     """Bulk effective sample size of the order parameter, over all chains of a seed.
 
-    Of an Ising model that is the signed magnetisation, which needs changes of its sign.
+    In an Ising model that is the signed magnetisation, which mixes only where its sign changes.
 
     Raises:
         UnsupportedMetric: if the target has no order parameter.

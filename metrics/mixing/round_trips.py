@@ -90,8 +90,8 @@ class RenewedTripCounts(RoundTripCounts):
 class RoundTrips(Metric):
     """Completed round trips cold - hot - cold.
 
-    - `round_trips`: their number in a seed, summed over chains and replicas. Labels travel: a trip counts
-      also where the state came back as it went (`renewed_round_trips` counts the others).
+    - `round_trips`: their number in a seed, summed over chains and replicas. Labels travel: a trip also
+      counts if the state came back unchanged (`renewed_round_trips` counts the others).
     - `round_trip_rate`: their number per chain, summed over replicas, per 1,000 swap rounds; with the
       non-reversible pairing it is at most 1000 / (2 + 2 Lambda) in the long run (Syed et al. 2022).
 
@@ -121,7 +121,7 @@ class RenewedRoundTrips(Metric):
     - `renewed_round_trips`: their number in a seed, summed over chains and replicas.
 
     Raises:
-        UnsupportedMetric: if the kernel is no parallel tempering, which alone says what moves.
+        UnsupportedMetric: if the kernel is not parallel tempering, which alone has `Info.hot_jump`.
     """
 
     name = "renewed_round_trips"

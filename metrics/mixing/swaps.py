@@ -60,7 +60,7 @@ class _SwapMetric(Metric):
 
 
 class SwapRate(_SwapMetric):
-    """Swap rates.
+    """Mean Metropolis swap probability over neighbouring pairs, and the share of accepted swaps.
 
     - `swap_rate`, `swap_rate_min`: mean and minimum over neighbouring pairs of the mean Metropolis swap
       probability, whatever the swap rule: it has less variance than the counts and characterises the ladder.

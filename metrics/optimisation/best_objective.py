@@ -19,7 +19,7 @@ class BestObjective(Metric):
         objective_known: the best one that has been published, or the optimum, if the target knows it.
         objective_exact: the optimum, if the target knows it.
 
-    Chains that move between temperatures count at every one of them, since a solution is a solution.
+    Chains that move between temperatures count at every one of them, not at the cold level alone.
 
     Raises:
         UnsupportedMetric: if the target has no objective.

@@ -51,8 +51,8 @@ class BestStates(Sums):
 class Feasibility(Metric):
     """The share of draws that are solutions, and the objectives after greedy repair.
 
-    Repaired is the most likely draw of each chain, by the target's own greedy rule: what a user would do
-    with it who needs a solution.
+    The most likely draw of each chain is repaired by the target's own greedy rule, as somebody who needs a
+    solution would do.
 
     Values, one per seed:
         feasible: share of the draws that are feasible.

@@ -146,7 +146,7 @@ class Magnetisation(_OrderParameter):
 class BinderCumulant(_OrderParameter):
     """Binder's cumulant 1 - <m^4> / (3 <m^2>^2) of the order parameter m.
 
-    It is 0 where m is normal, as in disorder, and 2/3 where |m| is fixed.
+    It is 0 where m is normal, as in the disordered phase, and 2/3 where |m| is fixed.
 
     Source: Binder (1981), Eq. 2.
 

@@ -108,7 +108,7 @@ def _walk(node: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]
     """
     if depth > DEEPEST:
         top = key.split(".", 1)[0]
-        raise UserError(f"{top} must have at most {DEEPEST} groups or lists inside each other.")
+        raise UserError(f"{top} must not have more than {DEEPEST} levels of nested groups or lists.")
     inside = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for name, value in inside:
         here = f"{key}.{name}" if key else str(name)

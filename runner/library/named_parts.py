@@ -46,7 +46,7 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
         steps: of the run, which decide the schedule of a cyclical sampler.
 
     Returns:
-        A kernel, or where settings are ``auto`` something that tunes it to a target.
+        A kernel, or a `Tunable` where settings are ``auto``.
 
     Raises:
         UserError: for an unknown name or setting, or a value that is refused.

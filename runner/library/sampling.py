@@ -49,7 +49,7 @@ def sample(
     Args:
         target: a `Target`, a name (`runner.named_target`), or a function from states
             ``(*batch, *event_shape)`` to log densities ``(*batch)`` on `space`.
-        kernel: a kernel, something that is tuned first (`samplers.configured`), or a name
+        kernel: a kernel, a `Tunable`, which is tuned first (`samplers.configured`), or a name
             (`runner.named_sampler`).
         steps: of every chain, the burn-in included.
         seed: of the starts and of the chains.

@@ -20,7 +20,7 @@ def run(*overrides: str) -> pd.DataFrame:
 
         runner.run("target=mog", "sampler=dmala,acs", "seed=range(0,5)", "output_root=outputs")
 
-    Runs that are done are not computed again; what is interrupted goes on when the call is repeated. Progress
+    Runs that are done are not computed again; interrupted ones continue when the call is repeated. Progress
     and failures are printed.
 
     Returns:
@@ -29,7 +29,7 @@ def run(*overrides: str) -> pd.DataFrame:
     Raises:
         UserError: for a name, key or value that is refused, before anything is computed.
         RunError: if a run failed; those that are done are on disk.
-        Interrupted: after Ctrl-C, with what was reached on disk.
+        Interrupted: after Ctrl-C; the state of the runs is on disk.
     """
     hydra = GlobalHydra.instance()
     if hydra.is_initialized() and OURS not in _places(hydra):

@@ -16,12 +16,12 @@ from targets.target import PairwiseInteractions, Target
 
 
 class SwendsenWang(ClusterKernel):
-    """Every cluster takes a new level, or exchanges two of them, by its conditional given the field; exact.
+    """Draws a level for every cluster, or exchanges two levels in it, by its conditional distribution; exact.
 
-    With ``colours=all`` each cluster draws one of all levels; that needs couplings without a minus sign.
+    With ``colours=all`` each cluster draws one of all levels; that needs couplings that are not negative.
     With ``colours=two`` each cluster of two random levels exchanges them or not, for couplings of any sign.
-    Of two levels both are the same, and any sign is served. On the CPU most of a step's time is spent on
-    finding the clusters, in SciPy: 37 of 54 ms for 100 lattices of 64 x 64 spins on one core.
+    With only two levels both are the same, for couplings of any sign. On the CPU most of a step's time is
+    spent on finding the clusters, in SciPy: 37 of 54 ms for 100 lattices of 64 x 64 spins on one core.
 
     Spaces: models with interactions in pairs.
     Cost: one evaluation.

@@ -24,7 +24,7 @@ FLOOR_BALANCING = 0.5
 class ACS(MetropolisHastings):
     """Metropolis-Hastings whose step size falls and rises in cycles; exact at every position of the cycle.
 
-    Large steps with a large balancing constant look for modes, small ones with 1/2 characterise them. All
+    Large steps with a large balancing constant find modes, small steps with 1/2 explore them. All
     chains stand at the same position, an int64 scalar in ``State.aux["position"]``; every step costs one
     gradient. How the published sampler finds these numbers is in `samplers.tuning.pilots.acs_cycle`.
 

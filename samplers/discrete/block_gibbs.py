@@ -11,8 +11,8 @@ from targets.spaces import Discrete
 class BlockGibbs(HammingBall):
     """Redraws a random block of coordinates from its conditional under exp(beta * log_prob); exact.
 
-    The Hamming ball whose radius is its block: all ``levels ** block_size`` states are evaluated, and where
-    the centre lies makes no difference. BG-1 of EDLP (experiments E.5) is ``block_size=1``, which has the
+    The Hamming-ball sampler whose radius is its block size: all ``levels ** block_size`` states of the block
+    are evaluated, whatever the centre. BG-1 of EDLP (settings E.5) is ``block_size=1``, which has the
     distribution of `samplers.discrete.gibbs` with a random scan.
 
     Spaces: binary, ordinal, categorical, tours.

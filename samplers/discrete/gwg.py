@@ -12,7 +12,7 @@ class GWG(MetropolisHastings):
     """Metropolis-Hastings that moves one coordinate in proportion to exp{beta dU / 2}; exact.
 
     dU is the first-order change of U; the half, a square root of the ratio of densities, makes the proposal
-    locally balanced. GWG-1 of EDLP (experiments E.5); `samplers.informed.locally_balanced.LocallyBalanced`
+    locally balanced. GWG-1 of EDLP (settings E.5); `samplers.informed.locally_balanced.LocallyBalanced`
     has other balancing functions and exact differences.
 
     Spaces: binary, ordinal, categorical.

@@ -29,7 +29,7 @@ class HammingBall(Kernel):
     within the same distance of the centre. Both draws are conditionals of one joint distribution, so that the
     target is left invariant. A step evaluates every state of the ball: block 10 and radius 1 cost 11.
 
-    HB-10-1 of EDLP (experiments E.5) is ``block_size=10 radius=1``.
+    HB-10-1 of EDLP (settings E.5) is ``block_size=10 radius=1``.
 
     Spaces: binary, ordinal, categorical, tours.
     Cost: one evaluation for each state of the ball.

@@ -33,8 +33,8 @@ class RBMGibbs(Kernel):
 
         r(v) = beta U(v) - log mu_beta(v) = sum_j beta softplus(l_j) - softplus(beta l_j),  l = c + Wv,
 
-    which is identically 1 at beta = 1: plain block Gibbs. A step costs two matrix products, as one
-    evaluation of U and its gradient does; the logits of theta are cached by the step that reached it.
+    which is 0 at beta = 1: plain block Gibbs, which accepts every move. A step costs two matrix products, as
+    one evaluation of U and its gradient does; the logits of theta are cached in the state.
 
     Spaces: RBMs.
     Cost: two matrix products, as one evaluation.

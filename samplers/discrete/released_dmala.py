@@ -18,7 +18,7 @@ class ReleasedDMALA(DMALA):
 
     Its ratio is U(y) - U(x) + log q'(x | y) - log q(y | x): the energies are not tempered, and in q' the
     gradient, which carries beta / 2 already, is scaled by it once more (settings I, rows 5 and 6). Even a
-    single chain misses the target.
+    single chain is biased.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.

@@ -19,9 +19,9 @@ MOVES = ("swap", "reverse", "both")
 class TourSwap(Kernel):
     """Metropolis with a symmetric proposal that leads from tours to tours; exact, one evaluation a step.
 
-    Two positions i < j are drawn uniformly. A swap exchanges what stands there; a reversal (2-opt) turns
-    everything from i to j around. Each move is its own inverse and as likely from either end, so that the
-    proposal cancels. Whatever codes a position moves with it, so bits and one-hot vectors both serve.
+    Two positions i < j are drawn uniformly. A swap exchanges their cities; a reversal (2-opt) reverses
+    the tour from i to j. Each move is its own inverse and as likely from either end, so that the
+    proposal is symmetric. A city moves with its whole code, in bits or one-hot.
 
     Spaces: tours.
     Cost: one evaluation.

@@ -27,8 +27,8 @@ class EDMALA(EntropicKernel):
 
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.
-        eta: variance of theta_a around theta, in squared state units. Where it grows, the proposal tends to
-            that of DMALA; where it is small, a move of theta alone is rejected, since theta_a stays behind.
+        eta: variance of theta_a around theta, in squared state units. For large eta the proposal tends to
+            that of DMALA; for small eta a move of theta is rejected, since theta_a stays behind.
         auxiliary_step_size: alpha_a of the Langevin step of theta_a.
         adjusted: whether moves are accepted or rejected; without that it is `samplers.entropic.edula.EDULA`.
     """

@@ -20,7 +20,7 @@ class EDMALAGLU(EntropicKernel):
     """Draws theta_a from its conditional N(theta, eta I), then moves theta by DMALA with theta_a held fixed.
 
     Both halves make one step, which is exact and costs one gradient. theta_a is drawn anew each time, so
-    that theta alone is a Markov chain. The released code counts each half as a step (experiments E.4), which
+    that theta alone is a Markov chain. The released code counts each half as a step (settings E.4), which
     is why the paper reports half the run time.
 
     Spaces: binary, ordinal, categorical.

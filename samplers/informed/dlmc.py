@@ -13,11 +13,11 @@ from targets.target import Target
 
 
 class DLMC(InformedKernel, MetropolisHastings):
-    """Metropolis-Hastings with a jump process of each coordinate, run for some time; exact.
+    """Metropolis-Hastings whose proposal runs a jump process of each coordinate for a time h; exact.
 
     The transition probabilities are interpolated between staying and the coordinate's stationary
     distribution nu: q(y_i = v) = nu_v {1 - exp(-h g(t_v) / nu_v)} for the levels v that it does not have,
-    with t_v the ratio of densities of that move alone; it stays with what is left. For bits this solves the
+    with t_v the ratio of densities of that move alone; with the rest it stays. For bits this solves the
     jump process exactly.
 
     Spaces: binary, ordinal, categorical.

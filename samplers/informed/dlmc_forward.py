@@ -10,7 +10,7 @@ class DLMCForward(DLMC):
     """Metropolis-Hastings with an Euler step of each coordinate's jump process; exact.
 
     q(y_i = v) = min{h g(t_v), nu_v} for the levels v that it does not have, t_v and nu as in
-    `samplers.informed.dlmc.DLMC`; without the minimum the probabilities of a long step would not be any.
+    `samplers.informed.dlmc.DLMC`; without the minimum they would not be probabilities for large h.
     DISCS has the minimum for bits only.
 
     Spaces: binary, ordinal, categorical.

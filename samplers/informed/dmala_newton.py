@@ -17,8 +17,8 @@ class DMALANewton(InformedKernel, MetropolisHastings):
     """Metropolis-Hastings with the discrete Langevin proposal along exact differences of U; exact.
 
     log q_i(y_i | x) = b beta [U(x with y_i) - U(x)] - |y_i - x_i|^2 / (2 alpha) + constant. Where U is linear
-    in every coordinate, as in the Ising model, this is DMALA; elsewhere it needs no extension of U between
-    the states, and one that is misleading does no harm. The target must have exact differences.
+    in every coordinate, as in the Ising model, this is DMALA; elsewhere it does not depend on how U is
+    extended between the states. The target must have exact differences.
 
     Spaces: binary, categorical.
     Cost: one evaluation.

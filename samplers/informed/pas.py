@@ -19,7 +19,7 @@ class PAS(PathKernel):
 
     The length is 1 + floor((2 R - 1) u) with u uniform on [0, 1): for a whole number R uniform on
     1 .. 2 R - 1, and otherwise in between, so that R can be tuned. It does not depend on the state. Lengths
-    above the dimension are cut there.
+    above the dimension are set to it.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.

@@ -17,7 +17,7 @@ TIMES = "times_handed_out"
 
 
 class HeldOutDraws(Kernel):
-    """Gives the chains draws of ``target.held_out`` ``(H, *event_shape)``, without replacement.
+    """Draws from the model's held-out reference draws ``(H, *event_shape)``, without replacement; not exact.
 
     The chains, the last axis of the batch ``(*leading, chains)``, get in each step the draws that came least
     often so far, in random order: no draw comes twice in a step unless there are more chains than draws,

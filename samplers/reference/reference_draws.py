@@ -22,8 +22,8 @@ from targets.target import Enumerable, ExactlySampled, Target
 class ExactDraws(Kernel):
     """An independent exact draw from the target at every step.
 
-    Exact at beta = 1 alone, which is all that it takes: the target's own sampler knows no temperature, so
-    `init` refuses other inverse temperatures and with them a ladder.
+    It serves beta = 1 alone: the target's own sampler has no temperature, so `init` refuses other inverse
+    temperatures, and with them a ladder.
 
     Spaces: targets with exact draws.
     Cost: no evaluation.

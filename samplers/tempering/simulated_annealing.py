@@ -19,10 +19,10 @@ POSITION = "annealing.position"
 
 
 class SimulatedAnnealing(Kernel):
-    """Step t is one of `kernel` at beta_t, which rises along the path beta U; then it stays at the last one.
+    """Steps of `kernel` at an inverse temperature that rises along a schedule, then stays at its last value.
 
-    For optimisation: the draws are not from the target, neither on the way nor at the end, where the chains
-    have not forgotten how they came there. `State.log_prob` is untempered.
+    For optimisation: the draws are not from the target, neither on the way nor at the end, since the chains
+    depend on the schedule. `State.log_prob` is untempered.
 
     Spaces: as the kernel.
     Cost: as the kernel.

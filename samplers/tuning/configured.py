@@ -75,7 +75,7 @@ def configured(cls: type[Kernel], *kernel: Kernel | Tunable, **settings: Any) ->
 
     Args:
         cls: a kernel's class.
-        kernel: what a tempering wrapper tempers.
+        kernel: the kernel that a tempering wrapper wraps.
         settings: the arguments of the constructor, and those of the tuning.
 
     Raises:

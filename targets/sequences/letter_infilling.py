@@ -30,8 +30,8 @@ class LetterInfilling(Multilinear):
     Source: Shannon (1948), section 3; additive smoothing as in Chen and Goodman (1999), Eq. 3.
 
     Args:
-        text: a file; None for the licence of this project. Letters are made small, and what is between two
-            words is one space.
+        text: a file; None for the licence of this project. Letters become lower case, and what is between
+            two words one space.
         order: n, from 2 to 4.
         length: letters of the passage.
         masked: share of its letters that are missing.

@@ -105,6 +105,6 @@ def _check(path: Path) -> None:
             if anchor is not None:
                 repeated[anchor] = values - before
         if len(open_) > DEEPEST:
-            raise UserError(f"'{path}' must have at most {DEEPEST} groups or lists inside each other.")
+            raise UserError(f"'{path}' must not have more than {DEEPEST} levels of nested groups or lists.")
         if values > MOST_VALUES:
             raise UserError(f"'{path}' must have at most {MOST_VALUES:,} values.")

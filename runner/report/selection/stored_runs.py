@@ -81,7 +81,8 @@ def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataF
     Returns:
         A frame with the columns ``run_id``, ``status``, ``experiment``, ``seed``, every setting by its dotted
         key (``sampler.step_size``), what was tuned (``tuned.step_size``), the metrics by their names, and the
-        costs ``steps``, ``evaluations``, ``seconds`` and ``wall_seconds``. What a run has not is missing.
+        costs ``steps``, ``evaluations``, ``seconds`` and ``wall_seconds``. A value that a run does not
+        have is missing.
 
     Raises:
         UserError: for a condition that cannot be read, or a key that no run has.

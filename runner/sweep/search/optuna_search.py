@@ -83,7 +83,8 @@ def distribution(override: Override) -> optuna.distributions.BaseDistribution:
     swept: Any = override.value()
     logarithm = "log" in swept.tags
     if not swept.start < swept.end or (logarithm and swept.start <= 0):
-        raise UserError(f"'{override.input_line}' must rise{', above 0' if logarithm else ''}.")
+        above = ", both above 0" if logarithm else ""
+        raise UserError(f"'{override.input_line}' must go from a smaller to a larger number{above}.")
     if "int" in swept.tags:
         return IntDistribution(int(swept.start), int(swept.end), log=logarithm)
     return FloatDistribution(float(swept.start), float(swept.end), log=logarithm)

@@ -59,7 +59,7 @@ def wanted(lines: Sequence[str]) -> Search | None:
                 raise unknown("key", key, [KEYS + name for name in settings])
             settings[key.removeprefix(KEYS)] = each.value()
         elif key == "hydra/launcher" and each.value() != "basic":
-            raise UserError("hydra/sweeper=optuna computes its trials one by one: hydra/launcher=basic.")
+            raise UserError("hydra/sweeper=optuna needs hydra/launcher=basic: it computes trials one by one.")
         elif key == "hydra/sweeper":
             continue
         elif each.is_sweep_override() and key != "seed" and not is_hydra(each):

@@ -33,8 +33,8 @@ class SimulatedTempering(Kernel):
 
     Levels are counted as in every ladder here: level i is level L - i of the paper, which counts from the
     hot end, from 1. Whatever the Z_i are, the states at level 0 have the distribution of the target; with
-    wrong ones the levels are visited unevenly. The states at other levels are no draws: `has_levels` says
-    so, `Info.level` where each chain is, and metrics that do not support levels are refused.
+    wrong ones the levels are visited unevenly. The states at other levels are not draws from it: `has_levels`
+    says so, `Info.level` where each chain is, and metrics that do not support levels are refused.
 
     Both kinds of move are computed for all chains and one is taken, so that nothing waits for the host;
     the kernel's evaluations are spent in every step. `Info.acceptance` is that of the kernel's move.

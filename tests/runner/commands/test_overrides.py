@@ -80,7 +80,7 @@ YAMLS = [
     ("name: x\n_target_: !!python/object/apply:os.mkdir [made]\n", "line 2: a configuration has no tags"),
     ("name: !mine x\n", "a configuration has no tags, '!mine' was given."),
     ("name: a\nname: b\n", "is no YAML: line 2: while constructing a mapping found duplicate key name."),
-    (f"name: {DEEP}", "must have at most 30 groups or lists inside each other."),
+    (f"name: {DEEP}", "must not have more than 30 levels of nested groups or lists."),
     ("defaults: 3\nname: a", "Invalid defaults list in 'target/mine', defaults must be a list (got int)."),
     ("- 1\n- 2\n", "target must be a group of keys, [1, 2] was given."),
     (

@@ -73,7 +73,7 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
         (["objective=tw"], "Unknown objective 'tw'. Allowed: tv."),
         (["metric=[acceptance]"], "metric with a better direction"),
         (["hydra/launcher=joblib"], "hydra/launcher=basic"),
-        (["sampler.step_size=interval(3,1)"], "must rise"),
+        (["sampler.step_size=interval(3,1)"], "from a smaller to a larger number"),
         (["sampler=dmalla"], "did you mean 'dmala'?"),
     ],
 )
