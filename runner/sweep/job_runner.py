@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
 
 import torch
@@ -21,6 +21,7 @@ from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
+from runner.execution.orphans import at_work
 from runner.files.locks import Lock, is_abandoned, take_abandoned
 from runner.files.resumable import sources_of
 from runner.files.storage_errors import StorageError, storage_error
@@ -51,14 +52,15 @@ def job(config: DictConfig) -> Outcome:
             return Outcome(interrupted=True)
         signals.listen()
     try:
-        if worker:
-            take_gpu(config)  # before CUDA is asked for a device
-        # Hydra composes a worker's configuration without us.
-        config = folded(config)
-        check_form(config)
-        ids = run_ids(config, device_type(config.device), seeds_of(config))
-        only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
-        return compute(only, searched(hydra.overrides.hydra), Problems())
+        with at_work() if worker else nullcontext():
+            if worker:
+                take_gpu(config)  # before CUDA is asked for a device
+            # Hydra composes a worker's configuration without us.
+            config = folded(config)
+            check_form(config)
+            ids = run_ids(config, device_type(config.device), seeds_of(config))
+            only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
+            return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
             return Outcome(interrupted=True)

@@ -21,6 +21,7 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.garbage import imported
+from runner.execution.orphans import adopted
 from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of
@@ -173,7 +174,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
     kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = kind == "JoblibLauncher"
-    with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
+    with signals.commanding(), Progress(summaries), adopted() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))
