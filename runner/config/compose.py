@@ -26,6 +26,9 @@ from runner.config.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
+OF_A_COMMAND = ("retries", "fail_fast", "clean", "gpus")
+"""Keys of `sweep` that say how a command goes on; the others are an experiment's."""
+
 CONFIG = "config"
 
 UNEXPECTED = re.compile(r"(mismatched|extraneous|no viable).*? input ('.*?')(?: expecting|$)", re.DOTALL)
@@ -169,7 +172,7 @@ def _job(overrides: tuple[str, ...]) -> bytes:
     config: DictConfig = pickle.loads(pickle.dumps(choice(overrides)))
     with open_dict(config):
         config.pop("table", None)
-        config.sweep = {key: config.sweep[key] for key in ("retries", "fail_fast", "gpus")}
+        config.sweep = {key: config.sweep[key] for key in OF_A_COMMAND}
     return pickle.dumps(config)
 
 
