@@ -105,6 +105,19 @@ def check_replicas(replicas: Any, ladder: Any) -> None:
         raise ValueError(f"replicas={replicas} does not fit the ladder given, which has {len(ladder)} rungs")
 
 
+def hottest_rung(hottest: Any, ladder: Any) -> float:
+    """The inverse temperature at which a ladder that a pilot finds is to end.
+
+    Raises:
+        ValueError: unless it is at least 0 and below 1, and 0 where the ladder is given.
+    """
+    if not is_number(hottest) or not 0 <= hottest < 1:
+        raise ValueError(f"hottest must be a number of at least 0 and below 1, {hottest!r} was given")
+    if hottest != 0 and ladder != AUTO:
+        raise ValueError(f"hottest={hottest} is for ladder={AUTO}; the ladder given ends at {ladder[-1]}")
+    return float(hottest)
+
+
 def check_floor(step_size: Any, min_step_size: Any) -> None:
     """Raises ValueError if the floor of a cycle is above its largest step, where both are given."""
     if AUTO not in (step_size, min_step_size) and min_step_size > step_size:

@@ -30,7 +30,7 @@ CHECKS: dict[str, Callable[..., object]] = {
         *(hyperparameters.positive_or_auto, hyperparameters.wanted_acceptance),
         *(hyperparameters.decreasing_ladder, hyperparameters.check_replicas, hyperparameters.check_floor),
         *(hyperparameters.cycle_positions, hyperparameters.cycle_balancing, hyperparameters.balanced),
-        hyperparameters.move_rate,
+        *(hyperparameters.move_rate, hyperparameters.hottest_rung),
     )
 }
 """By the names that constructors use."""
@@ -111,12 +111,12 @@ def _check_ladder_sizes(node: Mapping[str, Any], key: str) -> None:
 
 
 def _check(path: str, node: Mapping[str, Any], key: str) -> None:
+    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
+    if (made := (path, key, repr(values))) in _passed:
+        return
     try:
         constructors = list(source_of(path).constructors)
     except UserError:  # there is no such class: who builds it says so, and what there is
-        return
-    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
-    if (made := (path, key, repr(values))) in _passed:
         return
     for owner, constructor in constructors:
         with errors_at(key, node):

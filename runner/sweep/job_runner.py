@@ -21,8 +21,8 @@ from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
-from runner.execution.orphans import at_work
-from runner.files.locks import Lock, is_abandoned, take_abandoned
+from runner.files.lock_holders import is_abandoned
+from runner.files.locks import Lock, take_abandoned
 from runner.files.resumable import sources_of
 from runner.files.storage_errors import StorageError, storage_error
 from runner.problem.problems import Problems
@@ -33,6 +33,7 @@ from runner.sweep.configured_logger import logger_of
 from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
+from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks.run_identity import run_ids

@@ -21,7 +21,6 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.garbage import imported
-from runner.execution.orphans import adopted
 from runner.execution.progress import Progress
 from runner.files.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of
@@ -29,6 +28,7 @@ from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
+from runner.sweep.orphans import adopted
 from runner.sweep.outcome import Outcome
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
 

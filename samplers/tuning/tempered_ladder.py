@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, wanted_acceptance
+from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
-from samplers.tuning.step_size import PER_RUNG, tune_rungs
+from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
+from samplers.tuning.pilots.step_size import PER_RUNG, tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
 from targets.target import Target
@@ -36,6 +36,7 @@ class LadderSettings(Settings):
         replicas_formula: constrained (default), v1 or v2 (`samplers.tempering.replica_count`).
         max_replicas: upper limit of an automatic K.
         acceptance: what step sizes are tuned to.
+        hottest: inverse temperature at which an automatic ladder ends.
     """
 
     kernel: Kernel | Tunable
@@ -46,6 +47,7 @@ class LadderSettings(Settings):
     replicas_formula: str = "constrained"
     max_replicas: int = 32
     acceptance: float = Kernel.optimal_acceptance
+    hottest: float = 0.0
 
     def __post_init__(self) -> None:
         betas = None if self.ladder == AUTO else decreasing_ladder(self.ladder)
@@ -61,6 +63,7 @@ class LadderSettings(Settings):
             limit=whole_number("max_replicas", self.max_replicas, 2),
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
+            hottest=hottest_rung(self.hottest, self.ladder),
         )
         example = ParallelTempering(self.base, betas or [1.0, 0.0], swap=self.swap)
         self.keep(example, ladder=betas or AUTO, step_size=step_size)

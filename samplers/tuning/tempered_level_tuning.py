@@ -17,8 +17,8 @@ from samplers.tempering.simulated.partition_functions import PartitionFunctions,
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering, check_log_partition
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
-from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
-from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tempered_ladder import planned_steps
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number

@@ -133,7 +133,7 @@ def test_a_number_of_replicas_that_does_not_fit_the_ladder_is_refused_as_early()
 def test_optuna_is_named_where_it_is_missing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     said = refused(call, "-m hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)")
-    assert said == "error: hydra/sweeper=optuna needs Optuna: pip install 'rungwise[optuna]'.\n"
+    assert said == "error: hydra/sweeper=optuna needs Optuna: pip install -e '.[optuna]'.\n"
 
 
 @pytest.mark.parametrize("argv", [("--help",), ("--cfg", "job", "sampler=gibbs"), ("--info", "searchpath")])

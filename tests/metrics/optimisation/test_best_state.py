@@ -10,13 +10,13 @@ import torch
 
 from metrics import BestLogProb, Context, MetricSuite
 from runner.site.content.pictures import states_of
-from runner.store.array_files import BEST, load_best, suite_files
+from runner.store.arrays.array_files import BEST, load_best, suite_files
 from samplers import Gibbs
 from samplers.kernel import Info
 from targets import Bernoulli4, Target
 from targets.spaces import Binary
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
-from tests.support.commands import Call, one, summary
+from tests.support.commands import finished, one, summary
 
 SEEDS, CHAINS, STEPS = 2, 3, 12
 
@@ -58,7 +58,7 @@ def test_it_is_the_best_of_all_draws(target: Target, tmp_path: Path) -> None:
         assert float(target.log_prob(torch.as_tensor(load_best(tmp_path)).double())) == pytest.approx(best)
 
 
-def test_a_run_keeps_it_where_it_is_asked_for(call: Call) -> None:
+def test_a_run_keeps_it_where_it_is_asked_for(tmp_path: Path) -> None:
     run = (
         "target=bernoulli4",
         "sampler=pt_gibbs",
@@ -66,14 +66,13 @@ def test_a_run_keeps_it_where_it_is_asked_for(call: Call) -> None:
         "task.steps=40",
         "task.chains=3",
     )
-    assert call(*run, "metric=[tv,best_log_prob]").status == 0
-    state = torch.as_tensor(load_best(one("runs/*/best.npz").parent)).double()
-    assert summary()["metrics"]["best_log_prob"] == pytest.approx(
-        float(Bernoulli4().log_prob(state)), rel=1e-6
-    )
-    assert call(*run, "metric=tv", "output_root=without").status == 0
-    assert not list(Path("without").glob("runs/*/best.npz"))
-    assert summary()["metrics"]["tv"] == summary("without")["metrics"]["tv"]
+    asked = finished(tmp_path / "asked", *run, "metric=[tv,best_log_prob]")
+    state = torch.as_tensor(load_best(one("runs/*/best.npz", asked).parent)).double()
+    best = float(Bernoulli4().log_prob(state))
+    assert summary(asked)["metrics"]["best_log_prob"] == pytest.approx(best, rel=1e-6)
+    without = finished(tmp_path / "without", *run, "metric=tv")
+    assert not list(without.glob("runs/*/best.npz"))
+    assert summary(asked)["metrics"]["tv"] == summary(without)["metrics"]["tv"]
 
 
 class Picture(Target):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import interval_of
