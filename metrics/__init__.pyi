@@ -44,6 +44,7 @@ from .mixing.swaps import Barrier as Barrier
 from .mixing.swaps import SwapRate as SwapRate
 from .optimisation.best_objective import BestObjective as BestObjective
 from .optimisation.best_objective import Gap as Gap
+from .optimisation.best_state import BestLogProb as BestLogProb
 from .optimisation.feasibility import Feasibility as Feasibility
 from .optimisation.time_to_target import TimeToTarget as TimeToTarget
 from .physics.overlap import Overlap as Overlap

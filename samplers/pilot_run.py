@@ -42,6 +42,7 @@ class PilotRun(Generic[Result]):
         position: steps that are done.
         planned: steps that are still to come at most; a pilot that knows says so before its first walk.
         result: what was found; None before the end.
+        trace: what was tried in each round and what came of it, row by row (`note`).
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class PilotRun(Generic[Result]):
         self.target, self.generator, self.effort = target, generator, effort
         self.position = self.planned = self._left = 0
         self.result: Result | None = None
+        self.trace: list[dict[str, Any]] = []
         self._walks: list[Values] = []
         self._saved: Mapping[str, Any] | None = None
         self._steps = pilot(target, self)
@@ -106,7 +108,7 @@ class PilotRun(Generic[Result]):
             step: changes the values in place; True ends the walk.
             at_most: steps.
         """
-        values = {"steps": 0, "over": at_most < 1, **begin()}
+        values = {"steps": 0, "over": at_most < 1, "trace": [], **begin()}
         if self._saved is not None:
             walks, place = self._saved["walks"], len(self._walks)
             values = _restored(values, walks[place], self.generator.device)
@@ -121,7 +123,24 @@ class PilotRun(Generic[Result]):
             values["over"] = bool(ended) or values["steps"] >= at_most
             self._settle(1, at_most - values["steps"], over=values["over"])
             yield
+        self.trace += values["trace"]
         return values
+
+    def note(self, stage: str, **columns: Any) -> None:
+        """Adds to the trace what the latest walk has tried: a row for each element of the columns.
+
+        Args:
+            stage: what was looked for, such as ``step sizes``.
+            columns: tensors, lists or numbers that broadcast together.
+        """
+        found = [torch.as_tensor(column, dtype=torch.float64).cpu() for column in columns.values()]
+        shape = torch.broadcast_shapes(*(each.shape for each in found))  # type: ignore[no-untyped-call]
+        rows = zip(*(each.expand(shape).flatten().tolist() for each in found), strict=True)
+        walk = self._walks[-1]
+        # A walk that is taken up gives its rows again, and what lies between walks is run again.
+        trace = self.trace if walk["over"] else walk["trace"]
+        about = {"stage": stage, "round": len(self._walks)}
+        trace += [about | dict(zip(columns, row, strict=True)) for row in rows]
 
     def _settle(self, steps: int, left: int, *, over: bool) -> None:
         """Notes `steps` that are done, and at most `left` that are to come in this walk; none if `over`."""

@@ -27,6 +27,9 @@ from runner.config.sources.choice_cache import kept
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
+OF_A_COMMAND = ("retries", "fail_fast", "clean", "gpus")
+"""Keys of `sweep` that say how a command goes on; the others are an experiment's."""
+
 CONFIG = "config"
 
 UNEXPECTED = re.compile(r"(mismatched|extraneous|no viable).*? input ('.*?')(?: expecting|$)", re.DOTALL)
@@ -170,7 +173,7 @@ def choice(overrides: tuple[str, ...]) -> dict[str, Any]:
 def _job(overrides: tuple[str, ...]) -> bytes:
     """A `choice` without an experiment's own blocks, which no job reads; pickled, the fastest copy."""
     content = {key: value for key, value in choice(overrides).items() if key != "table"}
-    content["sweep"] = {key: content["sweep"][key] for key in ("retries", "fail_fast", "gpus")}
+    content["sweep"] = {key: content["sweep"][key] for key in OF_A_COMMAND}
     return pickle.dumps(OmegaConf.create(content, flags={"struct": True}))
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.compose import OF_A_COMMAND
 from runner.config.form import MOST_SEEDS
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, listed
@@ -29,7 +30,7 @@ from runner.execution.errors import UserError, listed
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", "retries", "fail_fast", "gpus")
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_A_COMMAND)
 
 GROUPS = ("grid", "overrides", "scales", "seeds")
 """Those that are groups of keys; `rows` is a list of such."""

@@ -11,6 +11,7 @@ from runner.config.form import MOST_SEEDS
 from runner.execution.compiled import compile_choice
 from runner.execution.devices import DEVICES, DTYPES
 from runner.execution.errors import UserError, not_allowed
+from runner.execution.manifest import git
 
 MOST_THREADS = 1024
 """CPU threads at most; some thousands end the process without a word."""
@@ -79,6 +80,27 @@ def seeds_of(config: DictConfig) -> list[int]:
             f"{max(seeds)} were given."
         )
     return seeds
+
+
+def check_clean(config: DictConfig) -> None:
+    """Refuses to start from changed files where ``sweep.clean`` does.
+
+    Raises:
+        UserError: naming the commit; and unless it is true or false.
+    """
+    given = config.sweep.clean
+    if not isinstance(given, bool):
+        raise UserError(f"sweep.clean must be true or false, {given!r} was given.")
+    if not given:
+        return
+    found = git()
+    if found["commit"] is None:
+        raise UserError("sweep.clean=true needs code in a git checkout with a commit, this is none.")
+    if found["dirty"]:
+        raise UserError(
+            "sweep.clean=true needs code as it was committed, but files differ from commit "
+            f"{found['commit'][:7]}; git status names them."
+        )
 
 
 def _check_checkpoint(config: DictConfig) -> None:

@@ -110,6 +110,7 @@ def _make(problem: Problem, path: Path) -> None:
             "seconds": work.seconds,
             "evaluations": found.evaluations,
             "report": found.report,
+            "trace": work.run.trace,
             "hyperparameters": found.hyperparameters,
             "target": node(problem.config, "target"),
             "sampler": node(problem.config, "sampler"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
 
 import torch
@@ -33,6 +33,7 @@ from runner.sweep.configured_logger import logger_of
 from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
+from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
 from runner.tasks.run_identity import run_ids
@@ -52,14 +53,15 @@ def job(config: DictConfig) -> Outcome:
             return Outcome(interrupted=True)
         signals.listen()
     try:
-        if worker:
-            take_gpu(config)  # before CUDA is asked for a device
-        # Hydra composes a worker's configuration without us.
-        config = folded(config)
-        check_form(config)
-        ids = run_ids(config, device_type(config.device), seeds_of(config))
-        only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
-        return compute(only, searched(hydra.overrides.hydra), Problems())
+        with at_work() if worker else nullcontext():
+            if worker:
+                take_gpu(config)  # before CUDA is asked for a device
+            # Hydra composes a worker's configuration without us.
+            config = folded(config)
+            check_form(config)
+            ids = run_ids(config, device_type(config.device), seeds_of(config))
+            only = Job(tuple(hydra.overrides.task), "", {}, config, ids)
+            return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
             return Outcome(interrupted=True)

@@ -20,9 +20,9 @@ from runner.config.compose import compose_by_groups, one_sentence_errors, senten
 from runner.config.form import check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
-from runner.config.plans import Plan, experiment_plans, product
+from runner.config.plans import Choices, Plan, experiment_plans, product
 from runner.config.rewritten import with_own_classes, with_whole_numbers
-from runner.config.values import check_values, seeds_of
+from runner.config.values import check_clean, check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.identity import tuning_effort
@@ -79,6 +79,7 @@ class Request:
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
         check_form(config)
+        check_clean(config)
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)

@@ -28,6 +28,7 @@ from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
 from runner.sweep.jobs import Job, Request, folders_of, jobs_of
 from runner.sweep.live_logging import log_done
+from runner.sweep.orphans import adopted
 from runner.sweep.outcome import Outcome
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
 
@@ -173,7 +174,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
     kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = kind == "JoblibLauncher"
-    with signals.commanding(), Progress(summaries), signals.forwarded() if ours else nullcontext():
+    with signals.commanding(), Progress(summaries), adopted() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))

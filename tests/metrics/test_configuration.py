@@ -26,7 +26,7 @@ STUDIES = {
     *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
     *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),
     *("tour_cost", "tour_mismatch"),
-    *("feasible", "gap", "log_z", "objective", "time_to_target"),
+    *("best_log_prob", "feasible", "gap", "log_z", "objective", "time_to_target"),
     *("autocorrelation_time", "autocorrelation_time_magnetisation", "binder", "energy", "ess_magnetisation"),
     *("magnetisation", "overlap", "renewed_round_trips", "specific_heat"),
 }

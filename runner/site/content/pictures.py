@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from runner.store.arrays.array_files import DRAWS, IMAGES, load_images, load_visits, sheet
+from runner.store.arrays.array_files import DRAWS, IMAGES, load_best, load_images, load_visits, sheet
 
 WIDTH = 480
 """Pixels across of a thumbnail, which is shown at two thirds of that."""
@@ -65,6 +65,7 @@ def states_of(folder: Path) -> list[Picture]:
     for name, title in ((DRAWS, "Last draws of the chains"), (IMAGES, "Images of the data")):
         images = load_images(folder, name)
         found.append(_sheet(images, title) if images is not None and len(images) else None)
+    found.append(_best(load_best(folder)))
     return [each for each in found if each is not None]
 
 
@@ -79,6 +80,15 @@ def _visits(counts: np.ndarray | None) -> Picture | None:
     picture = Image.fromarray(shades.reshape(side, side).T[::-1])
     title = "Visits to each state of the grid, dark where often (shades by the square root of the counts)"
     return picture_of(picture, "cells", title, (SIDE, SIDE))
+
+
+def _best(state: np.ndarray | None) -> Picture | None:
+    """The most likely draw; None unless it is a square of zeros and ones."""
+    side = 0 if state is None else math.isqrt(state.size)
+    if state is None or side < SMALLEST or side * side != state.size or not np.isin(state, (0, 1)).all():
+        return None
+    picture = Image.fromarray((255 - 255 * state.reshape(side, side)).astype(np.uint8))
+    return picture_of(picture, "cells", "Most likely draw of the run", (SIDE // 2, SIDE // 2))
 
 
 def _sheet(images: np.ndarray, title: str) -> Picture:

@@ -1,4 +1,4 @@
-"""Arrays in a run's folder: visits to each state, where its chains ended, images of its data."""
+"""Arrays in a run's folder: visits to each state, the best one, where chains ended, images of its data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from metrics.suite import MetricSuite
 
-VISITS, DRAWS = "visits.npz", "draws.npz"
+VISITS, DRAWS, BEST = "visits.npz", "draws.npz", "best.npz"
 IMAGES = "images.npz"
 """File with images of the data set of a run that learned a model, to be shown beside its draws."""
 
@@ -39,6 +39,7 @@ def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
         DRAWS: draws_file(suite, place),
         SERIES: series_file(suite, place),
         POSTERIOR: posterior_file(suite, place),
+        BEST: best_file(suite, place),
     }
     return {name: content for name, content in files.items() if content is not None}
 
@@ -61,6 +62,22 @@ def visits_file(suite: MetricSuite, place: int) -> bytes | None:
     """The content of the file of `visits_of`; the same counts give the same bytes."""
     visits = visits_of(suite, place)
     return None if visits is None else compressed(visits=visits)
+
+
+def best_file(suite: MetricSuite, place: int) -> bytes | None:
+    """The content of the file of the most likely draw; None unless the suite measures `best_log_prob`."""
+    from metrics.optimisation.best_state import BestLogProb
+
+    for metric in suite.metrics.values():
+        if isinstance(metric, BestLogProb):
+            return compressed(**metric.best.of_run(place))
+    return None
+
+
+def load_best(folder: Path) -> np.ndarray | None:
+    """The most likely draw that lies in a run's folder; None where there is none that can be read."""
+    content = stored_arrays(folder / BEST, "state")
+    return None if content is None else content["state"]
 
 
 def draws_of(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> np.ndarray | None:

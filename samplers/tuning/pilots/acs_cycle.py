@@ -145,6 +145,7 @@ def find_floor(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) ->
         growth = aims.zeta * abs(acceptance - aims.acceptance)
         tried = [step_size * (1.0 + growth * i / (CANDIDATES - 1)) for i in range(CANDIDATES)]
         seen, states = try_steps(run.target, values["state"], tried, [0.5] * CANDIDATES, run.generator)
+        run.note("smallest step size", step_size=tried, balancing=0.5, acceptance=seen)
         # The larger of equals: while nothing moves, every candidate is accepted with probability 1.
         score, step_size, acceptance, index = max(
             (-abs(a - aims.acceptance), size, a, i)
@@ -173,6 +174,7 @@ def find_maximum(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) 
         step_size, acceptance = values["at"]
         tried = [step_size * (1.0 - aims.zeta * abs(acceptance - aims.acceptance)), step_size]
         seen, states = try_steps(run.target, values["state"], tried, [aims.balancing_max] * 2, run.generator)
+        run.note("largest step size", step_size=tried, balancing=aims.balancing_max, acceptance=seen)
         index = seen.index(max(seen))
         values["state"], values["at"] = take(states, index), [tried[index], seen[index]]
         values["best"] = max(values["best"], [seen[index], tried[index]])
@@ -209,6 +211,7 @@ def find_balancings(
             tried = [found[-1] + width * i / (BALANCING_CANDIDATES - 1) for i in range(BALANCING_CANDIDATES)]
         sizes = [step_sizes[knot]] * len(tried)
         seen, states = try_steps(run.target, values["state"], sizes, tried, run.generator)
+        run.note("balancing", step_size=sizes, balancing=tried, acceptance=seen)
         best = seen.index(max(seen))
         values["state"] = take(states, best)
         values["found"] = [*found, tried[best]]

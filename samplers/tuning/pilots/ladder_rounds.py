@@ -139,6 +139,8 @@ def tune_ladder(
         theta, evaluations = seen["state"].theta, evaluations + seen["evaluations"]
         rejections, error = _rejections(seen)
         history.append(sum(rejections))
+        found = {"rejection": rejections, "barrier": history[-1], "barrier_standard_error": error}
+        run.note("ladder", steps=seen["steps"], beta=tried[:-1], next_beta=tried[1:], **found)
         betas = _ladder(tried, rejections, rungs)
         if len(history) > 1 and abs(history[-1] - history[-2]) < pilot.tolerance:
             break

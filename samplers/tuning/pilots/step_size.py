@@ -203,6 +203,9 @@ def _tried(
     values = yield from run.walk(begin, step, steps)
     acceptance = values["total"].mean((-2, -1)) / (values["steps"] - burn_in)
     check_finite(values["state"].log_prob, acceptance)
+    run.note(
+        "step sizes", steps=values["steps"], beta=sought.betas, step_size=candidates, acceptance=acceptance
+    )
     return {**values, "acceptance": acceptance}
 
 

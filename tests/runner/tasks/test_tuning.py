@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pytest
+
 from runner.execution.progress import duration
 from tests.support.commands import Call, summary
 
@@ -36,6 +40,34 @@ def test_another_process_finds_the_same(call: Call) -> None:
         found["hyperparameters"] for found in two.values()
     ]
     assert len(next(iter(one.values()))["hyperparameters"]["ladder"]) >= 2
+
+
+def test_what_every_round_tried_is_kept(call: Call) -> None:
+    """The ladder follows from the rejections of its last round, and each step size from those tried."""
+    assert call(*SMALL, "sampler=pt_dmala", "scale=smoke").status == 0
+    (found,) = tuning_results(Path("outputs")).values()
+    assert "trace" not in summary()["tuning"], "it is large, and belongs to the tuning"
+    trace = pd.DataFrame(found["trace"])
+    rounds = trace[trace.stage == "ladder"].groupby("round")
+    assert rounds.rejection.sum().tolist() == pytest.approx(found["report"]["barrier_by_round"])
+    last = rounds.get_group(int(trace[trace.stage == "ladder"]["round"].max()))
+    assert [*last.beta, last.next_beta.iloc[-1]] == found["report"]["pilot_ladder"]
+    assert last.rejection.tolist() == found["report"]["pilot_rejections"]
+    tuned = found["hyperparameters"]
+    for beta, size in zip(tuned["ladder"], tuned["step_size"], strict=True):
+        tried = trace[(trace.stage == "step sizes") & np.isclose(trace.beta, beta)]
+        assert tried.step_size.min() * 0.999 <= size <= tried.step_size.max() * 1.001
+        assert tried.acceptance.between(0, 1).all()
+
+
+def test_the_rounds_of_a_cycle_are_kept_too(call: Call) -> None:
+    assert call(*SMALL, "sampler=acs", "scale=smoke").status == 0
+    (found,) = tuning_results(Path("outputs")).values()
+    trace = pd.DataFrame(found["trace"])
+    assert set(trace.stage) == {"smallest step size", "largest step size", "balancing"}
+    assert (
+        found["hyperparameters"]["step_size"] in trace[trace.stage == "largest step size"].step_size.tolist()
+    )
 
 
 def test_nothing_is_tuned_where_all_is_given(call: Call) -> None:

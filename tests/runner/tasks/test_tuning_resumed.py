@@ -50,6 +50,7 @@ def test_an_interrupted_pilot_goes_on_where_it_was(call: Call, monkeypatch: pyte
     assert call(*RUN, *FULL).status == 0
     assert seen == sorted(set(seen)), "a part of the pilot was done twice"
     found = tuned()
+    assert found["trace"] == whole["trace"]
     assert {**found["hyperparameters"], "evaluations": found["evaluations"]} == {
         **whole["hyperparameters"],
         "evaluations": whole["evaluations"],
