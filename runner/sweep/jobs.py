@@ -20,7 +20,7 @@ from runner.config.compose import compose_by_groups, one_sentence_errors, senten
 from runner.config.form import check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
-from runner.config.plans import Choices, Plan, experiment_plans, product
+from runner.config.plans import Plan, experiment_plans, product
 from runner.config.rewritten import with_own_classes, with_whole_numbers
 from runner.config.values import check_clean, check_values, seeds_of
 from runner.execution.devices import device_type
