@@ -119,7 +119,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"max_levels": 1}, "^max_levels must be a whole number of at least 2"),
         ({"acceptance": 0}, "^acceptance must be"),
     ]),
-    (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "must be a positive number, .auto. or .stmh., .sthm. was"),
+    (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "^step_size must be a positive number, .auto. or .stmh., .sthm. was given$"),
     (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which takes"),
     *((RELD, MALA(1.0), changed, words) for changed, words in [
         ({"tau": 0.0}, "^tau must be a positive number, 0.0 was given$"),
