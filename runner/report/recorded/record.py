@@ -18,7 +18,7 @@ from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
 
-PLACE = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
+OUTPUT_ROOT = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
 """What a command says of the folder that the runs were in, which nobody else has."""
 
 
@@ -57,7 +57,7 @@ def record(
     files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
     for path in files:
         if path.suffix == ".md":
-            write_text(folder / path.name, PLACE.sub("", path.read_text(encoding="utf-8")))
+            write_text(folder / path.name, OUTPUT_ROOT.sub("", path.read_text(encoding="utf-8")))
         else:
             shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))
