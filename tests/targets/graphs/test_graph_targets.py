@@ -259,3 +259,10 @@ def test_a_cut_is_the_sum_of_its_pairwise_terms(weights: str) -> None:
     total = terms.constant + (agree * terms.couplings).sum(-1)
     torch.testing.assert_close(total, problem.log_prob(states))
     assert not bool(terms.field.any())
+
+
+def test_pairwise_terms_stay_on_the_device() -> None:
+    """Else every step of a cluster sampler would copy them and wait."""
+    problem = MaxCut(SMALL).to("meta")
+    assert problem.pairwise_terms().edges is problem.pairwise_terms().edges
+    assert problem.pairwise_terms().couplings.device.type == "meta"
