@@ -16,9 +16,9 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
-from runner.config.experiment_command import with_config_dir
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError
+from runner.execution.experiment_command import with_config_dir
 from runner.execution.garbage import collect_once_imported
 from runner.execution.signals import listen
 

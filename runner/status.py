@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
+from runner.execution.experiment_command import ExperimentParser
 from runner.execution.progress import duration
 from runner.report.page.statuses import lines_of_runs, show_statuses
 from runner.report.selection.selected_runs import RUNS, selected_runs

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError
+from runner.execution.experiment_command import ExperimentParser
 from runner.execution.garbage import collect_once_imported, imported
 from runner.report.experiment_shape import experiment_shape
 from runner.report.selection.selected_runs import RUNS
@@ -48,7 +48,6 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
-    from runner.report.record import record
     from runner.report.stored_results import gather
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import DIGESTS, write_digests
@@ -70,7 +69,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
-    files = write_table(folder, summary.frame(shape), page)
+    files = write_table(folder, summary.records(shape), page)
     figures = write_figures(shape, results, folder)
     write_digests(folder, [*files, *(path.name for path in figures)])
     logger = logger_of(jobs[0].config)
@@ -84,6 +83,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         print(place)
     show_sweep(jobs, (), overrides)
     if keep:
+        from runner.report.recorded.record import record
+
         print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD)}")
     return Rendered(folder, results.done == results.expected)
 
@@ -96,7 +97,7 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     """
     shape = experiment_shape(experiment, overrides)
 
-    from runner.report.redraw import redraw
+    from runner.report.recorded.redraw import redraw
     from runner.report.stored_results import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs

@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, nearest
+from runner.execution.experiment_command import ExperimentParser
 from runner.store.run_store import Store
 from runner.store.verification import ROOMS, Verification, verify
 

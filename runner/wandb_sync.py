@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.config.experiment_command import ExperimentParser
 from runner.execution.command_line import reported
 from runner.execution.errors import UserError, one_sentence
+from runner.execution.experiment_command import ExperimentParser
 from runner.report.selection.selected_runs import RUNS
 from runner.store.logged_run import Given, log_runs
 from runner.store.logger_protocol import Logger

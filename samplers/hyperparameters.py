@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 AUTO = "auto"
+STMH = "stmh"
+"""In place of a step size: the R of STMH's conditions, at every level of simulated tempering."""
 
 
 def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor:
@@ -37,6 +39,38 @@ def positive_or_auto(key: str, value: Any) -> Any:
     if not (isinstance(value, str) and value == AUTO) and not hasattr(value, "dtype"):  # no tensor
         positive_number(key, value, "a positive number or 'auto'")
     return value
+
+
+def check_ladder_sizes(
+    given: Any, rungs: Any, kernel: str, *, takes: bool, words: Sequence[str] = ()
+) -> None:
+    """Refuses a step size of a ladder: one number, one for each of its `rungs`, or one of `words`.
+
+    Args:
+        rungs: how many there are; anything but a number where that is not known yet.
+        kernel: name of what the ladder tempers.
+        takes: whether that takes a step size.
+
+    Raises:
+        ValueError: if it does not go with the kernel or the ladder.
+    """
+    if not takes:
+        raise ValueError(
+            f"step_size must be null around {kernel}, which takes its own or has none, {given!r} was given"
+        )
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        if not hasattr(given, "dtype") and given not in words:
+            *others, last = ("a positive number", *map(repr, words))
+            positive_number("step_size", given, f"{', '.join(others)} or {last}" if others else last)
+        return
+    if len(given) != rungs:
+        raise ValueError(
+            f"step_size must be one number, 'auto', or one number for each rung of the ladder, "
+            f"{list(given)!r} was given"
+        )
+    for value in given:
+        if not hasattr(value, "dtype"):
+            positive_number("step_size", value)
 
 
 def wanted_acceptance(value: Any, key: str = "acceptance") -> float:
@@ -69,6 +103,19 @@ def check_replicas(replicas: Any, ladder: Any) -> None:
     """Raises ValueError if a number of replicas and a ladder are given that do not fit."""
     if replicas != AUTO and ladder != AUTO and replicas != len(ladder):
         raise ValueError(f"replicas={replicas} does not fit the ladder given, which has {len(ladder)} rungs")
+
+
+def hottest_rung(hottest: Any, ladder: Any) -> float:
+    """The inverse temperature at which a ladder that a pilot finds is to end.
+
+    Raises:
+        ValueError: unless it is at least 0 and below 1, and 0 where the ladder is given.
+    """
+    if not is_number(hottest) or not 0 <= hottest < 1:
+        raise ValueError(f"hottest must be a number of at least 0 and below 1, {hottest!r} was given")
+    if hottest != 0 and ladder != AUTO:
+        raise ValueError(f"hottest={hottest} is for ladder={AUTO}; the ladder given ends at {ladder[-1]}")
+    return float(hottest)
 
 
 def check_floor(step_size: Any, min_step_size: Any) -> None:

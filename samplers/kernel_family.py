@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import positive
+from samplers.hyperparameters import check_ladder_sizes, positive
 from samplers.kernel import Kernel, along_first
 
 KernelFamily = Callable[[Tensor], Kernel]
@@ -46,30 +46,27 @@ def family_of(kernel: Kernel) -> KernelFamily:
     return at
 
 
-def ladder_step_sizes(kernel: Kernel, given: Any, rungs: int | None) -> Tensor | None:
+def ladder_step_sizes(
+    kernel: Kernel, given: Any, rungs: int | None, words: Sequence[str] = ()
+) -> Tensor | None:
     """One step size, a scalar, or one for each of `rungs` ``(K,)``, float64; None where none is given.
 
     Args:
         kernel: what the ladder tempers.
         rungs: K; None where it is not known yet.
+        words: such as ``auto``, that may be given in place of numbers.
 
     Raises:
         ValueError: if it does not go with the kernel or the ladder.
     """
     if given is None:
         return None
-    if not takes_step_size(type(kernel)):
-        raise ValueError(
-            f"step_size must be null around {type(kernel).__name__}, which takes its own or has none, "
-            f"{given!r} was given"
-        )
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        return positive("step_size", given, "a positive number or 'auto'")
-    if len(given) != rungs:
-        raise ValueError(
-            f"step_size must be one number, 'auto', or one number for each rung of the ladder, "
-            f"{list(given)!r} was given"
-        )
+    cls = type(kernel)
+    check_ladder_sizes(given, rungs, cls.__name__, takes=takes_step_size(cls), words=words)
+    if isinstance(given, str):
+        return None
+    if not isinstance(given, Sequence):
+        return positive("step_size", given)
     return torch.stack([positive("step_size", value) for value in given])
 
 

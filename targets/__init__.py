@@ -1,7 +1,7 @@
 """What is sampled from: state spaces, log densities, random numbers and data sets.
 
 The interface is in `targets.target`, `targets.spaces` and `targets.randomness`; optional capabilities are in
-`targets.reference_distribution` and `targets.distinct_rows`. Imports no other floor.
+`targets.reference_distribution` and `targets.tabular.distinct_rows`. Imports no other floor.
 The public names are listed in ``__init__.pyi`` and imported when they are first used.
 """
 

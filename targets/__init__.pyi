@@ -1,5 +1,4 @@
 from .datasets.dataset import Dataset as Dataset
-from .distinct_rows import Predictive as Predictive
 from .function_target import FunctionTarget as FunctionTarget
 from .graphs.max_clique import MaxClique as MaxClique
 from .graphs.maxcut import MaxCut as MaxCut
@@ -32,6 +31,7 @@ from .synthetic.mixture_of_student_t import MixtureOfStudentT as MixtureOfStuden
 from .synthetic.paper_mixtures import singular_mixture as singular_mixture
 from .synthetic.paper_mixtures import stmh_two_modes as stmh_two_modes
 from .synthetic.tabulated import Tabulated as Tabulated
+from .tabular.distinct_rows import Predictive as Predictive
 from .tabular.tabular_data import TabularData as TabularData
 from .target import Enumerable as Enumerable
 from .target import ExactlySampled as ExactlySampled

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -246,6 +247,11 @@ def test_floors_import_downwards_only() -> None:
     assert said.returncode == 0, said.stdout
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
     assert f"{len(contracts)} kept, 0 broken" in said.stdout
+
+
+def test_no_folder_has_more_than_14_python_files() -> None:
+    folders = Counter(path.parent for path in tracked() if path.suffix == ".py")
+    assert [str(folder) for folder, files in folders.items() if files > 14] == []
 
 
 def imports(path: Path) -> Iterator[str]:

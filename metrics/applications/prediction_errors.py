@@ -9,7 +9,7 @@ from torch.nn.functional import logsigmoid
 from metrics.metric import Context, UnsupportedMetric, by_seed
 from metrics.statistics.thinned_series import ThinnedSeries
 from targets.checks import whole_number
-from targets.distinct_rows import Predictive
+from targets.tabular.distinct_rows import Predictive
 
 MOST = 1024
 RMSE, SQUARED, LOG_LIKELIHOOD = range(3)
@@ -63,7 +63,7 @@ def prediction_errors(metric: str, context: Context, part: str, every: int) -> P
     """The shared statistic of all metrics of predictions.
 
     Raises:
-        UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
+        UnsupportedMetric: if the target is not `targets.tabular.distinct_rows.Predictive`.
         ValueError: if `every` is not a positive whole number.
     """
     whole_number(f"metric.{metric}.every", every)

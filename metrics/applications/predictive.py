@@ -31,7 +31,7 @@ class PredictiveRMSE(Metric):
         every: steps between evaluations, at steps 1, 1 + every, ...; 5 in the released code.
 
     Raises:
-        UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
+        UnsupportedMetric: if the target is not `targets.tabular.distinct_rows.Predictive`.
     """
 
     name = "predictive_rmse"
@@ -78,7 +78,7 @@ class PredictiveLogLikelihood(Metric):
         every: steps between evaluations, at steps 1, 1 + every, ...; 5 in the released code.
 
     Raises:
-        UnsupportedMetric: if the target is not `targets.distinct_rows.Predictive`.
+        UnsupportedMetric: if the target is not `targets.tabular.distinct_rows.Predictive`.
     """
 
     name = "predictive_log_likelihood"

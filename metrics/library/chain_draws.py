@@ -84,7 +84,7 @@ class ChainDraws:
         """The same as an ``xarray.DataTree``, which ArviZ takes: ``plot_trace``, ``plot_rank``, ``ess``, ...
 
         Raises:
-            ModuleNotFoundError: without arviz-base, which ``pip install rungwise[arviz]`` installs.
+            ModuleNotFoundError: without arviz-base, which ``pip install -e '.[arviz]'`` installs.
         """
         from arviz_base import from_dict
 

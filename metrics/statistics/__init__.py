@@ -1,4 +1,4 @@
-"""Accumulators that several metrics share, and intervals and tests over seeds.
+"""Accumulators that several metrics share, and the jackknife of what they hold.
 
 Imports `metrics.metric` and `metrics.requirements` only.
 """

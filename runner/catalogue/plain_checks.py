@@ -19,6 +19,7 @@ from runner.config.construct import errors_at
 from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 from samplers import hyperparameters
+from samplers.hyperparameters import AUTO, STMH, check_ladder_sizes
 from samplers.tuning.builders import SETTINGS
 from targets import checks
 
@@ -29,7 +30,7 @@ CHECKS: dict[str, Callable[..., object]] = {
         *(hyperparameters.positive_or_auto, hyperparameters.wanted_acceptance),
         *(hyperparameters.decreasing_ladder, hyperparameters.check_replicas, hyperparameters.check_floor),
         *(hyperparameters.cycle_positions, hyperparameters.cycle_balancing, hyperparameters.balanced),
-        hyperparameters.move_rate,
+        *(hyperparameters.move_rate, hyperparameters.hottest_rung),
     )
 }
 """By the names that constructors use."""
@@ -78,25 +79,44 @@ def check_sampler_plainly(node: Mapping[str, Any], key: str) -> None:
     given = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
     if path in SETTINGS:
         _check(SETTINGS[path], given, key)
+        _check_ladder_sizes(node, key)
     elif path.startswith(PROJECT):
         with errors_at(key, node):
             if "acceptance" in given:
                 hyperparameters.wanted_acceptance(given.pop("acceptance"))
                 for name in TUNED:
-                    hyperparameters.positive_or_auto(name, given.pop(name, hyperparameters.AUTO))
-        _check(path, {name: value for name, value in given.items() if value != hyperparameters.AUTO}, key)
+                    hyperparameters.positive_or_auto(name, given.pop(name, AUTO))
+        _check(path, {name: value for name, value in given.items() if value != AUTO}, key)
     for name, inside in node.items():
         if isinstance(inside, Mapping):
             check_sampler_plainly(inside, f"{key}.{name}")
 
 
+def _check_ladder_sizes(node: Mapping[str, Any], key: str) -> None:
+    """The check of a step size of a ladder, which is about its rungs and about the kernel on them, too."""
+    kernel, size, ladder = node.get("kernel"), node.get("step_size"), node.get("ladder")
+    path = str(kernel.get("_target_")) if isinstance(kernel, Mapping) else ""
+    if size is None or not path.startswith(PROJECT):
+        return
+    source = source_of(path)
+    members = source.members()
+    takes = members.get("tensor_step_size") and members.get("step_name") in source.arguments
+    # Only simulated tempering has a rate, and knows the word beside auto.
+    words = (AUTO, STMH) if "rate" in node and source.name == "GaussianWalk" else (AUTO,)
+    # A schedule of annealing has no ladder, and takes any number of sizes.
+    counted = ladder if "ladder" in node else size
+    rungs = len(counted) if isinstance(counted, list) else node.get("replicas")
+    with errors_at(key, node):
+        check_ladder_sizes(size, rungs, source.name, takes=bool(takes), words=words)
+
+
 def _check(path: str, node: Mapping[str, Any], key: str) -> None:
+    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
+    if (made := (path, key, repr(values))) in _passed:
+        return
     try:
         constructors = list(source_of(path).constructors)
     except UserError:  # there is no such class: who builds it says so, and what there is
-        return
-    values = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
-    if (made := (path, key, repr(values))) in _passed:
         return
     for owner, constructor in constructors:
         with errors_at(key, node):

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import hydra
 import omegaconf
@@ -28,28 +29,33 @@ ELSEWHERE = "hydra.searchpath="
 """An override that names files of the user's, of which nothing is kept."""
 
 
-def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig]) -> DictConfig:
-    """What ``compose(overrides)`` gives: from its file, or else composed now and kept."""
+def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig]) -> dict[str, Any]:
+    """The content of ``compose(overrides)``, unresolved: from its file, or else composed now and kept."""
     if any(line.startswith(ELSEWHERE) for line in overrides):
-        return compose(overrides)
+        return _content(compose(overrides))
     home = Path(conf.__path__[0])
     path = home / FOLDER / f"{_stamp(home)}-{_digest(json.dumps(list(overrides)).encode())}.json"
     with suppress(OSError, ValueError):
-        found = OmegaConf.create(json.loads(path.read_text()), flags={"struct": True})
-        if isinstance(found, DictConfig):
+        found = json.loads(path.read_text())
+        if isinstance(found, dict):
             return found
-    made = compose(overrides)
+    made = _content(compose(overrides))
     if not sys.dont_write_bytecode:
         with suppress(OSError, TypeError):
             _keep(path, made)
     return made
 
 
-def _keep(path: Path, made: DictConfig) -> None:
+def _content(composed: DictConfig) -> dict[str, Any]:
+    content = OmegaConf.to_container(composed, resolve=False)
+    assert isinstance(content, dict)
+    return {str(name): value for name, value in content.items()}
+
+
+def _keep(path: Path, made: dict[str, Any]) -> None:
     """Writes `made`, unless JSON would change it, and removes what was kept of other contents."""
-    content = OmegaConf.to_container(made, resolve=False)
-    text = json.dumps(content)
-    if json.loads(text) != content:
+    text = json.dumps(made)
+    if json.loads(text) != made:
         return
     path.parent.mkdir(exist_ok=True)
     write_text(path, text)

@@ -61,7 +61,6 @@ class Names:
         initialise()
         self.hydra = tuple(hydra_overrides)
         self.groups = [group for group in options("", self.hydra, groups=True) if group != "hydra"]
-        self._composed: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def options(self, group: str) -> list[str]:
         """The options of a group."""
@@ -69,11 +68,7 @@ class Names:
 
     def composed(self, *chosen: str) -> dict[str, Any]:
         """The configuration under the choices `chosen` of groups, unresolved."""
-        if chosen not in self._composed:
-            content = OmegaConf.to_container(choice((*self.hydra, *chosen)), resolve=False)
-            assert isinstance(content, dict)
-            self._composed[chosen] = {str(name): value for name, value in content.items()}
-        return self._composed[chosen]
+        return choice((*self.hydra, *chosen))
 
     def check_hydra(self, override: Override) -> None:
         """Refuses an unknown launcher, sweeper or other option of Hydra's.

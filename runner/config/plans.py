@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -171,6 +172,7 @@ def _written(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
+@functools.lru_cache(maxsize=4096)
 def _split(line: str) -> tuple[str, Any]:
     key, _, value = line.partition("=")
     return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]

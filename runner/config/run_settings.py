@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -93,7 +92,7 @@ def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
         lines += found
         unknown |= set() if found else {group}
     try:
-        config = folded(copy.deepcopy(choice((*hydra, *lines))))
+        config = folded(OmegaConf.create(choice((*hydra, *lines))))
         content = OmegaConf.to_container(_resolvable(config), resolve=True)
     except (OmegaConfBaseException, UserError):
         return {}

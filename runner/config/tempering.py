@@ -34,9 +34,12 @@ def folded(config: DictConfig) -> DictConfig:
         return config
     if "_target_" in tempering:
         sampler = _tempered(sampler, tempering)
+    sampler = without_leftovers(sampler)
+    if sampler.get("hottest") == 0:  # no part of the ids that runs had before it
+        del sampler["hottest"]
     with open_dict(config):
         config[GROUP] = {"name": "none"}
-        config["sampler"] = without_leftovers(sampler)
+        config["sampler"] = sampler
     return config
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.loggers.wandb import WandbLogger
 
 EXTRA = (
-    "Workspaces and reports need the package wandb-workspaces: pip install 'rungwise[dashboards]'; "
+    "Workspaces and reports need the package wandb-workspaces: pip install -e '.[dashboards]'; "
     "runs are copied without it."
 )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.dashboards.shown import Shown
 from runner.report.stored_results import Run
 from runner.report.table_shape import Direction

@@ -15,7 +15,6 @@ import platform
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import SoftFileLease, Timeout, UnixFileLock
@@ -23,31 +22,17 @@ from filelock import SoftFileLease, Timeout, UnixFileLock
 from runner.execution import signals
 from runner.execution.errors import RunError, UserError, warn
 from runner.execution.manifest import now
-
-LEASE_SECONDS = 120.0
-"""The heartbeat comes three times in it, and a client of NFS may see it 60 s late."""
+from runner.files import lock_holders
+from runner.files.lock_holders import Holder, heartbeat, holder, waited_for
 
 PATIENCE_SECONDS = 2.0
 """Who waits longer says for whom."""
 
-HEARTBEAT = ".heartbeat"
 NO_FLOCK = (errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class LockLostError(RunError):
     """Another process may have the lock now; what this one has not written yet it does not write."""
-
-
-@dataclass(frozen=True)
-class Holder:
-    """Who holds a lock, or held it when it died: host, process id, and since when."""
-
-    host: str
-    pid: int
-    since: str
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host} since {self.since}"
 
 
 class Lock:
@@ -76,7 +61,7 @@ class Lock:
                 raise no_locks(self.path.parent) from error
             if error.errno not in NO_FLOCK or isinstance(self._lock, SoftFileLease):
                 raise
-            self._lock = SoftFileLease(_heartbeat(self.path), lease_duration=LEASE_SECONDS)
+            self._lock = SoftFileLease(heartbeat(self.path), lease_duration=lock_holders.LEASE_SECONDS)
             return self.take(seconds)
         if isinstance(self._lock, SoftFileLease) and (before := holder(self.path)) is not None:
             warn(f"{self.path} was taken over from {before}, which has crashed or gives no sign of life.")
@@ -106,10 +91,10 @@ class Lock:
             LockLostError: if it is lost.
         """
         if self.lost:
-            silent = f"was taken over after {LEASE_SECONDS:.0f} s in which this process gave no sign of life"
-            why = (
-                silent if isinstance(self._lock, SoftFileLease) else "was removed while this process held it"
-            )
+            why = "was removed while this process held it"
+            if isinstance(self._lock, SoftFileLease):
+                silent = f"{lock_holders.LEASE_SECONDS:.0f} s in which this process gave no sign of life"
+                why = f"was taken over after {silent}"
             raise LockLostError(
                 f"The lock {self.path} {why}; what it had not written yet is not written, repeat the command."
             )
@@ -147,45 +132,16 @@ def take_abandoned(locks: Sequence[Lock]) -> Iterator[Lock]:
     for lock in locks:
         warn(
             f"waiting for {waited_for(lock.path)}, which holds {lock.path} and seems to have crashed; it is "
-            f"taken over after {LEASE_SECONDS:.0f} s without a sign of life."
+            f"taken over after {lock_holders.LEASE_SECONDS:.0f} s without a sign of life."
         )
-    left, until = list(locks), time.monotonic() + 1.5 * LEASE_SECONDS
+    left, until = list(locks), time.monotonic() + 1.5 * lock_holders.LEASE_SECONDS
     while left and time.monotonic() < until:
         signals.obey()
         for lock in list(left):
             if lock.take():
                 left.remove(lock)
                 yield lock
-        time.sleep(min(1.0, LEASE_SECONDS / 20))
-
-
-def holder(path: Path) -> Holder | None:
-    """Who holds a lock or left it without giving it back; None if nobody, or nobody who signed."""
-    try:
-        content = json.loads(path.read_bytes())
-        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]))
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-
-
-def waited_for(path: Path) -> str:
-    """``process 12 on node3 since 2026-01-02T03:04:05+00:00``."""
-    return str(holder(path) or "another process")
-
-
-def is_held(path: Path) -> bool:
-    """Whether a process has this lock, by the kernel or by a heartbeat of the last `LEASE_SECONDS`."""
-    silent = _silence(path)
-    return _is_flocked(path) or (silent is not None and silent < LEASE_SECONDS and not _is_dead(path))
-
-
-def is_abandoned(path: Path) -> bool:
-    """Whether the lock has a heartbeat that has stopped.
-
-    The clocks of this host and of the file server decide: they should differ by less than `LEASE_SECONDS`.
-    """
-    silent = _silence(path)
-    return silent is not None and (silent >= LEASE_SECONDS or _is_dead(path)) and not _is_flocked(path)
+        time.sleep(min(1.0, lock_holders.LEASE_SECONDS / 20))
 
 
 def require_locks(folder: Path) -> None:
@@ -212,46 +168,3 @@ def no_locks(folder: Path) -> UserError:
         f"No locks are available in {folder}: the lock service of its file system does not answer; set "
         "output_root to a folder of another file system, or have it started (rpc.statd for NFS 3)."
     )
-
-
-def _heartbeat(path: Path) -> Path:
-    return path.with_name(f"{path.name}{HEARTBEAT}")
-
-
-def _silence(path: Path) -> float | None:
-    """Seconds since the last heartbeat of the lock; None where there is none."""
-    try:
-        return time.time() - _heartbeat(path).stat().st_mtime
-    except OSError:
-        return None
-
-
-def _is_dead(path: Path) -> bool:
-    """Whether the holder was a process of this host that has ended."""
-    who = holder(path)
-    if who is None or who.host != platform.node():
-        return False
-    try:
-        os.kill(who.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def _is_flocked(path: Path) -> bool:
-    """Whether a process has locked it by `flock`. A shared lock asks: two who ask do not see each other."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False  # without `flock` nobody holds it
-    finally:
-        os.close(descriptor)
-    return False

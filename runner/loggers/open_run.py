@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import wandb
 
 from runner.problem.metric_directions import metric_direction
-from runner.store.pictures import drawn
+from runner.store.arrays.pictures import drawn
 
 if TYPE_CHECKING:
-    from runner.store.pictures import Making
+    from runner.store.arrays.pictures import Making
 
 AXES = ("step", "evaluations", "seconds")
 """What curves can be drawn against; the first is the default."""

@@ -25,7 +25,7 @@ from runner.loggers.wandb_runs import WandbRuns
 from targets.checks import one_of
 
 if TYPE_CHECKING:
-    from runner.store.pictures import Making
+    from runner.store.arrays.pictures import Making
 
 
 @dataclass

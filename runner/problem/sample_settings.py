@@ -10,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.construct import errors_at
 from runner.execution.errors import UserError
-from runner.store.draws_netcdf import require_netcdf
+from runner.store.arrays.draws_netcdf import require_netcdf
 from targets.checks import one_of, whole_number
 
 if TYPE_CHECKING:

@@ -7,11 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-from matplotlib import pyplot
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -41,15 +38,10 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     styles = row_styles(shape, results)
     rows = [row for row in shape.rows if row.role in figure.roles]
     down = math.ceil(len(figure.panels) / figure.across)
-    with pyplot.rc_context(RC):
-        page, grid = pyplot.subplots(
-            down,
-            figure.across,
-            figsize=(figure.width, figure.height * down),
-            squeeze=False,
-            layout="constrained",
-            sharey="row" if figure.share_y else "none",
-        )
+    with rc_context(RC):
+        page = Figure(figsize=(figure.width, figure.height * down), layout="constrained")
+        FigureCanvasAgg(page)
+        grid = page.subplots(down, figure.across, squeeze=False, sharey="row" if figure.share_y else "none")
         for ax in grid.flat[len(figure.panels) :]:
             ax.set_axis_off()
         for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
@@ -95,7 +87,7 @@ def _draw_legend(
 
 def fit_labels(page: Figure) -> None:
     """Breaks labels of axes that are longer than their axis."""
-    page.draw_without_rendering()
+    _lay_out(page)
     for ax in page.axes:
         room = ax.get_window_extent()
         for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
@@ -107,16 +99,23 @@ def fit_labels(page: Figure) -> None:
                 label.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, most)))
 
 
+def _lay_out(page: Figure) -> None:
+    """Places the axes as a drawing would, and draws nothing."""
+    if (engine := page.get_layout_engine()) is not None:
+        engine.execute(page)
+
+
 def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Path]:
     """Draws every figure of the table into `folder`; returns the files written."""
     written = []
     for figure in shape.figures:
         page = draw_figure(figure, shape, results)
-        with pyplot.rc_context(RC):
+        with rc_context(RC):
+            page.set_dpi(DPI)
+            _lay_out(page)
+            page.set_layout_engine(None)  # both files have this layout
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 path = folder / f"{figure.name}.{suffix}"
                 page.savefig(path, dpi=DPI, metadata=metadata)
                 written.append(path)
-                page.set_layout_engine("none")  # the next file has the layout of the first
-        pyplot.close(page)
     return written

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
 
 import conf
 from runner.execution.errors import UserError
@@ -51,23 +50,23 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     if not path.is_file():
         held = ", ".join(sorted(file.name for file in path.parent.glob("*.csv")))
         raise UserError(f"table.published.file is '{path.name}', conf/published holds: {held}.")
-    frame = _read(path)
-    numbers = {}
+    numbers: dict[tuple[str, str, str, str], Published] = {}
     for label, version in shape.published.versions.items():
-        rows = frame[(frame["paper"] == version.paper) & (frame["table"] == version.table)]
-        if rows.empty:
+        found = _read(path).get((version.paper, version.table))
+        if found is None:
             raise UserError(f"{path.name} holds nothing of {version.paper}, {version.table}.")
-        for metric, setting, sampler, mean, sd, scale in zip(
-            rows["metric"], rows["setting"], rows["sampler"], rows["mean"], rows["std"], rows["unit_scale"],
-            strict=True,
-        ):  # fmt: skip
-            spread = None if pd.isna(sd) else float(sd)
-            decimals = len(mean.partition(".")[2])
-            numbers[label, metric, setting, sampler] = Published(float(mean), spread, float(scale), decimals)
+        numbers |= {(label, *place): number for place, number in found.items()}
     return PublishedNumbers(numbers)
 
 
 @functools.cache
-def _read(path: Path) -> pd.DataFrame:
-    """A file of published numbers; panels ask for it number by number."""
-    return pd.read_csv(path, comment="#", dtype={"mean": str})
+def _read(path: Path) -> dict[tuple[str, str], dict[tuple[str, str, str], Published]]:
+    """A file's numbers by paper and table, and there by metric, setting and sampler; panels ask often."""
+    tables: dict[tuple[str, str], dict[tuple[str, str, str], Published]] = {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+        mean, sd = row["mean"], float(row["std"]) if row["std"] else None
+        number = Published(float(mean), sd, float(row["unit_scale"]), len(mean.partition(".")[2]))
+        table = tables.setdefault((row["paper"], row["table"]), {})
+        table[row["metric"], row["setting"], row["sampler"]] = number
+    return tables

@@ -50,7 +50,7 @@ def write_runs(
     (folder / DIGESTS).unlink(missing_ok=True)
     add_intervals(grid)
     page = lay_out(grid.shape, summary, grid.results, "", "")
-    files = write_table(folder, summary.frame(grid.shape), page)
+    files = write_table(folder, summary.records(grid.shape), page)
     figures = write_figures(grid.shape, grid.results, folder)
     if (lines := line_grid(runs, grid)) is not None:
         figures += write_figures(lines.shape, lines.results, folder)

@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
+from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
-from metrics.statistics.inference import Interval, interval
 from runner.execution.errors import UserError
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from runner.store.run_folder import RunFolder
     from runner.store.run_store import Store
 
@@ -163,6 +164,8 @@ class Results:
 
     def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
+        import pandas as pd
+
         parts = []
         for run in self.at(row, column):
             rows = run.folder.metrics() if run.summary is not None else None

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.config.experiment_command import with_config_dir
 from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.errors import UserError
+from runner.execution.experiment_command import with_config_dir
 from runner.execution.progress import duration
 
 ROOT = "output_root="

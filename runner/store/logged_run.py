@@ -13,8 +13,8 @@ import yaml
 
 from runner.execution.errors import one_sentence, warn
 from runner.files.plain_yaml import plain_yaml
+from runner.store.arrays.pictures import stored_pictures
 from runner.store.logger_protocol import Logger
-from runner.store.pictures import stored_pictures
 from runner.store.run_folder import RunFolder
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.execution.errors import one_sentence, warn
 
 if TYPE_CHECKING:
-    from runner.store.pictures import Making
+    from runner.store.arrays.pictures import Making
 
 
 class Logger(Protocol):

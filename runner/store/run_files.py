@@ -13,9 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
+from runner.store.arrays.pictures import stored_pictures
 from runner.store.digest import PARTS, SCHEMA
 from runner.store.logger_protocol import Logger
-from runner.store.pictures import stored_pictures
 from runner.store.run_folder import RunFolder
 
 WRITTEN = (

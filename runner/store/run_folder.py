@@ -21,7 +21,8 @@ from runner.files.atomic_files import (
     write_bytes,
     write_json,
 )
-from runner.files.locks import Lock, is_abandoned, is_held
+from runner.files.lock_holders import is_abandoned, is_held
+from runner.files.locks import Lock
 from runner.files.plain_yaml import plain_yaml
 from runner.integrity.file_digest import digest_of
 from runner.store.folder_digests import FILES, changed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runner.execution.errors import warn
 from runner.files.atomic_files import read_json
-from runner.files.locks import waited_for
+from runner.files.lock_holders import waited_for
 from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Outcome, digest

@@ -21,7 +21,8 @@ from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
-from runner.files.locks import Lock, is_abandoned, take_abandoned
+from runner.files.lock_holders import is_abandoned
+from runner.files.locks import Lock, take_abandoned
 from runner.files.resumable import sources_of
 from runner.files.storage_errors import StorageError, storage_error
 from runner.problem.problems import Problems

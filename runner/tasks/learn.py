@@ -16,7 +16,7 @@ from runner.models.recipe import data_of, recipe_of, untrained
 from runner.models.trained_model import SAMPLES_FILE, TrainedModel
 from runner.models.training.negative_chains import check_draws
 from runner.problem.build import build_kernel, label
-from runner.store.array_files import DRAWS, IMAGES, MOST, binary_images, images_file
+from runner.store.arrays.array_files import DRAWS, IMAGES, MOST, binary_images, images_file
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store

@@ -11,11 +11,11 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
+from metrics.inference.few_seeds import interval
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.population_annealing import PopulationAnnealing, mean_square_family
 from metrics.likelihood.target_annealing import check_annealing_kernel, check_transition
 from metrics.likelihood.target_log_partition import known_log_partition
-from metrics.statistics.inference import interval
 from runner.config.construct import errors_at
 from runner.config.key_group import node
 from runner.execution.errors import RunError, UserError, one_sentence

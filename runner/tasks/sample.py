@@ -18,7 +18,7 @@ from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.problem.build import Problem, beta, label
-from runner.store.pictures import Pictures, suite_pictures
+from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError

@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from runner.files.resumable import completed, save_plan
 from runner.problem.build import Problem, build
 from runner.problem.tuning_cache import tune
-from runner.store.array_files import suite_files
+from runner.store.arrays.array_files import suite_files
 from runner.store.run_files import RunResult
 from runner.tasks.sample import begin, run_result
 from runner.tasks.task import Batch, Trial

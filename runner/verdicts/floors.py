@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from metrics.statistics.inference import ALPHA, Interval, holm
-from metrics.statistics.welch import welch_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, holm
+from metrics.inference.welch import welch_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published
 from runner.report.table_shape import Direction

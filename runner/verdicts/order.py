@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 
-from metrics.statistics.inference import ALPHA, detectable_difference, holm, paired_p_value
-from metrics.statistics.welch import welch_detectable, welch_p_value
+from metrics.inference.few_seeds import ALPHA, detectable_difference, holm, paired_p_value
+from metrics.inference.welch import welch_detectable, welch_p_value
 from runner.verdicts.records import Measured
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_text
 from runner.files.plain_yaml import plain_yaml
-from runner.report.seed_values import read_labelled
+from runner.report.recorded.seed_values import read_labelled
 from runner.verdicts.cells import CONF
 
 READING = "reading.md"

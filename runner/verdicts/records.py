@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
-from runner.report.seed_values import SEEDS, read_labelled, read_seed_values
+from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
 
 COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from metrics.statistics.inference import LEVEL, Interval, t_quantile
+from metrics.inference.few_seeds import LEVEL, Interval, t_quantile
 
 
 class Verdict(Enum):

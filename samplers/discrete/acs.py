@@ -26,7 +26,7 @@ class ACS(MetropolisHastings):
 
     Large steps with a large balancing constant look for modes, small ones with 1/2 characterise them. All
     chains stand at the same position, an int64 scalar in ``State.aux["position"]``; every step costs one
-    gradient. How the published sampler finds these numbers is in `samplers.tuning.acs_cycle`.
+    gradient. How the published sampler finds these numbers is in `samplers.tuning.pilots.acs_cycle`.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.

@@ -22,7 +22,7 @@ class DLMC(InformedKernel, MetropolisHastings):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2023), with the solver ``interpolate`` of DISCS.
+    Source: Sun et al. (2023), with the solver ``interpolate`` of DISCS (section 4.1 of its paper: DLMC).
 
     Args:
         step_size: h, the time of the process; a number, or a tensor that broadcasts over the batch axes.

@@ -11,10 +11,11 @@ class DLMCForward(DLMC):
 
     q(y_i = v) = min{h g(t_v), nu_v} for the levels v that it does not have, t_v and nu as in
     `samplers.informed.dlmc.DLMC`; without the minimum the probabilities of a long step would not be any.
+    DISCS has the minimum for bits only.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2023), with the solver ``euler_forward`` of DISCS.
+    Source: Sun et al. (2023), with the solver ``euler_forward`` of DISCS (section 4.1 of its paper: DLMCf).
 
     Args:
         step_size, balancing_function, differences: as those of `DLMC`.

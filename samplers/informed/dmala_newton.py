@@ -22,7 +22,7 @@ class DMALANewton(InformedKernel, MetropolisHastings):
 
     Spaces: binary, categorical.
     Cost: one evaluation.
-    Source: Xiang et al. (2023).
+    Source: Xiang et al. (2023), the proposal by Newton's series with the Metropolis-Hastings step.
 
     Args:
         step_size: alpha in squared state units; a number, or a tensor that broadcasts over the batch axes.

@@ -23,7 +23,7 @@ class LocallyBalanced(PathKernel):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Zanella (2020).
+    Source: Zanella (2020), the pointwise informed proposals that are locally balanced.
 
     Args:
         balancing_function: g: ``sqrt``, ``barker`` t / (1 + t), ``min``, ``max``, or the path of a function

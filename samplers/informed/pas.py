@@ -23,7 +23,7 @@ class PAS(PathKernel):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2022), PAFS.
+    Source: Sun et al. (2022), PAFS; the paths of DISCS (`PAFSNoReplacement`) all have the rounded radius.
 
     Args:
         radius: R, the mean number of moves of a path, from 1 to the dimension; a number, or a tensor that

@@ -2,7 +2,7 @@
 
 The sums of the rejections r_k between neighbours, from the hot end, give the communication barrier
 Lambda(beta), interpolated monotonically; a ladder that cuts it into equal parts (PT-DLP v1, Eq. 7; Syed et
-al. 2022) makes all rejections equal. `samplers.tuning.ladder_rounds` estimates the rejections.
+al. 2022) makes all rejections equal. `samplers.tuning.pilots.ladder_rounds` estimates the rejections.
 """
 
 from __future__ import annotations
@@ -29,8 +29,15 @@ def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
     return torch.tensor(decreasing_ladder(ladder, auto=auto), dtype=torch.float64)
 
 
-def geometric_ladder(replicas: int, coldest_hot: float = 0.01) -> Tensor:
-    """1, .., `coldest_hot` in equal ratios and then 0, `replicas` rungs in all, float64 ``(replicas,)``."""
+def geometric_ladder(replicas: int, coldest_hot: float = 0.01, hottest: float = 0.0) -> Tensor:
+    """1, .., `coldest_hot` in equal ratios and then 0, `replicas` rungs in all, float64 ``(replicas,)``.
+
+    Where `hottest` is above 0 all ratios are equal, down to it.
+    """
+    if hottest > 0:
+        ratios = torch.logspace(0.0, np.log10(hottest), replicas, dtype=torch.float64)
+        ratios[-1] = hottest  # to the bit, which a power of 10 is not
+        return ratios
     if replicas == 2:
         return torch.tensor([1.0, 0.0], dtype=torch.float64)
     ratios = torch.logspace(0.0, np.log10(coldest_hot), replicas - 1, dtype=torch.float64)

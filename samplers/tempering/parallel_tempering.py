@@ -152,12 +152,14 @@ class _Tempered:
         return same and self.axes == axes
 
 
-def rung_step_sizes(kernel: Kernel, step_size: Any, rungs: int | None) -> Tensor | None:
+def rung_step_sizes(
+    kernel: Kernel, step_size: Any, rungs: int | None, words: Sequence[str] = ()
+) -> Tensor | None:
     """`ladder_step_sizes`, or where none are given the step size of the kernel itself, if it has one."""
     if step_size is None and takes_step_size(type(kernel)):
         own = getattr(kernel, kernel.step_name, None)
         return own if isinstance(own, Tensor) else None
-    return ladder_step_sizes(kernel, step_size, rungs)
+    return ladder_step_sizes(kernel, step_size, rungs, words)
 
 
 def check_rule(kernel: Kernel, swaps: Swaps) -> None:

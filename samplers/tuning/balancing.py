@@ -14,7 +14,7 @@ from samplers.discrete.ab import AB
 from samplers.hyperparameters import AUTO, balanced, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.step_size import CHECKED, PRECISION, Pilot, Sought, tune_step_size
+from samplers.tuning.pilots.step_size import CHECKED, PRECISION, Pilot, Sought, tune_step_size
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.target import Target
 
@@ -96,7 +96,7 @@ def mean_squared_jump(
     """How far chains jump, per leading index of their `start` ``(n, 1, chains, *event_shape)``.
 
     The means are over the second half of `steps` steps at beta = 1, or as much of it as makes all standard
-    errors small (`samplers.tuning.step_size.PRECISION`).
+    errors small (`samplers.tuning.pilots.step_size.PRECISION`).
     """
     target, like = run.target, run.target.like()
     beta = torch.ones((), dtype=like.dtype, device=like.device)

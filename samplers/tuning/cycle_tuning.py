@@ -18,8 +18,8 @@ from samplers.hyperparameters import (
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
 from samplers.proposals.cyclical_langevin import cosine_steps
-from samplers.tuning import acs_cycle
-from samplers.tuning.acs_cycle import Aims
+from samplers.tuning.pilots import acs_cycle
+from samplers.tuning.pilots.acs_cycle import Aims
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.checks import within
 from targets.spaces import discrete_space
@@ -31,7 +31,7 @@ PILOT_CHAINS, LEAST_CHAINS = 256, 32
 
 @dataclass(eq=False)
 class CycleSettings(Settings):
-    """ACS and its tuning (`samplers.tuning.acs_cycle`).
+    """ACS and its tuning (`samplers.tuning.pilots.acs_cycle`).
 
     Args:
         steps: length of the run, which is cut into `cycles`; not needed with `cycle_length`.

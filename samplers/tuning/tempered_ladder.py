@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, wanted_acceptance
+from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
-from samplers.tuning.step_size import PER_RUNG, tune_rungs
+from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
+from samplers.tuning.pilots.step_size import PER_RUNG, tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
 from targets.target import Target
@@ -38,6 +36,7 @@ class LadderSettings(Settings):
         replicas_formula: constrained (default), v1 or v2 (`samplers.tempering.replica_count`).
         max_replicas: upper limit of an automatic K.
         acceptance: what step sizes are tuned to.
+        hottest: inverse temperature at which an automatic ladder ends.
     """
 
     kernel: Kernel | Tunable
@@ -48,6 +47,7 @@ class LadderSettings(Settings):
     replicas_formula: str = "constrained"
     max_replicas: int = 32
     acceptance: float = Kernel.optimal_acceptance
+    hottest: float = 0.0
 
     def __post_init__(self) -> None:
         betas = None if self.ladder == AUTO else decreasing_ladder(self.ladder)
@@ -55,15 +55,15 @@ class LadderSettings(Settings):
         check_replicas(self.replicas, self.ladder)
         self.base = inner_kernel(self.kernel)
         step_size = wrapper_step_size(self.kernel, self.step_size)
-        self.step_sizes: Tensor | None = None
-        if step_size != AUTO or not takes_step_size(type(self.base)):
-            self.step_sizes = rung_step_sizes(self.base, step_size, len(betas) if betas else number)
+        rungs = len(betas) if betas else number
+        self.step_sizes = rung_step_sizes(self.base, step_size, rungs, words=(AUTO,))
         self.wanted = LadderWanted(
             replicas=number,
             formula=one_of("replicas_formula", self.replicas_formula, FORMULAS),
             limit=whole_number("max_replicas", self.max_replicas, 2),
             step_size=self.step_sizes,
             acceptance=wanted_acceptance(self.acceptance),
+            hottest=hottest_rung(self.hottest, self.ladder),
         )
         example = ParallelTempering(self.base, betas or [1.0, 0.0], swap=self.swap)
         self.keep(example, ladder=betas or AUTO, step_size=step_size)

@@ -7,27 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, decreasing_ladder, move_rate, wanted_acceptance
+from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import ladder_step_sizes, takes_step_size
+from samplers.kernel_family import ladder_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering, check_log_partition
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
-from samplers.tuning.ladder_rounds import LadderWanted, tune_ladder
-from samplers.tuning.step_size import tune_rungs
+from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tempered_ladder import planned_steps
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
 from targets.spaces import Real
 from targets.target import Target
-
-STMH = "stmh"
-"""The step size R at every level, by STMH's conditions."""
 
 Estimator = Callable[[PilotRun[Any], SimulatedTempering, PartitionPilot], Steps[PartitionFunctions]]
 
@@ -69,11 +65,8 @@ class LevelSettings(Settings):
         betas = None if self.ladder in (AUTO, *LADDERS) else decreasing_ladder(self.ladder)
         levels = None if betas is None else len(betas)
         step_size = wrapper_step_size(self.kernel, self.step_size)
-        self.step_sizes: Tensor | None = None
-        if isinstance(step_size, str) and takes_step_size(type(self.base)):
-            one_of("step_size", step_size, (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,))
-        else:
-            self.step_sizes = ladder_step_sizes(self.base, step_size, levels)
+        words = (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,)
+        self.step_sizes = ladder_step_sizes(self.base, step_size, levels, words)
         move_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(

@@ -42,4 +42,7 @@ CLIQUES = {
     "san200_0.7_1": (200, 30),
     "sanr200_0.7": (200, 18),
 }
-"""Sizes of the maximum cliques of graphs of the second DIMACS challenge (Johnson and Trick 1996)."""
+"""Sizes of the maximum cliques of graphs of the second DIMACS challenge (Johnson and Trick 1996).
+
+As listed by F. Mascia, DIMACS benchmark set, iridia.ulb.ac.be/~fmascia/maximum_clique/DIMACS-benchmark.
+"""

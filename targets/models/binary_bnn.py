@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from targets.checks import positive_number, whole_number
-from targets.distinct_rows import DistinctRows
 from targets.spaces import Binary
+from targets.tabular.distinct_rows import DistinctRows
 from targets.tabular.tabular_data import TabularData
 from targets.target import Target
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report.figures.sampler_looks import LOOKS
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.stored_runs import stored_runs

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.cuda.host_numbers import host_numbers
 from tests.golden.cases import CASES, EXPERIMENTS, Case
 from tests.golden.computing import compute, compute_experiment
 from tests.golden.expectation import OTHER_MACHINE, differences, load
-from tests.support.host_numbers import host_numbers
 
 if not torch.cuda.is_available():
     pytest.skip("needs a CUDA device", allow_module_level=True)

@@ -11,10 +11,10 @@ import torch
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import State
 from targets import Streams
+from tests.cuda.host_numbers import host_numbers
 from tests.cuda.kernels import CUDA, one, placed
 from tests.samplers.test_conformance import EVERY
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.host_numbers import host_numbers
 from tests.support.stepping import walked
 
 if not torch.cuda.is_available():

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.files import locks
+from runner.files import lock_holders
 from tests.robustness.shims.no_flock import refuse_flock
 from tests.robustness.shims.refusals import refuse_writes
 from tests.robustness.sweeps import RUNS, Command, Rows, Said, judged, undisturbed
@@ -132,7 +132,7 @@ def _crashed(kind: str, folder: Path, expected: Rows, chance: random.Random) -> 
     again = judged(kind, root, expected, [said, repeated], _repeat(root, folder, without_flock))
     # Nobody asks for the lock of a run that is done: who died between its last file and giving back the lock
     # leaves a heartbeat there that holds nothing up.
-    beats = list(root.rglob(f"*{locks.HEARTBEAT}"))
+    beats = list(root.rglob(f"*{lock_holders.HEARTBEAT}"))
     left = [path for path in beats if not (path.parent / "summary.json").exists()]
     if again.outcome == "clean" and (repeated.status != 0 or left):
         return Trial(kind, "lost", f"{len(left)} locks are not taken over: {repeated.last}")
@@ -142,13 +142,13 @@ def _crashed(kind: str, folder: Path, expected: Rows, chance: random.Random) -> 
 def without_flock() -> None:
     """Takes `flock` from this process, where two seconds without a heartbeat are long."""
     refuse_flock(pytest.MonkeyPatch())
-    locks.LEASE_SECONDS = 2.0
+    lock_holders.LEASE_SECONDS = 2.0
 
 
 def on_another_host(root: Path) -> None:
     """Gives the locks that a process left here to one of another host, silent for an hour."""
-    for path in root.rglob(f"*{locks.HEARTBEAT}"):
-        lock = path.with_name(path.name.removesuffix(locks.HEARTBEAT))
+    for path in root.rglob(f"*{lock_holders.HEARTBEAT}"):
+        lock = path.with_name(path.name.removesuffix(lock_holders.HEARTBEAT))
         lines = [line for line in path.read_text().splitlines() if not line.startswith("host=")]
         path.write_text("".join(f"{line}\n" for line in [*lines, "host=node3"]))
         if lock.read_bytes():

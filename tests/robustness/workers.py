@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from runner.files.locks import holder, is_held
+from runner.files.lock_holders import holder, is_held
 from tests.robustness.sweeps import PATIENCE, RUNS, Rows, Said, judged
 from tests.robustness.trial import Trial
 from tests.support.commands import rows_by_run

@@ -24,8 +24,8 @@ from runner.models.training.optimiser import Optimiser
 from runner.models.training.replay_buffer import ReplayBuffer
 from runner.models.training.validation import ValidationSettings
 from runner.models.training_settings import TrainingSettings
-from runner.store.array_files import MOST
-from runner.store.pictures import Pictures, chain_pictures
+from runner.store.arrays.array_files import MOST
+from runner.store.arrays.pictures import Pictures, chain_pictures
 from samplers import Kernel, Tunable
 from targets import Binary, Discrete, Target
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metrics.statistics.inference import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
+from metrics.inference.few_seeds import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
 from runner.report.numerals import numeral
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from metrics.statistics.growth_exponent import exponential_rate, growth_exponent, straightness
+from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
 from runner.report.figure_shape import Role
 from runner.report.stored_results import Results, chosen
 from runner.report.table_shape import GrowthShape, TableShape

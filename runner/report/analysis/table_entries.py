@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from metrics.statistics.inference import ALPHA, Interval, holm, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, holm, paired_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, Direction, MetricShape, TableShape
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class Summary:
         return self._entries[metric, row, column]
 
     def frame(self, shape: TableShape) -> pd.DataFrame:
+        """`records` as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame.from_records(self.records(shape))
+
+    def records(self, shape: TableShape) -> list[dict[str, object]]:
         """Long table in the metrics' own units; published numbers are brought to that unit."""
         records = []
         for entry in self:
@@ -84,12 +92,13 @@ class Summary:
             record |= {"within_floor": entry.within_floor}
             record |= {"runs": entry.runs, "runs_expected": entry.expected}
             records.append(record)
-        return pd.DataFrame.from_records(records)
+        return records
 
 
 def interval_of(entry: Mapping[Any, Any]) -> Interval:
     """The interval in a line of `Summary.frame` that has a mean."""
-    lo, hi, sd = (None if pd.isna(entry[key]) else float(entry[key]) for key in ("lo", "hi", "sd"))
+    found = [entry[key] for key in ("lo", "hi", "sd")]
+    lo, hi, sd = (None if each is None or math.isnan(each) else float(each) for each in found)
     return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
 
 

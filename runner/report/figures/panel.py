@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers

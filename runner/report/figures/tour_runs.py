@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
 from runner.report.stored_results import Run
-from runner.store.array_files import load_visits
+from runner.store.arrays.array_files import load_visits
 
 if TYPE_CHECKING:
     from targets.tours.tsp import TSP

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from runner.report.stored_results import Run
-from runner.store.array_files import load_visits
+from runner.store.arrays.array_files import load_visits
 
 WIDEST_GAP = 0.03
 """Ends of the colours of gaps between shares and probabilities where a panel has no `limits`."""

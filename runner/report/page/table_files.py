@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import pandas as pd
 
 from runner.files.atomic_files import write_bytes, write_text
 from runner.report.page.latex import latex
@@ -13,17 +14,30 @@ from runner.report.page.layout import Page
 from runner.report.page.markdown import markdown
 
 
-def write_table(folder: Path, frame: pd.DataFrame, page: Page) -> list[str]:
-    """Writes `frame` and `page` into `folder`; the names of the files.
+def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Page) -> list[str]:
+    """Writes `records` and `page` into `folder`; the names of the files.
 
     ``table.parquet`` holds what ``table.csv`` does, with the extra `parquet`.
     """
-    texts = {"table.csv": frame.to_csv(index=False), "table.md": markdown(page), "table.tex": latex(page)}
+    texts = {"table.csv": _csv(records), "table.md": markdown(page), "table.tex": latex(page)}
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"
     if importlib.util.find_spec("pyarrow") is None:
         parquet.unlink(missing_ok=True)
         return list(texts)
+    import pandas as pd
+
+    frame = pd.DataFrame.from_records(records)
     write_bytes(parquet, frame.to_parquet(index=False, engine="pyarrow"))
     return [*texts, parquet.name]
+
+
+def _csv(records: Sequence[Mapping[str, object]]) -> str:
+    """The records below a line of their keys, floats in their shortest exact form; nothing for None."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0] if records else ()), lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: float(v) if isinstance(v, float) else v for key, v in record.items()})
+    return text.getvalue()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report.figure_shape import Role
 from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, show_missing

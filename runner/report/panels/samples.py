@@ -7,7 +7,7 @@ from functools import partial
 from matplotlib.axes import Axes
 
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.store.array_files import DRAWS, IMAGES, load_images, sheet
+from runner.store.arrays.array_files import DRAWS, IMAGES, load_images, sheet
 
 
 def draw_sheet(ax: Axes, data: PanelData, file: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metrics.statistics.inference import Interval, interval
+from metrics.inference.few_seeds import Interval, interval
 from runner.site.content.curves import Curve
 
 

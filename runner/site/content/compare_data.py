@@ -21,7 +21,7 @@ MOST_SEEDS = 60
 def t_quantiles(index: Index) -> list[float]:
     """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on."""
     if "t" not in index.kept:
-        from metrics.statistics.inference import LEVEL, t_quantile
+        from metrics.inference.few_seeds import LEVEL, t_quantile
 
         index.kept["t"] = [round(t_quantile(0.5 + LEVEL / 2, n), 6) for n in range(1, MOST_SEEDS)]
     found: list[float] = index.kept["t"]

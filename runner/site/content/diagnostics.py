@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runner.store.series_file import StoredSeries
+from runner.store.arrays.series_file import StoredSeries
 
 BINS = 16
 LEAST = 2 * BINS

@@ -22,7 +22,7 @@ from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
-from runner.report.seed_values import read_labelled
+from runner.report.recorded.seed_values import read_labelled
 from runner.report.stored_results import Results, Run, gather
 from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged

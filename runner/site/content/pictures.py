@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from runner.store.array_files import DRAWS, IMAGES, load_images, load_visits, sheet
+from runner.store.arrays.array_files import DRAWS, IMAGES, load_images, load_visits, sheet
 
 WIDTH = 480
 """Pixels across of a thumbnail, which is shown at two thirds of that."""

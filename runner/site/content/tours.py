@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 from runner.execution.errors import UserError
 from runner.site.content.pictures import SIDE, Picture, picture_of
-from runner.store.array_files import load_visits
+from runner.store.arrays.array_files import load_visits
 
 TSP = "targets.tours.tsp.TSP"
 MARGIN, DOT, FINE = 24, 5, 2

@@ -18,8 +18,8 @@ from runner.site.content.tours import visited_tour
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
+from runner.store.arrays.series_file import load_series
 from runner.store.run_folder import RunFolder
-from runner.store.series_file import load_series
 
 DIAGNOSTICS = {
     "rhat": "split R-hat over the chains; near 1 where they agree",

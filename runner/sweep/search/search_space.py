@@ -47,7 +47,7 @@ def wanted(lines: Sequence[str]) -> Search | None:
     if not any(each.key_or_group == "hydra/sweeper" and each.value() == NAME for each in given):
         return None
     if importlib.util.find_spec(NAME) is None:
-        raise UserError("hydra/sweeper=optuna needs Optuna: pip install 'rungwise[optuna]'.")
+        raise UserError("hydra/sweeper=optuna needs Optuna: pip install -e '.[optuna]'.")
     settings: dict[str, Any] = dict(
         plain_yaml((Path(conf.__path__[0]) / "hydra/sweeper/optuna.yaml").read_bytes())
     )

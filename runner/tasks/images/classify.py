@@ -18,7 +18,7 @@ from runner.config.data.known_files import verifies
 from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
-from runner.store.array_files import DRAWS, MOST, images_file
+from runner.store.arrays.array_files import DRAWS, MOST, images_file
 from runner.store.digest import SCHEMA, digest
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store

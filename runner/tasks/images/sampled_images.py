@@ -25,7 +25,7 @@ from runner.integrity.source import mixture
 from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
-from runner.store.array_files import DRAWS, images_file, load_images
+from runner.store.arrays.array_files import DRAWS, images_file, load_images
 from runner.store.digest import digest
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_files import Measurement, RunResult

@@ -10,6 +10,7 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
+from metrics.inference.few_seeds import interval
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_transition
 from metrics.likelihood.target_log_partition import (
@@ -19,7 +20,6 @@ from metrics.likelihood.target_log_partition import (
     mean_log_prob,
     reference_log_likelihood,
 )
-from metrics.statistics.inference import interval
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import RunError, UserError, one_sentence
 from runner.files.resumable import run_to_end, save_plan

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.files import locks
+from runner.files import lock_holders
 
 
 def refuse_flock(monkeypatch: pytest.MonkeyPatch, number: int = errno.ENOSYS) -> None:
@@ -25,8 +25,14 @@ def refuse_flock(monkeypatch: pytest.MonkeyPatch, number: int = errno.ENOSYS) ->
 
 def crashed_elsewhere(lock: Path, *, seconds_ago: float, host: str = "node3", pid: int = 12) -> None:
     """Leaves a lock with the last heartbeat of a process of another host, as it is without `flock`."""
-    heartbeat = lock.with_name(f"{lock.name}{locks.HEARTBEAT}")
-    lines = (f"pid={pid}", f"host={host}", "mode=lease", "token=0a", f"duration={locks.LEASE_SECONDS!r}")
+    heartbeat = lock.with_name(f"{lock.name}{lock_holders.HEARTBEAT}")
+    lines = (
+        f"pid={pid}",
+        f"host={host}",
+        "mode=lease",
+        "token=0a",
+        f"duration={lock_holders.LEASE_SECONDS!r}",
+    )
     heartbeat.write_text("".join(f"{line}\n" for line in ("filelock/2", *lines)))
     lock.write_text(json.dumps({"host": host, "pid": pid, "since": "2026-01-02T03:04:05+00:00"}))
     at = time.time() - seconds_ago

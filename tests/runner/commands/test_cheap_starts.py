@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -107,12 +108,11 @@ def test_a_choice_is_composed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     def compose(overrides: Sequence[str]) -> DictConfig:
         asked.append(overrides)
-        return OmegaConf.create({"a": "${b}", "b": [1, None, 0.5, "???"]}, flags={"struct": True})
+        return OmegaConf.create({"a": "${b}", "b": [1, None, 0.5, "???"]})
 
     def get(*overrides: str) -> list[Sequence[str]]:
         found = kept(overrides, compose)
-        assert found == compose(())
-        assert OmegaConf.is_struct(found)
+        assert found == OmegaConf.to_container(compose(()))
         asked.pop()
         return asked
 
@@ -140,8 +140,7 @@ def test_a_kept_choice_is_what_hydra_composes(tmp_path: Path, monkeypatch: pytes
     for name in ("pt_table1", "edlp_table2", "reld_theorem1"):
         overrides = (f"+experiment={name}", "scale=smoke")
         first, again = kept(overrides, composed), kept(overrides, not_again)
-        assert OmegaConf.to_container(first) == OmegaConf.to_container(again)
-        assert OmegaConf.to_yaml(first) == OmegaConf.to_yaml(again)
+        assert json.dumps(first) == json.dumps(again)
 
 
 def test_no_driver_of_a_gpu_is_found_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:

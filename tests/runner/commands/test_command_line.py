@@ -78,6 +78,11 @@ EARLY = {
     "sampler=pt_dmala": "ladder=3 ladder=[1,2] ladder=[1] replicas=1 replicas=many max_replicas=1 "
     "replicas_formula=v3 swap.pairing=random swap.intensity=-1 kernel.norm=0",
     "sampler=st_dmala": "ladder=fine2 rate=1 max_levels=1",
+    "sampler=pt_dmala sampler.ladder=[1,0.5]": "step_size=[0.1] step_size=fast step_size=-1",
+    "sampler=pt_gibbs": "step_size=3 step_size=auto",
+    "sampler=st_dmala sampler.ladder=[1,0.5]": "step_size=[0.1,0.2,0.3] step_size=stmh",
+    "sampler=stmh": "step_size=-1 step_size=fast",
+    "sampler=dmala tempering=annealed": "step_size=0 step_size=stmh",
     "sampler=reld": "rho=-1 tau=-1 ladder=[0.5,1] scale=0 step_size=0",
     "sampler=hamming_ball": "radius=20",
     "sampler=random_walk": "step_size=0",
@@ -115,6 +120,11 @@ def test_values_of_every_part_are_refused_before_torch_is_imported() -> None:
         assert value.strip("[]").replace(",", ", ") in said
 
 
+def test_a_step_size_of_a_rung_is_refused_as_early() -> None:
+    ended = without_torch("sampler=pt_dmala", "sampler.ladder=[1,0.5]", "sampler.step_size=[0.1,-1]")
+    assert ended.stderr == "error: sampler.step_size must be a positive number, -1 was given.\n"
+
+
 def test_a_number_of_replicas_that_does_not_fit_the_ladder_is_refused_as_early() -> None:
     ended = without_torch("sampler=pt_dmala", "sampler.ladder=[1,0.5]", "sampler.replicas=3")
     assert ended.stderr == ("error: sampler.replicas=3 does not fit the ladder given, which has 2 rungs.\n")
@@ -123,7 +133,7 @@ def test_a_number_of_replicas_that_does_not_fit_the_ladder_is_refused_as_early()
 def test_optuna_is_named_where_it_is_missing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     said = refused(call, "-m hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)")
-    assert said == "error: hydra/sweeper=optuna needs Optuna: pip install 'rungwise[optuna]'.\n"
+    assert said == "error: hydra/sweeper=optuna needs Optuna: pip install -e '.[optuna]'.\n"
 
 
 @pytest.mark.parametrize("argv", [("--help",), ("--cfg", "job", "sampler=gibbs"), ("--info", "searchpath")])

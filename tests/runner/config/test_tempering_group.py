@@ -63,6 +63,16 @@ def test_both_spellings_are_one_run_under_overrides() -> None:
     )
 
 
+def test_the_default_end_of_a_ladder_is_no_part_of_a_run() -> None:
+    """Runs of before there was the key keep their ids."""
+    plain = described("sampler=pt_dmala")
+    assert "hottest" not in plain[0]
+    assert described("sampler=pt_dmala", "sampler.hottest=0") == plain
+    hot = described("sampler=pt_dmala", "sampler.hottest=0.3")
+    assert hot == described("sampler=dmala", "tempering=parallel", "tempering.hottest=0.3")
+    assert hot[2] != plain[2]
+
+
 @pytest.mark.parametrize("sampler", ["random_walk", "acs", "ab", "hamming_ball", "edula_glu", "gwg"])
 def test_any_sampler_can_be_tempered(sampler: str) -> None:
     lines = [f"sampler={sampler}", "tempering=parallel", "tempering.ladder=[1.0,0.4]"]

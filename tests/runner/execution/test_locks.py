@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from runner.execution.errors import UserError
-from runner.files import locks
-from runner.files.locks import Lock, LockLostError, held, holder, is_abandoned, is_held, take_abandoned
+from runner.files import lock_holders, locks
+from runner.files.lock_holders import holder, is_abandoned, is_held
+from runner.files.locks import Lock, LockLostError, held, take_abandoned
 from tests.robustness.shims.no_flock import crashed_elsewhere, refuse_flock
 
 FORK = multiprocessing.get_context("fork")
@@ -25,7 +26,7 @@ CRASHED = "process 12 on node3 since 2026-01-02T03:04:05+00:00"
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A lock's file, where a second without a heartbeat is long."""
-    monkeypatch.setattr(locks, "LEASE_SECONDS", 0.6)
+    monkeypatch.setattr(lock_holders, "LEASE_SECONDS", 0.6)
     monkeypatch.setattr(locks, "PATIENCE_SECONDS", 0.1)
     return tmp_path / "lock"
 
@@ -125,7 +126,7 @@ def test_a_holder_that_was_silent_for_too_long_writes_nothing(
     refuse_flock(monkeypatch)
     lock = Lock(path)
     assert lock.take()
-    path.with_name(f"{path.name}{locks.HEARTBEAT}").unlink()
+    path.with_name(f"{path.name}{lock_holders.HEARTBEAT}").unlink()
     crashed_elsewhere(path, seconds_ago=0)
     until = time.monotonic() + 10
     while not lock.lost and time.monotonic() < until:

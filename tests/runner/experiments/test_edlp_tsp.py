@@ -18,7 +18,7 @@ from runner.report.figures.tour_runs import quantiles, tour_distribution, visite
 from runner.report.panels.tour_marginals import mismatch_distribution
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
-from runner.store.array_files import VISITS
+from runner.store.arrays.array_files import VISITS
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
 from targets.tours.tsp import TSP

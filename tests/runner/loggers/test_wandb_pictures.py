@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from runner.__main__ import main as run
-from runner.store.array_files import DRAWS, load_images
-from runner.store.pictures import drawn
+from runner.store.arrays.array_files import DRAWS, load_images
+from runner.store.arrays.pictures import drawn
 from tests.support.wandb_server.server import WandbServer
 
 Image = pytest.importorskip("PIL.Image")

@@ -32,7 +32,7 @@ from runner.models.training import Training
 from runner.models.training import loss as loss_module
 from runner.models.training.batches import Batches
 from runner.problem import cached_reference_sample
-from runner.store.array_files import IMAGES, MOST, load_images
+from runner.store.arrays.array_files import IMAGES, MOST, load_images
 from tests.support.commands import Call, finished, one, rows_by_run, stop_after
 from tests.support.training import assert_same
 

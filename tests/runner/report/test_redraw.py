@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from runner.execution.errors import UserError
-from runner.report import redraw as redraw_module
 from runner.report.analysis.table_entries import summarise
 from runner.report.draw_figures import write_figures
 from runner.report.published import published_numbers
-from runner.report.redraw import redraw
+from runner.report.recorded import redraw as redraw_module
+from runner.report.recorded.redraw import redraw
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import damaged_files, write_digests

@@ -18,7 +18,7 @@ from metrics.statistics.last_draws import LastDraws
 from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape
-from runner.store.array_files import (
+from runner.store.arrays.array_files import (
     DRAWS,
     FRAME,
     IMAGES,
@@ -28,7 +28,7 @@ from runner.store.array_files import (
     load_images,
     sheet,
 )
-from runner.store.pictures import stored_pictures
+from runner.store.arrays.pictures import stored_pictures
 from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
 from targets import RBM, Binary

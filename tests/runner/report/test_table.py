@@ -15,7 +15,7 @@ import pytest
 from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
 
-from metrics.statistics.inference import holm, interval, paired_p_value
+from metrics.inference.few_seeds import holm, interval, paired_p_value
 from runner import table as command
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json, write_json
@@ -28,8 +28,8 @@ from runner.report.page.markdown import markdown
 from runner.report.page.terminal import show_page
 from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
-from runner.report.record import record
-from runner.report.seed_values import SEEDS, read_seed_values
+from runner.report.recorded.record import record
+from runner.report.recorded.seed_values import SEEDS, read_seed_values
 from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.folder_digests import damaged_files

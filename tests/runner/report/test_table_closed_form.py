@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown

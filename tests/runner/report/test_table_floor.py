@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
-from metrics.statistics.inference import detectable_difference, paired_p_value
+from metrics.inference.few_seeds import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
 from runner.problem.cached_reference_sample import SETS_DIFFER
 from runner.report.analysis.comparison import compared

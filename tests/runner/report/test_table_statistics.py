@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from metrics.statistics.inference import detectable_difference, holm, interval, paired_p_value
+from metrics.inference.few_seeds import detectable_difference, holm, interval, paired_p_value
 
 
 def student_density(t: np.ndarray, freedom: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from runner.site.content.diagnostics import BINS, autocorrelations, diagnostics_chart, rank_shares
-from runner.store.series_file import StoredSeries
+from runner.store.arrays.series_file import StoredSeries
 
 
 @pytest.fixture

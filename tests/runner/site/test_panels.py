@@ -12,7 +12,7 @@ import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report import panel_kinds
 from runner.report.figures.style import row_styles
 from runner.report.stored_results import Results, Run
@@ -21,7 +21,7 @@ from runner.site.content.panels.grids import BLUES, ORANGE_TO_PURPLE
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.panel_chart import KINDS, panel_chart
 from runner.site.index.store_index import Index
-from runner.store.array_files import VISITS
+from runner.store.arrays.array_files import VISITS
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.tours.tsp import TSP
 from tests.support.tables import finished, panel_data, shape_from

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner import table
 from runner.report.figures.sampler_looks import look_of
 from runner.report.page.markdown import markdown

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from runner.site.content.tours import placed, visited_tour
-from runner.store.array_files import VISITS
+from runner.store.arrays.array_files import VISITS
 from targets.tours.tsp import TSP
 
 CONFIG = {"target": {"name": "tsp", "_target_": "targets.tours.tsp.TSP", "cities": 5}, "data": {"root": None}}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.files.locks import Lock, holder
+from runner.files.lock_holders import holder
+from runner.files.locks import Lock
 from runner.store.run_store import Store
 from runner.sweep import ending, launch
 from runner.sweep.jobs import jobs_of, requested

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner import status
-from runner.files import locks
+from runner.files import lock_holders
 from runner.store.run_store import Store
 from tests.robustness.shims.no_flock import crashed_elsewhere, refuse_flock
 from tests.support.commands import Call, rows
@@ -29,12 +29,12 @@ def test_the_numbers_are_the_same_and_nothing_is_left_of_the_locks(
     ended = call(*SMALL)
     assert (ended.status, ended.err) == (0, "")
     assert rows() == rows("flock")
-    assert [locks.holder(lock) for lock in folders()] == [None, None]
-    assert not list(Path("outputs").rglob(f"*{locks.HEARTBEAT}"))
+    assert [lock_holders.holder(lock) for lock in folders()] == [None, None]
+    assert not list(Path("outputs").rglob(f"*{lock_holders.HEARTBEAT}"))
 
 
 def test_the_runs_of_a_crashed_host_are_taken_over(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "LEASE_SECONDS", 0.6)
+    monkeypatch.setattr(lock_holders, "LEASE_SECONDS", 0.6)
     refuse_flock(monkeypatch)
     assert call(*SMALL).status == 0
     expected = rows()

@@ -19,7 +19,7 @@ from runner.config.data.datasets import load_dataset
 from runner.execution import signals
 from runner.problem import problems as problems_module
 from runner.problem.problems import Problems
-from runner.store.array_files import load_images
+from runner.store.arrays.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images

@@ -16,7 +16,7 @@ from runner.config.compose import compose
 from runner.config.run_settings import flat_settings
 from runner.files.plain_yaml import plain_yaml
 from runner.library.sampling import sample
-from runner.store.draws_netcdf import NEEDED
+from runner.store.arrays.draws_netcdf import NEEDED
 from runner.store.run_files import written
 from runner.tasks.run_identity import run_ids
 from samplers import Gibbs
@@ -84,9 +84,9 @@ def test_arviz_opens_the_draws_of_a_run(tmp_path: Path) -> None:
 def test_without_its_extra_keeping_is_refused_before_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("runner.store.draws_netcdf.NEEDED", ("xarray_that_is_not_there",))
+    monkeypatch.setattr("runner.store.arrays.draws_netcdf.NEEDED", ("xarray_that_is_not_there",))
     assert main([*RUN, "task.steps=20", "task.keep=5", f"output_root={tmp_path}"]) == 2
-    said = "task.keep=5 needs xarray_that_is_not_there; pip install 'rungwise[arviz]' installs it."
+    said = "task.keep=5 needs xarray_that_is_not_there; pip install -e '.[arviz]' installs it."
     assert said in capsys.readouterr().err
     assert not list(tmp_path.glob("runs/*"))
 
@@ -94,7 +94,7 @@ def test_without_its_extra_keeping_is_refused_before_work(
 def test_chains_that_move_between_temperatures_have_no_draws_to_keep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("runner.store.draws_netcdf.NEEDED", ())
+    monkeypatch.setattr("runner.store.arrays.draws_netcdf.NEEDED", ())
     walking = [
         "target=bernoulli4",
         "sampler=st_dmala",

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from metrics import ESS, TV, Context, MetricSuite
-from runner.store.array_files import LARGEST_SPACE, VISITS, load_visits, visits_file
-from runner.store.series_file import CHAINS, POINTS, SERIES, load_series, series_file
+from runner.store.arrays.array_files import LARGEST_SPACE, VISITS, load_visits, visits_file
+from runner.store.arrays.series_file import CHAINS, POINTS, SERIES, load_series, series_file
 from samplers import Info, RandomWalk
 from targets.synthetic.bernoulli4 import Bernoulli4
 

@@ -17,7 +17,7 @@ def test_without_jax_the_bench_says_what_to_install(monkeypatch: pytest.MonkeyPa
     bench = BenchRows(str)
     jax_rows(bench, rounds=1)
     assert [(row[0], row[1]) for row in bench.found] == [
-        ("DMALA step against JAX", "left out, pip install 'rungwise[jax]'")
+        ("DMALA step against JAX", "left out, pip install -e '.[jax]'")
     ]
 
 

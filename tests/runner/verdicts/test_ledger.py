@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
 from runner.report.published import Published

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from metrics.statistics.inference import Interval, detectable_difference, holm, interval, paired_p_value
-from metrics.statistics.welch import welch_detectable, welch_p_value
+from metrics.inference.few_seeds import Interval, detectable_difference, holm, interval, paired_p_value
+from metrics.inference.welch import welch_detectable, welch_p_value
 from runner.verdicts.order import Outcome, Pair, compare, of_column
 from runner.verdicts.records import Measured
 

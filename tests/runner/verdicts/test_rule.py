@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.verdicts.rule import Evidence, Verdict, prediction, verdict
 
 EVIDENCE = Evidence(published=10.0, rounding=0.005, matters=8.0, ours=Interval(10.0, 1.0, 9.0, 11.0, 6))

@@ -12,9 +12,9 @@ import torch
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers import ACS, DMALA, State
 from samplers.proposals.cyclical_langevin import cosine_steps
-from samplers.tuning import acs_cycle
-from samplers.tuning.acs_cycle import Aims
 from samplers.tuning.balancing import mean_squared_jump
+from samplers.tuning.pilots import acs_cycle
+from samplers.tuning.pilots.acs_cycle import Aims
 from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOfStudentT, Ordinal, Target
 from targets.randomness import Generator
 from tests.support.stepping import counted, seeded

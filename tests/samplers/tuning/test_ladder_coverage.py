@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 from samplers import DMALA, Gibbs, Kernel, ParallelTempering
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, TunedLadder, tune_ladder
+from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, TunedLadder, tune_ladder
 from targets import Ordinal, Streams
 from tests.samplers.tuning.test_ladders_and_step_sizes import exact_rejections
 from tests.support.targets.small_targets import random_target, small_rbm

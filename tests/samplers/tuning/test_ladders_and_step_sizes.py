@@ -30,8 +30,8 @@ from samplers.tempering.replica_count import (
     optimal_v2,
     round_trip_time,
 )
-from samplers.tuning.acceptance_curve import first_crossing
-from samplers.tuning.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
+from samplers.tuning.pilots.acceptance_curve import first_crossing
+from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
@@ -160,6 +160,26 @@ def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     assert sampler.kernel_at(found).axes == (len(found["ladder"]),)
     assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
     assert found["step_size"] == sorted(found["step_size"])
+
+
+def test_a_ladder_ends_at_the_hottest_temperature_that_is_given() -> None:
+    """From 1 to 0.1 alone, with a barrier of 1.11 (to 0: 1.84), and equal rejections by enumeration."""
+    sampler = tunable(ParallelTempering, Gibbs(), replicas=4, hottest=0.1)
+    found = sampler.tune(RUGGED, Streams([0], "tuning"))
+    ladder = found.hyperparameters["ladder"]
+    rejections = exact_rejections(RUGGED, ladder)
+    barrier = sum(exact_rejections(RUGGED, geometric_ladder(100, hottest=0.1).tolist()))
+    assert (ladder[0], ladder[-1], len(ladder)) == (1.0, 0.1, 4)
+    assert max(rejections) - min(rejections) <= 0.05
+    assert found.report["barrier"] == pytest.approx(barrier, abs=0.05)
+
+
+def test_the_pilot_of_many_replicas_has_as_many_rungs() -> None:
+    """Ten rungs could not show a barrier above 9."""
+    sampler = tunable(ParallelTempering, Gibbs(), replicas=12, hottest=0.2)
+    report = sampler.tune(RUGGED, Streams([0], "tuning"), effort=0.01).report
+    assert len(report["pilot_ladder"]) == 12
+    assert (report["pilot_ladder"][0], report["pilot_ladder"][-1]) == (1.0, 0.2)
 
 
 def test_a_given_number_of_replicas_is_kept() -> None:

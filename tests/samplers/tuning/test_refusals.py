@@ -82,6 +82,9 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ("geometricc", "^ladder must be 'auto' or .*'geometricc' was given$"),
     ]),
     (PT, DMALA(1.0), PAIR | {"replicas": 3}, "^replicas=3 does not fit .* has 2 rungs$"),
+    *((PT, DMALA(1.0), {"hottest": hottest}, "^hottest must be a number of at least 0 and below 1, ")
+      for hottest in (1.0, -0.1, NAN, "warm")),
+    (PT, DMALA(1.0), PAIR | {"hottest": 0.2}, "^hottest=0.2 is for ladder=auto; the .* ends at 0.5$"),
     (PT, DMALA(1.0), {"replicas": 1}, "at least 2"),
     (PT, DMALA(1.0), {"replicas": 2.5}, "whole number"),
     (PT, DMALA(1.0), {"max_replicas": 1}, "^max_replicas must be a whole number of at least 2"),
@@ -112,11 +115,11 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"partition": "inductiv"}, "did you mean 'inductive'"),
         ({"step_size": [1.0, 2.0]}, "one number for each rung"),
         ({"step_size": -1.0}, "positive"),
-        ({"step_size": "stmh"}, "^step_size must be one of auto"),
+        ({"step_size": "stmh"}, "^step_size must be a positive number or .auto., .stmh. was given$"),
         ({"max_levels": 1}, "^max_levels must be a whole number of at least 2"),
         ({"acceptance": 0}, "^acceptance must be"),
     ]),
-    (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "^step_size must be one of auto, stmh, .*'stmh'"),
+    (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "^step_size must be a positive number, .auto. or .stmh., .sthm. was given$"),
     (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which takes"),
     *((RELD, MALA(1.0), changed, words) for changed, words in [
         ({"tau": 0.0}, "^tau must be a positive number, 0.0 was given$"),

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
-from targets.distinct_rows import DistinctRows, Predictive
 from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
+from targets.tabular.distinct_rows import DistinctRows, Predictive
 from tests.support.no_host_sync import NoHostSync
 from tests.support.targets.small_tables import made_up, predicted, squares
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metrics.statistics.inference import Interval, interval
+from metrics.inference.few_seeds import Interval, interval
 from runner.report.figures.class_shares import REAL, SHARE, classes
 from runner.report.figures.panel import PanelData
 from runner.report.figures.spectrum_bins import binned, edges

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from metrics.statistics.inference import interval
+from metrics.inference.few_seeds import interval
 from runner.report.figures.panel import PanelData
 from runner.report.figures.visits import WIDEST_GAP, counts, pooled, shares
 from runner.site.content.charts import said_of
 from runner.site.content.panels.known import ExactStates, Known
-from runner.store.pictures import cividis
+from runner.store.arrays.pictures import cividis
 
 Plot = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import FLOOR, RowStyle
 from runner.site.content.charts import DASHES, HOVER, said_of, symbol_of

@@ -14,7 +14,7 @@ import torch
 
 from runner.execution.compiled import has_compiler
 from runner.tools.bench.child_cost import spawned
-from runner.tools.bench.rbm_step import STEP_SIZE, paper_rbm
+from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers.discrete.dmala import DMALA
 
@@ -29,7 +29,7 @@ ONE_THREAD = {
 def jax_rows(bench: BenchRows, rounds: int, counts: tuple[int, ...] = (100, 500)) -> None:
     """The rows of the bench for so many chains; where JAX is absent a row that says so."""
     if importlib.util.find_spec("jax") is None:
-        bench.add("DMALA step against JAX", "left out, pip install 'rungwise[jax]'")
+        bench.add("DMALA step against JAX", "left out, pip install -e '.[jax]'")
         return
     for chains in counts:
         with tempfile.TemporaryDirectory() as folder:

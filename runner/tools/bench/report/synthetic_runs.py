@@ -13,12 +13,12 @@ import yaml
 from runner.config.run_settings import changed_settings
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.file_digest import digest_of
-from runner.store.array_files import VISITS
+from runner.store.arrays.array_files import VISITS
+from runner.store.arrays.npz_content import compressed
+from runner.store.arrays.series_file import CHAINS, SERIES
 from runner.store.digest import digest
-from runner.store.npz_content import compressed
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
 from runner.store.run_folder import RunFolder
-from runner.store.series_file import CHAINS, SERIES
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
 METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")

@@ -1,1 +1,1 @@
-"""What a step costs otherwise than in plain seconds: compiled, and counted operation by operation."""
+"""What a step takes: on each kind of target, on a GPU, compiled, and counted operation by operation."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 
 from runner.execution.compiled import has_compiler
-from runner.tools.bench.rbm_step import LADDERS, STEP_SIZE, paper_rbm
+from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs
 from samplers.compiling.matrix_products import product

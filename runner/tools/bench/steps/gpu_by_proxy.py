@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from runner.execution.compiled import has_compiler
-from runner.tools.bench.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.steps.operations import DEVICES, fused_operations, operations
+from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows
 from samplers import DMALA, EDMALA, Kernel, ParallelTempering, RBMGibbs
 from targets import Target

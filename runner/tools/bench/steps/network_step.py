@@ -117,7 +117,7 @@ def network_rows(bench: BenchRows, rounds: int) -> None:
 
 def network_memory_rows(bench: BenchRows) -> None:
     """Peak memory of a process that takes a step of 50 networks of 500 units on rows as of Adult."""
-    peak = cost_of("runner.tools.bench.network_step").megabytes
+    peak = cost_of("runner.tools.bench.steps.network_step").megabytes
     name = "50 binary networks of 500 units, 29,860 rows x 88: memory of a step"
     bench.limited(name, f"{peak:.0f} MB", peak, 4096, " MB")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metrics.statistics.growth_exponent import exponential_rate, growth_exponent, straightness
+from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
 
 
 @pytest.mark.parametrize("exponent", [-1.5, 0.0, 2.0])

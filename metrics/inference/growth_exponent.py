@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.statistics.inference import t_quantile
+from metrics.inference.few_seeds import t_quantile
 
 LEVEL = 0.95
 

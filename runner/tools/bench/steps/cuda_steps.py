@@ -9,8 +9,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from runner.execution.stopwatch import Stopwatch
 from runner.tools.bench.deep_ebm import PAPER, REDUCED, deep_rows
-from runner.tools.bench.network_step import COMPAS, NETWORKS, made_up_table
-from runner.tools.bench.rbm_step import paper_rbm
+from runner.tools.bench.steps.network_step import COMPAS, NETWORKS, made_up_table
+from runner.tools.bench.steps.rbm_step import paper_rbm
 from runner.tools.bench.timing import BenchRows
 from samplers import DMALA, EDMALA, Kernel, ParallelTempering, RBMGibbs, State
 from samplers.stepper import PLAIN_STEPS, Stepper

@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from metrics.statistics.inference import Interval
+from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import interval_of
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import FigureShape
-from runner.report.seed_values import read_labelled
+from runner.report.recorded.seed_values import read_labelled
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests

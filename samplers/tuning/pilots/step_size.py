@@ -21,7 +21,7 @@ from torch import Tensor
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.acceptance_curve import first_crossing
+from samplers.tuning.pilots.acceptance_curve import first_crossing
 from targets.target import Target
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)

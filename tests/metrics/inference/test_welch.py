@@ -7,8 +7,8 @@ import math
 import pytest
 from scipy import stats
 
-from metrics.statistics.inference import Interval, interval
-from metrics.statistics.welch import welch_detectable, welch_p_value
+from metrics.inference.few_seeds import Interval, interval
+from metrics.inference.welch import welch_detectable, welch_p_value
 
 A = interval([1.0, 2.5, 3.0, 2.0])
 B = interval([2.0, 9.0, 4.0])

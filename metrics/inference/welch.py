@@ -6,7 +6,7 @@ import math
 
 from scipy import special
 
-from metrics.statistics.inference import POWER, Interval, standard_errors_found
+from metrics.inference.few_seeds import POWER, Interval, standard_errors_found
 
 
 def welch_p_value(a: Interval, b: Interval) -> float | None:

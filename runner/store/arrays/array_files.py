@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from runner.store.draws_netcdf import POSTERIOR, posterior_file
-from runner.store.npz_content import compressed, stored_arrays
-from runner.store.series_file import SERIES, series_file
+from runner.store.arrays.draws_netcdf import POSTERIOR, posterior_file
+from runner.store.arrays.npz_content import compressed, stored_arrays
+from runner.store.arrays.series_file import SERIES, series_file
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from runner.store.array_files import (
+from runner.store.arrays.array_files import (
     DRAWS,
     IMAGES,
     VISITS,

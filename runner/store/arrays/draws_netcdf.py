@@ -25,7 +25,7 @@ def require_netcdf(key: str) -> None:
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise UserError(f"{key} needs {', '.join(missing)}; pip install 'rungwise[arviz]' installs it.")
+        raise UserError(f"{key} needs {', '.join(missing)}; pip install -e '.[arviz]' installs it.")
 
 
 def posterior_file(suite: MetricSuite, place: int) -> bytes | None:

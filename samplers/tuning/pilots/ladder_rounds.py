@@ -23,7 +23,7 @@ from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.replica_count import optimal_replicas
 from samplers.tempering.swaps.swap_round import SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
-from samplers.tuning.step_size import PER_RUNG, Pilot, Sought, StepSizes, check_finite, first_look
+from samplers.tuning.pilots.step_size import PER_RUNG, Pilot, Sought, StepSizes, check_finite, first_look
 
 ROUGH = Pilot(chains=8, steps=60)
 """Step sizes of the pilot rounds need only be roughly right; those of the final ladder are tuned again."""
@@ -80,6 +80,7 @@ class LadderWanted:
         step_size: of all rungs ``()``, or of each of the `replicas` rungs ``(K,)``, which the pilot's rungs
             take by their place in the ladder: both ladders cut the barrier into equal parts. None: tuned to
             `acceptance` on the first pilot ladder and interpolated in beta afterwards.
+        hottest: inverse temperature at which the ladder ends.
     """
 
     replicas: int | None = None
@@ -87,6 +88,7 @@ class LadderWanted:
     limit: int = 32
     step_size: Tensor | None = None
     acceptance: float = Kernel.optimal_acceptance
+    hottest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,14 @@ def tune_ladder(
 ) -> Steps[TunedLadder]:
     """Algorithm 3: rounds that adapt the ladder until the barrier stands still, then K and its ladder."""
     pilot = pilot or LadderPilot()
-    betas = first = geometric_ladder(pilot.replicas)
+    # K rungs see a barrier of at most K - 1. Ladders to 0 keep the rungs that their run ids stand for.
+    rungs = max(pilot.replicas, wanted.replicas or 0) if wanted.hottest > 0 else pilot.replicas
+    betas = first = geometric_ladder(rungs, hottest=wanted.hottest)
     rough, theta, evaluations = None, None, 0
     family = family_of(kernel) if takes_step_size(type(kernel)) else None
     if family is not None and wanted.step_size is None:
         rough = yield from first_look(run, Sought(family, first, wanted.acceptance), ROUGH)
-        evaluations += rough.evaluations * pilot.replicas
+        evaluations += rough.evaluations * rungs
     history: list[float] = []
     rounds, steps = pilot.sizes(run)
     for _ in range(rounds):
@@ -135,7 +139,7 @@ def tune_ladder(
         theta, evaluations = seen["state"].theta, evaluations + seen["evaluations"]
         rejections, error = _rejections(seen)
         history.append(sum(rejections))
-        betas = _ladder(tried, rejections, pilot.replicas)
+        betas = _ladder(tried, rejections, rungs)
         if len(history) > 1 and abs(history[-1] - history[-2]) < pilot.tolerance:
             break
     optimal = {name: optimal_replicas(history[-1], name) for name in ("v1", "v2", "constrained")}
@@ -143,7 +147,7 @@ def tune_ladder(
     ladder, near = _ladder(tried, rejections, chosen), None
     if rough is not None:
         assert theta is not None
-        places = torch.linspace(0, pilot.replicas - 1, chosen).round().long().to(theta.device)
+        places = torch.linspace(0, rungs - 1, chosen).round().long().to(theta.device)
         states = theta[places, :, : PER_RUNG.chains]
         near = StepSizes(_by_beta(rough.sizes, first, ladder), rough.acceptance, states, 0)
     return TunedLadder(ladder, history, error, rejections, tried, optimal, evaluations, near)

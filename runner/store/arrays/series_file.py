@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from runner.store.npz_content import compressed, stored_arrays
+from runner.store.arrays.npz_content import compressed, stored_arrays
 
 if TYPE_CHECKING:
     from metrics.suite import MetricSuite
