@@ -126,7 +126,14 @@ def check_transition(target: Target, kernel: Kernel) -> None:
             f"has; {type(target).__name__} is constrained"
         )
     check_annealing_kernel(kernel)
-    kernel.check(AnnealedTarget(target, reference, 1.0))
+    kernel.check(target)
+    try:
+        kernel.check(AnnealedTarget(target, reference, 1.0))
+    except ValueError as error:
+        raise ValueError(
+            f"annealing needs a kernel that serves mixtures of {type(target).__name__} with a reference "
+            f"distribution; {type(kernel).__name__} serves the target alone"
+        ) from error
 
 
 def check_annealing_kernel(kernel: Kernel | Tunable) -> None:

@@ -86,15 +86,12 @@ class NeighbourSum(nn.Module):
     Args:
         graph: with n nodes.
         weighted: whether the edges' weights are used, or 1 for all.
-
-    Attributes:
-        degree: the sum of each node's weights, ``(n,)``.
     """
 
-    degree: Tensor
     _neighbour: Tensor
     _first: Tensor
-    _weight: Tensor | None
+    _weight_bits: Tensor | None
+    _degree_bits: Tensor
 
     def __init__(self, graph: Graph, weighted: bool = True) -> None:
         super().__init__()
@@ -106,14 +103,21 @@ class NeighbourSum(nn.Module):
         self.register_buffer("_neighbour", neighbour[order], persistent=False)
         self.register_buffer("_first", counts.cumsum(0) - counts, persistent=False)
         one = bool((weights == 1.0).all())
-        self.register_buffer("_weight", None if one else both, persistent=False)
         degree = torch.zeros(graph.nodes, dtype=torch.float64).index_add_(0, node[order], both)
-        self.register_buffer("degree", degree, persistent=False)
+        # Whole-number buffers move with .to(device) but are not rounded by .to(dtype), as objectives need.
+        bits = None if one else both.view(torch.int64)
+        self.register_buffer("_weight_bits", bits, persistent=False)
+        self.register_buffer("_degree_bits", degree.view(torch.int64), persistent=False)
+
+    @property
+    def degree(self) -> Tensor:
+        """The sum of each node's weights, ``(n,)``, float64."""
+        return self._degree_bits.view(torch.float64)
 
     def forward(self, theta: Tensor, event: int = 1) -> Tensor:
         """The sums, like `theta` ``(*batch, n)``; with `event` 2 ``(*batch, n, levels)``, level by level."""
         nodes_first = theta.movedim(-event, 0)
         table = nodes_first.reshape(len(self.degree), -1).contiguous()
-        weight = None if self._weight is None else self._weight.to(table)
+        weight = None if self._weight_bits is None else self._weight_bits.view(torch.float64).to(table)
         sums = embedding_bag(self._neighbour, table, self._first, mode="sum", per_sample_weights=weight)
         return sums.reshape(nodes_first.shape).movedim(0, -event).contiguous()

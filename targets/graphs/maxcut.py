@@ -33,6 +33,8 @@ class MaxCut(PairProblem):
     """
 
     coupling = -2.0
+    _edges: Tensor
+    _weights: Tensor
 
     def __init__(
         self,
@@ -43,6 +45,9 @@ class MaxCut(PairProblem):
         scale: float = 3.0,
     ) -> None:
         super().__init__(graph_of(graph, file, root, file_format), scale)
+        # Buffers, so that no step of a cluster sampler copies them to the device.
+        self.register_buffer("_edges", self.graph.edges, persistent=False)
+        self.register_buffer("_weights", self.graph.weights, persistent=False)
 
     def linear(self, theta: Tensor) -> Tensor:
         degree: Tensor = self.neighbours.degree.to(theta)
@@ -55,9 +60,9 @@ class MaxCut(PairProblem):
 
     def pairwise_terms(self) -> PairwiseTerms:
         """An edge whose ends agree loses its weight in the cut."""
-        weights = self.graph.weights.to(self._one) * self.scale
+        weights = self._weights.to(self._one) * self.scale
         field = self._one.new_zeros((self.space.d, 2))
-        return PairwiseTerms(self.graph.edges.to(field.device), -weights, field, weights.sum())
+        return PairwiseTerms(self._edges, -weights, field, weights.sum())
 
     def _published(self) -> float | None:
         nodes, cut = GSET.get(self.graph.name.upper(), (0, 0))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
@@ -55,19 +57,21 @@ def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
         raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
     digests = read_json(folder / DIGESTS)
     if digests is None or "table.csv" not in digests[FILES]:
-        raise UserError(f"There is no recorded table in {folder}.")
+        raise UserError(f"There is no recorded table with {DIGESTS} in {folder}.")
     frame = read_labelled(folder / "table.csv")
     shape = shape.restricted(set(frame["cell"]))
     rows = [row for row in shape.rows if row.row in set(frame["row"])]
     figures = [
         each for each in shape.figures if _from_numbers(each) and (folder / f"{each.name}.png").exists()
     ]
-    (folder / DIGESTS).unlink()
-    try:
-        recorded = RecordedResults(results.runs, results.random_runs, frame)
-        return write_figures(replace(shape, rows=rows, figures=figures), recorded, folder)
-    finally:
-        write_digests(folder, digests[FILES])
+    recorded = RecordedResults(results.runs, results.random_runs, frame)
+    # Drawn elsewhere: what is cut short leaves the record as it is.
+    with TemporaryDirectory() as elsewhere:
+        drawn = write_figures(replace(shape, rows=rows, figures=figures), recorded, Path(elsewhere))
+        (folder / DIGESTS).unlink()
+        written = [Path(copyfile(path, folder / path.name)) for path in drawn]
+    write_digests(folder, dict.fromkeys([*digests[FILES], *(path.name for path in written)]))
+    return written
 
 
 def _from_numbers(figure: FigureShape) -> bool:

@@ -21,6 +21,7 @@ from metrics.likelihood.rbm_annealing import (
     reference_draws,
 )
 from metrics.likelihood.target_annealing import TargetAnnealing
+from samplers.cluster.swendsen_wang import SwendsenWang
 from samplers.discrete.ab import AB
 from samplers.discrete.acs import ACS
 from samplers.discrete.block_gibbs import BlockGibbs
@@ -34,7 +35,7 @@ from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
-from targets import RBM, Binary, Categorical, Discrete, Ordinal, Streams, Target
+from targets import RBM, Binary, Categorical, Discrete, Ising, Ordinal, Streams, Target
 from targets.reference_distribution import reference_distribution
 from tests.support.annealing import BlackBox, Continuous, Product, exact_draws, log_z, random_rbm
 from tests.support.checks import dkw_band
@@ -409,6 +410,10 @@ LEVELS = {"ladder": [1.0, 0.5], "log_partition": [0.0, 0.0]}
         (PLAIN, RBMGibbs(), "rbm_gibbs needs a restricted Boltzmann machine"),
         (Continuous(), DMALA(0.1), "annealing needs a binary, ordinal or categorical space"),
         (HOLED, DMALA(0.1), "has; Holed is constrained"),
+        (
+            *(Ising(size=[2, 3]), SwendsenWang()),
+            "annealing needs a kernel that serves mixtures of Ising .* SwendsenWang serves the target alone",
+        ),
     ],
 )
 def test_what_cannot_be_annealed_is_refused(target: Target, kernel: Kernel, words: str) -> None:

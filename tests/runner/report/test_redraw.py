@@ -11,6 +11,7 @@ from runner.execution.errors import UserError
 from runner.report.analysis.table_entries import summarise
 from runner.report.draw_figures import write_figures
 from runner.report.published import published_numbers
+from runner.report.recorded import redraw as redraw_module
 from runner.report.recorded.redraw import redraw
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
@@ -79,6 +80,20 @@ def test_what_is_drawn_from_the_numbers_is_what_was_drawn_from_the_runs(
     assert damaged_files(record) == []
 
 
+def test_drawing_that_is_cut_short_leaves_the_record_as_it_is(
+    record: Path, shape: TableShape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def torn(_: TableShape, __: Results, folder: Path) -> list[Path]:
+        (folder / "figure.png").write_text("torn")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(redraw_module, "write_figures", torn)
+    with pytest.raises(KeyboardInterrupt):
+        redraw(shape, gone(results()), record)
+    assert (record / "figure.png").read_text() == "old"
+    assert damaged_files(record) == []
+
+
 def test_a_damaged_record_is_left_as_it_is(record: Path, shape: TableShape) -> None:
     (record / "table.csv").write_text("row,cell\n")
     with pytest.raises(UserError, match=r"is not as it was written: table\.csv"):
@@ -87,5 +102,5 @@ def test_a_damaged_record_is_left_as_it_is(record: Path, shape: TableShape) -> N
 
 
 def test_a_record_that_is_not_there_is_a_sentence(tmp_path: Path, shape: TableShape) -> None:
-    with pytest.raises(UserError, match="There is no recorded table in"):
+    with pytest.raises(UserError, match=r"There is no recorded table with digests\.json in"):
         redraw(shape, gone(results()), tmp_path / "none")

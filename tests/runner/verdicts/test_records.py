@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from runner.files.atomic_files import write_json
-from runner.report.seed_values import read_seed_values
+from runner.report.recorded.seed_values import read_seed_values
 from runner.store.folder_digests import DIGESTS
 from runner.verdicts import records
 from runner.verdicts.__main__ import main

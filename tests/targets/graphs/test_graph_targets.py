@@ -259,3 +259,22 @@ def test_a_cut_is_the_sum_of_its_pairwise_terms(weights: str) -> None:
     total = terms.constant + (agree * terms.couplings).sum(-1)
     torch.testing.assert_close(total, problem.log_prob(states))
     assert not bool(terms.field.any())
+
+
+def test_pairwise_terms_stay_on_the_device() -> None:
+    """Else every step of a cluster sampler would copy them and wait."""
+    problem = MaxCut(SMALL).to("meta")
+    assert problem.pairwise_terms().edges is problem.pairwise_terms().edges
+    assert problem.pairwise_terms().couplings.device.type == "meta"
+
+
+def test_the_objective_is_that_of_the_graphs_own_weights_in_single_precision_too() -> None:
+    """Else the gap of a solution that is the optimum would not be 0."""
+    graph = networkx.complete_graph(7)
+    for one, other in graph.edges:
+        graph[one][other]["weight"] = 0.1 + 0.7 * one + other / 3
+    exact, single = MaxCut(graph), MaxCut(graph).float()
+    states = single.space.states(torch.float32)
+    torch.testing.assert_close(single.objective(states), exact.objective(states.double()), rtol=1e-15, atol=0)
+    assert single.log_prob(states).dtype == torch.float32
+    assert float(single.objective(states).max()) == pytest.approx(exact.optimum(), rel=1e-12)
