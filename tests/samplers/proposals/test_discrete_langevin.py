@@ -15,6 +15,7 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from targets import RBM, Binary, Discrete, Space, Streams
+from targets.tracing import traced
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
@@ -96,6 +97,9 @@ def test_tables_hold_the_same_distribution_as_the_formula(norm: float) -> None:
     )
     same = dense.propose(target.space, state, betas, seeded(0))[0]
     assert torch.equal(drawn, same)
+    with traced():
+        counted, _ = table.propose(target.space, state, betas, seeded(0))
+    assert torch.equal(counted, drawn)
 
 
 def test_a_prepared_kernel_draws_from_the_enumerated_rows() -> None:
