@@ -128,8 +128,13 @@ def _left(jobs: Sequence[Job], outcome: Outcome) -> list[Job]:
     """The jobs of which a run is not done; those of the others are skipped, which `outcome` hears."""
     left: list[Job] = []
     for each in jobs:
-        if all(folder.summary() is not None for folder in folders_of(each)):
+        folders = folders_of(each)
+        if all(folder.summary() is not None for folder in folders):
             outcome.skipped += each.run_ids.values()
+            if spent := [folder for folder in folders if folder.checkpoint.exists()]:
+                from runner.sweep.run_batch import remove_spent_checkpoints
+
+                remove_spent_checkpoints(spent)
         else:
             left.append(each)
     return left

@@ -5,7 +5,8 @@ It lies in the folder of the first run of the batch and names all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,3 +75,12 @@ def next_batch(
         if folder.run_id in {mine.run_id for mine in left.values()}:
             discard_checkpoint(path, "belongs to runs of which another process has some")
     return RunBatch(dict(left) if together else dict([next(iter(left.items()))]))
+
+
+def remove_spent_checkpoints(folders: Iterable[RunFolder]) -> None:
+    """Removes checkpoints of batches whose runs are all done: their process was killed just then."""
+    for folder in folders:
+        with suppress(UnusableCheckpointError):
+            names = load_checkpoint(folder.checkpoint).get("run_ids", [folder.run_id])
+            if all((folder.path.parent / name / "summary.json").is_file() for name in names):
+                folder.checkpoint.unlink(missing_ok=True)

@@ -160,14 +160,15 @@ def test_no_driver_of_a_gpu_is_found_without_torch(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_collector_starts_again_once_all_is_imported() -> None:
+    before = gc.get_freeze_count()  # CPython 3.12 starts with some
     garbage.imported()
-    assert gc.get_freeze_count() == 0  # not stopped: a library hides nothing of its user's
+    assert gc.get_freeze_count() == before  # not stopped: a library hides nothing of its user's
     garbage.collect_once_imported()
     try:
         assert not gc.isenabled()
         garbage.imported()
         assert gc.isenabled()
-        assert gc.get_freeze_count() > 0
+        assert gc.get_freeze_count() > before
     finally:
         gc.unfreeze()
         gc.enable()

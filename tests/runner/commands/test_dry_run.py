@@ -57,6 +57,10 @@ def test_a_plan_of_what_cannot_run_is_refused(call: Call) -> None:
     assert "task.burn_in must be less" in refused(
         call, "--dry-run sampler=gibbs task.steps=10 task.burn_in=10"
     )
+
+
+def test_a_search_has_no_plan(call: Call) -> None:
+    pytest.importorskip("optuna")
     assert "a search decides on its trials" in refused(
         call, "-m --dry-run hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)"
     )

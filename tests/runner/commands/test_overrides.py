@@ -29,7 +29,7 @@ NAMED = [
     (f"target.name={DEEP}", "nested too deeply."),
     (
         f"sampler=pt_gibbs sampler.ladder={'[' * 40}1{']' * 40}",
-        "sampler must have at most 30 groups or",
+        "sampler must not have more than 30 levels",
     ),
     (
         "target=resnet_ebm target._target_=Mine +target.x=1 task=learn",

@@ -115,6 +115,20 @@ def test_killed_at_random_moments(tmp_path: Path, uninterrupted: Results, wanted
     assert not list(tmp_path.glob("outputs/runs/*/checkpoint*"))
 
 
+def test_a_checkpoint_left_beside_finished_runs_is_removed(tmp_path: Path, uninterrupted: Results) -> None:
+    """As of a process that was killed between the last summary of a batch and the end of its checkpoint."""
+    process = in_child(SWEEP, partial(os.chdir, tmp_path))
+    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
+    process.kill()
+    process.join()
+    (left,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
+    content = left.read_bytes()
+    assert to_its_end(tmp_path, SWEEP) == uninterrupted
+    left.write_bytes(content)
+    assert to_its_end(tmp_path, SWEEP) == uninterrupted
+    assert not left.exists()
+
+
 @pytest.mark.parametrize(
     ("number", "status"),
     [(signal.SIGTERM, 75), pytest.param(signal.SIGKILL, -signal.SIGKILL, marks=pytest.mark.slow)],

@@ -35,7 +35,10 @@ def composed(group: str, name: str) -> Any:
 
 @pytest.mark.parametrize("name", options("sampler"))
 def test_a_sampler_is_described_as_hydra_composes_it(name: str) -> None:
-    assert without_leftovers(described_option("sampler", name)) == composed("sampler", name)
+    described = without_leftovers(described_option("sampler", name))
+    if described.get("hottest") == 0:  # composed without it, for the sake of older ids
+        del described["hottest"]
+    assert described == composed("sampler", name)
 
 
 @pytest.mark.parametrize("name", options("target"))
