@@ -129,7 +129,8 @@ def _solution(weights: NDArray[np.float64], rows: list[Row]) -> NDArray[np.float
     """Bits that make the sum of `weights` largest under the constraints; None if not proved in time."""
     entries = [(number, place, value) for number, row in enumerate(rows) for place, value in row[0].items()]
     lines, places, values = zip(*entries, strict=True)
-    matrix = coo_array((values, (lines, places)), shape=(len(rows), len(weights))).tocsr()
+    where = np.asarray([lines, places], np.int32)  # SciPy 1.13 takes no others
+    matrix = coo_array((values, (where[0], where[1])), shape=(len(rows), len(weights))).tocsr()
     limits = LinearConstraint(matrix, [row[1] for row in rows], [row[2] for row in rows])
     found = milp(
         -weights,

@@ -113,7 +113,7 @@ class ResidualNetwork(nn.Module):
 
     def _first_block(self, images: Tensor) -> Tensor:
         """The output of the first block, or of the first convolution where there is no block."""
-        block = next(iter(self.blocks), None)
+        block = self.blocks[0] if len(self.blocks) else None
         if not isinstance(block, Block):
             maps: Tensor = self.first(images)
             return maps
