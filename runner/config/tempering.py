@@ -35,7 +35,7 @@ def folded(config: DictConfig) -> DictConfig:
     if "_target_" in tempering:
         sampler = _tempered(sampler, tempering)
     sampler = without_leftovers(sampler)
-    if sampler.get("hottest") == 0:  # no part of the ids that runs had before it
+    if "ladder" in sampler and sampler.get("hottest") == 0:  # no part of the ids that runs had before it
         del sampler["hottest"]
     with open_dict(config):
         config[GROUP] = {"name": "none"}

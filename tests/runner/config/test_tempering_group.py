@@ -143,3 +143,10 @@ def test_another_tempering_is_one_file_and_one_yaml(tmp_path: Path, monkeypatch:
     kernel = construct_sampler(node(config, "sampler"), "sampler")
     assert isinstance(kernel, ParallelTempering)
     assert torch.equal(kernel.step_sizes, torch.full((2,), 0.3, dtype=torch.float64))
+
+
+def test_the_first_temperature_of_annealing_is_kept_where_it_is_zero() -> None:
+    """Only an automatic ladder is composed without its default of 0."""
+    annealed = compose(["sampler=gwg", "tempering=annealed", "tempering.hottest=0"]).sampler
+    assert annealed.hottest == 0
+    assert "hottest" not in compose(["sampler=gwg", "tempering=parallel"]).sampler
