@@ -18,8 +18,7 @@ from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf, grammar_parser
-from omegaconf import base as omegaconf_base
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.sources import searched_files
@@ -61,8 +60,6 @@ def power(base: Any, exponent: Any) -> Any:
 
 OmegaConf.register_new_resolver("share", share, replace=True)
 OmegaConf.register_new_resolver("power", power, replace=True)
-# OmegaConf parses a reference each time that it is looked at: a fourth of the start of a sweep of 52 jobs.
-setattr(omegaconf_base, "parse", functools.lru_cache(maxsize=4096)(grammar_parser.parse))  # noqa: B010
 
 
 def initialise() -> None:
