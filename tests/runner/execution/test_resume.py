@@ -78,6 +78,16 @@ def newest(folder: Path) -> float:
     return max(times)
 
 
+def killed_at_its_checkpoint(folder: Path, argv: tuple[str, ...]) -> tuple[Path, bytes]:
+    """The checkpoint that the command leaves when it is killed with one of them, and its content."""
+    process = in_child(argv, partial(os.chdir, folder))
+    wait(lambda: bool(list(folder.glob("outputs/runs/*/checkpoint.pt"))))
+    process.kill()
+    process.join()
+    (left,) = folder.glob("outputs/runs/*/checkpoint.pt")
+    return left, left.read_bytes()
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The results of the sweep when nothing happens to it."""
@@ -117,12 +127,7 @@ def test_killed_at_random_moments(tmp_path: Path, uninterrupted: Results, wanted
 
 def test_a_checkpoint_left_beside_finished_runs_is_removed(tmp_path: Path, uninterrupted: Results) -> None:
     """As of a process that was killed between the last summary of a batch and the end of its checkpoint."""
-    process = in_child(SWEEP, partial(os.chdir, tmp_path))
-    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
-    process.kill()
-    process.join()
-    (left,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
-    content = left.read_bytes()
+    left, content = killed_at_its_checkpoint(tmp_path, SWEEP)
     assert to_its_end(tmp_path, SWEEP) == uninterrupted
     left.write_bytes(content)
     assert to_its_end(tmp_path, SWEEP) == uninterrupted
@@ -190,12 +195,7 @@ def test_two_processes_on_one_sweep(tmp_path: Path, uninterrupted: Results) -> N
 def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
     """Some seeds of a batch are written, the others are not: they go on from the batch's checkpoint."""
     argv = (*SMALL, "task.steps=120", "seed=[0,1,2]", "checkpoint.steps=1")
-    process = in_child(argv, partial(os.chdir, tmp_path))
-    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/checkpoint.pt"))))
-    process.kill()
-    process.join()
-    (checkpoint,) = tmp_path.glob("outputs/runs/*/checkpoint.pt")
-    saved = checkpoint.read_bytes()
+    checkpoint, saved = killed_at_its_checkpoint(tmp_path, argv)
     expected = to_its_end(tmp_path, argv)
     # The disk as the kill would have left it: the first result is there, the checkpoint still is.
     checkpoint.write_bytes(saved)
