@@ -23,24 +23,34 @@ K1, K2 = 0.01, 0.03
 class ConvolutionalAutoencoder(nn.Module):
     """Two 3 x 3 convolutions of stride 2 with ReLU, mirrored by two transposed ones; sigmoid at the end.
 
-    The paper says only "a simple convolutional autoencoder": layers, channels and strides are our choice. The
-    code of an image of h x w pixels has 2 h w numbers, so the architecture does not force compression.
+    The paper says only "a simple convolutional autoencoder": layers, channels, strides and code are ours.
+
+    Args:
+        code: size of the code of an image: one more convolution over the whole feature map, without a
+            nonlinearity, and its mirror image. None: the feature map is the code, 2 h w numbers for an image
+            of h x w pixels, so that the architecture does not force compression.
+        shape: height and width of the images, multiples of `STRIDE`; read only with a `code`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, code: int | None = None, shape: tuple[int, int] = (28, 28)) -> None:
         super().__init__()
         first, second = CHANNELS
-        self.encoder = nn.Sequential(
+        layers: list[nn.Module] = [
             nn.Conv2d(1, first, 3, stride=2, padding=1),
             nn.ReLU(),
             nn.Conv2d(first, second, 3, stride=2, padding=1),
             nn.ReLU(),
-        )
-        self.decoder = nn.Sequential(
+        ]
+        mirrored: list[nn.Module] = [
             nn.ConvTranspose2d(second, first, 3, stride=2, padding=1, output_padding=1),
             nn.ReLU(),
             nn.ConvTranspose2d(first, 1, 3, stride=2, padding=1, output_padding=1),
-        )
+        ]
+        if code is not None:
+            whole = (shape[0] // STRIDE, shape[1] // STRIDE)
+            layers.append(nn.Conv2d(second, code, whole))
+            mirrored = [nn.ConvTranspose2d(code, second, whole), nn.ReLU(), *mirrored]
+        self.encoder, self.decoder = nn.Sequential(*layers), nn.Sequential(*mirrored)
 
     def logits(self, images: Tensor) -> Tensor:
         """Logits of the reconstruction of `images` ``(n, height, width)``, of the same shape."""

@@ -12,6 +12,7 @@ from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.tasks.images.fit_settings import autoencoder_values
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
+from runner.tasks.task import Parts
 from targets.checks import one_of, whole_number, within
 
 if TYPE_CHECKING:
@@ -72,6 +73,16 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
 
 class Autoencode(ImageTask):
     """Fits autoencoders to a sampler's images and tests them on the data set's test images."""
+
+    def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        parts = super().identity(config, parts)
+        network = parts["task"].get("autoencoder")
+        if (
+            isinstance(network, dict) and network.get("code") is None
+        ):  # no part of the ids that runs had before it
+            without = {key: value for key, value in network.items() if key != "code"}
+            parts = {**parts, "task": {**parts["task"], "autoencoder": without}}
+        return parts
 
     def check_values(self, config: DictConfig) -> None:
         super().check_values(config)

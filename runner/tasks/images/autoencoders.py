@@ -52,19 +52,21 @@ def autoencoders(
     """
     device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
     pixels = images.pixels.to(device)
+    shape = (pixels.shape[1], pixels.shape[2])
+    coded = {} if settings.code is None else {"code": settings.code}  # networks without one keep their names
 
     def loss(network: ConvolutionalAutoencoder, places: Tensor) -> Tensor:
         batch = pixels[places.to(device)].to(dtype)
         return torch.nn.functional.mse_loss(network(batch), batch)
 
     def begin(own: int) -> Fit[ConvolutionalAutoencoder]:
-        network = built(ConvolutionalAutoencoder, own, dtype, device)
+        network = built(partial(ConvolutionalAutoencoder, settings.code, shape), own, dtype, device)
         return Fit(network, loss, len(pixels), settings.fit, own)
 
     found, seconds, notes = [], 0.0, dict[str, None]()
     for number in range(settings.networks):
         own = derive_seed(seed, f"autoencoder/{number}")
-        content = {"schema": SCHEMA, **asdict(settings.fit), "seed": own}
+        content = {"schema": SCHEMA, **asdict(settings.fit), **coded, "seed": own}
         name = digest({**content, "device": device.type, "dtype": config.dtype})
         path = images.folder / f"autoencoder-{name}.safetensors"
         network, report = fitted_network(path, partial(begin, own), lambda _: {}, config)

@@ -47,10 +47,11 @@ AUTOENCODER, CLASSIFIER = "task.autoencoder", "task.classifier"
 
 @dataclass(frozen=True)
 class AutoencoderSettings:
-    """How many, and how each is fitted."""
+    """How many, how each is fitted, and the size of its code; None: it need not compress."""
 
     networks: int
     fit: FitSettings
+    code: int | None = None
 
 
 def autoencoder_values(config: DictConfig) -> AutoencoderSettings:
@@ -61,9 +62,11 @@ def autoencoder_values(config: DictConfig) -> AutoencoderSettings:
     """
     given = group(node(config, "task").get("autoencoder"), AUTOENCODER)
     with errors_at(AUTOENCODER, given):
-        networks = whole_number("networks", given.get("networks"))
-    fit = fit_settings({key: value for key, value in given.items() if key != "networks"}, AUTOENCODER)
-    return AutoencoderSettings(networks, fit)
+        networks, code = whole_number("networks", given.get("networks")), given.get("code")
+        if code is not None:
+            whole_number("code", code)
+    fit = {key: value for key, value in given.items() if key not in ("networks", "code")}
+    return AutoencoderSettings(networks, fit_settings(fit, AUTOENCODER), code)
 
 
 def classifier_settings(config: DictConfig) -> FitSettings:
