@@ -75,11 +75,11 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
 
 
 def overlaps(panels: Sequence[PanelData], known: Known) -> Plot | None:
-    """Share of each bin of the overlap |q| of two chains, for each row."""
+    """Share of each bin of the overlap q of two chains, for each row."""
     (data,) = panels
     found = {row.row: spans for row in data.rows if (spans := overlap_shares(data, row.row))}
     traces = [_bars(data, row, bin_middles(), spans) for row, spans in found.items()]
-    return _plot(data, traces, "overlap |q|", "share of overlaps", "linear") if traces else None
+    return _plot(data, traces, "overlap q", "share of overlaps", "linear") if traces else None
 
 
 def _bars(
