@@ -9,7 +9,7 @@ from runner.report.figure_shape import Role
 from runner.report.figures.overlap_shares import BINS, bin_middles, overlap_shares
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 
-BAND = 0.15
+BAND = 0.12
 """Opacity of the band of an interval."""
 
 HEADROOM = 1.15
@@ -38,6 +38,7 @@ def draw_overlaps(ax: Axes, data: PanelData) -> None:
         show_missing(ax, data.runs, "overlaps")
         return
     ax.set_xlim(-1.0, 1.0)
+    ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     ax.set_ylim(0.0, data.panel.limits[1] if data.panel.limits else HEADROOM * highest)
     ax.set(xlabel="overlap q", ylabel="P(q)")
 

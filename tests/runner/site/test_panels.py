@@ -139,11 +139,11 @@ def test_states_have_shares_intervals_and_the_colours_of_the_picture(plots: dict
         np.testing.assert_allclose([to_rgb(colour) for colour in colours], wanted, atol=2 / 255)
 
 
-def test_overlaps_have_a_bar_a_bin_for_the_rows_that_have_them(plots: dict[str, Any]) -> None:
-    (bars,) = plots["share of overlaps: four"]["traces"]
-    assert bars["name"] == "A"
-    assert bars["x"] == pytest.approx(np.arange(-0.95, 1, 0.1))
-    assert bars["y"] == pytest.approx([(bin + 1) / 250 for bin in range(20)])
+def test_overlaps_have_a_point_a_bin_for_the_rows_that_have_them(plots: dict[str, Any]) -> None:
+    (line,) = plots["share of overlaps: four"]["traces"]
+    assert (line["name"], line["mode"], line["line"]["dash"]) == ("A", "lines+markers", "solid")
+    assert line["x"] == pytest.approx(np.arange(-0.95, 1, 0.1))
+    assert line["y"] == pytest.approx([(bin + 1) / 250 for bin in range(20)])
 
 
 def test_the_picture_of_overlaps_is_their_density(results: Results) -> None:
