@@ -81,7 +81,7 @@ class Run:
         if steps:
             own["seconds_per_step"] = seconds / steps
         value = {**own, **self.summary["metrics"]}.get(metric)
-        return float(value) if _finite(value) else None
+        return float(value) if value is not None and _finite(value) else None
 
     def _rate(self, metric: str, cost: str) -> float | None:
         """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""

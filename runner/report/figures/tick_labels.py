@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from matplotlib.axes import Axes
@@ -38,5 +39,5 @@ def _at(label: Text) -> float:
     return float(label.get_position()[0])
 
 
-def _meet(boxes: list[BboxBase], gap: float) -> bool:
+def _meet(boxes: Sequence[BboxBase], gap: float) -> bool:
     return any(right.x0 - left.x1 < gap for left, right in pairwise(boxes))
