@@ -28,6 +28,10 @@ class UnsupportedMetric(ValueError):  # noqa: N818 - not always an error: option
     """The target or the kernel lacks what a metric requires; the message says in one sentence what."""
 
 
+class UndrawnMetric(UnsupportedMetric):
+    """The states of the kernel are no draws from the target, which the metric needs."""
+
+
 class Statistic:
     """A quantity accumulated over the steps of a run; the defaults are those of one without a state.
 
@@ -144,6 +148,8 @@ class Metric(Statistic, ABC):
         direction: whether small (``min``) or large (``max``) values are better; None where neither is.
         supports_levels: whether it handles chains that move between temperatures, where only draws with
             `Info.level` 0 are from the target; `MetricSuite` refuses other metrics for such kernels.
+        needs_draws: whether it says something of the target only if the states are draws from it;
+            `MetricSuite` refuses it for other kernels, such as simulated annealing.
 
     Raises:
         UnsupportedMetric: if the target or the kernel lacks what it requires.
@@ -154,6 +160,7 @@ class Metric(Statistic, ABC):
     bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     direction: ClassVar[Literal["min", "max"] | None] = None
     supports_levels: ClassVar[bool] = False
+    needs_draws: ClassVar[bool] = True
 
     @abstractmethod
     def result(self) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric, Statistic, UnsupportedMetric
+from metrics.metric import Context, Metric, Statistic, UndrawnMetric, UnsupportedMetric
 from samplers.kernel import Info
 
 
@@ -35,6 +35,7 @@ class MetricSuite:
     Attributes:
         metrics: the metrics by name.
         left_out: the optional metrics that were left out, with the reason.
+        undrawn: those of them that need draws from the target, of a kernel that makes none.
 
     Raises:
         UnsupportedMetric: if a metric that is not optional is unsupported by the target or the kernel.
@@ -49,16 +50,19 @@ class MetricSuite:
         self.context = context
         self.metrics: dict[str, Metric] = {}
         self.left_out: dict[str, str] = {}
+        self.undrawn: list[str] = []
         self.updates = 0
         may_be_left_out = set(factories if optional is True else optional or ())
         for name, build in factories.items():
             before = set(context.statistics)
             try:
-                self.metrics[name] = _supporting_levels(name, build(context), context)
+                self.metrics[name] = _supporting(name, build(context), context)
             except UnsupportedMetric as unsupported:
                 if name not in may_be_left_out:
                     raise
                 self.left_out[name] = str(unsupported)
+                if isinstance(unsupported, UndrawnMetric):
+                    self.undrawn.append(name)
                 for key in set(context.statistics) - before:
                     del context.statistics[key]
 
@@ -129,15 +133,22 @@ class MetricSuite:
         return {**self.context.statistics, **self.metrics}
 
 
-def _supporting_levels(name: str, metric: Metric, context: Context) -> Metric:
-    """`metric`, if it supports the kernel's temperature levels, or there are none.
+def _supporting(name: str, metric: Metric, context: Context) -> Metric:
+    """`metric`, if what it counts as draws from the target are such draws with the context's kernel.
 
     Raises:
-        UnsupportedMetric: if chains move between temperatures and it would count all their states as draws.
+        UnsupportedMetric: if chains move between temperatures and it would count all their states as draws,
+            or if the kernel makes no draws from the target at all.
     """
+    kernel = type(context.kernel).__name__
     if context.kernel.has_levels and not metric.supports_levels:
         raise UnsupportedMetric(
-            f"{name} would count states of all temperature levels as draws from the target; with "
-            f"{type(context.kernel).__name__}, choose metrics that count those of the cold level alone"
+            f"{name} would count states of all temperature levels as draws from the target; with {kernel}, "
+            "choose metrics that count those of the cold level alone"
+        )
+    if metric.needs_draws and not context.kernel.draws_target:
+        raise UndrawnMetric(
+            f"{name} needs draws from the target; the states of {kernel} are none, since they depend on its "
+            "schedule"
         )
     return metric

@@ -102,6 +102,8 @@ class Kernel(ABC):
         axes: leading axes that the kernel adds to a run's batch: ``()``, or ``(K,)`` for a ladder of K.
         has_levels: whether each chain moves between temperatures, so that its draws are from the target only
             at the cold level, as `Info.level` says step by step.
+        draws_target: whether the states of its chains are draws, exact or approximate, from the target; not
+            where they depend on a schedule, as in simulated annealing.
         step_name: the constructor's argument that says how far a step goes, which tuning finds.
         tensor_step_size: whether that may be a tensor that broadcasts over the batch axes, so that tuning and
             tempering can give each chain its own (`samplers.tuning`).
@@ -113,6 +115,7 @@ class Kernel(ABC):
     exact: bool = False
     axes: tuple[int, ...] = ()
     has_levels: bool = False
+    draws_target: bool = True
     step_name: ClassVar[str] = "step_size"
     tensor_step_size: ClassVar[bool] = True
     temperable: ClassVar[bool] = True

@@ -38,6 +38,7 @@ class PredictiveRMSE(Metric):
     unit = "outcome"
     bounds = (0.0, math.inf)
     direction = "min"
+    needs_draws = False
     part: ClassVar[str] = "test"
 
     def __init__(self, context: Context, every: int = 5) -> None:
@@ -84,6 +85,7 @@ class PredictiveLogLikelihood(Metric):
     name = "predictive_log_likelihood"
     unit = "nats a row"
     direction = "max"
+    needs_draws = False
 
     def __init__(self, context: Context, every: int = 5) -> None:
         super().__init__(context)

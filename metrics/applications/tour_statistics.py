@@ -133,6 +133,8 @@ class TourMetric(Metric):
         UnsupportedMetric: if the target's states are not tours.
     """
 
+    needs_draws = False
+
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.target = require_tours(self.name, context)

@@ -38,6 +38,7 @@ class AuxiliaryDistance(Metric):
     name = "auxiliary_distance"
     unit = "state units"
     bounds = (0.0, math.inf)
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

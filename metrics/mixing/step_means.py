@@ -29,6 +29,7 @@ class _StepMean(Metric):
     """The mean over steps and chains of the sum that has the metric's name."""
 
     supports_levels = True
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

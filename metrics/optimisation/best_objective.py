@@ -29,6 +29,7 @@ class BestObjective(Metric):
     unit = "objective"
     direction = None
     supports_levels = True
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -62,6 +63,7 @@ class Gap(Metric):
     bounds = (-math.inf, math.inf)
     direction = "min"
     supports_levels = True
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -80,6 +80,7 @@ class BestLogProb(Metric):
     bounds = (-math.inf, math.inf)
     direction = "max"
     supports_levels = True
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

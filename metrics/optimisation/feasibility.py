@@ -48,6 +48,7 @@ class Feasibility(Metric):
     unit = "share"
     bounds = (0.0, 1.0)
     direction = "max"
+    needs_draws = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

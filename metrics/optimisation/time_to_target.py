@@ -41,6 +41,7 @@ class TimeToTarget(Metric):
     bounds = (0.0, math.inf)
     direction = "min"
     supports_levels = True
+    needs_draws = False
     saved = ("step", "evaluations", "last", "spent")
 
     def __init__(self, context: Context, gap: float = 0.01) -> None:

@@ -12,6 +12,10 @@ from metrics.statistics.jackknife import jackknife
 from metrics.statistics.order_parameter_series import OverlapSeries
 
 BINS = 10
+"""Of |q|; there are as many of negative q."""
+
+ROUNDING = 1e-6
+"""Overlaps this small are 0: half of each counts as negative."""
 
 
 class Overlap(Metric):
@@ -21,7 +25,9 @@ class Overlap(Metric):
         overlap, overlap_error: mean |q|.
         overlap_square, overlap_square_error: mean q^2, the susceptibility of the spin glass over d.
         overlap_binder, overlap_binder_error: (3 - <q^4> / <q^2>^2) / 2.
-        overlap_share_0 .. overlap_share_9: shares of |q| from 0 to 0.1, .., from 0.9 to 1.
+        overlap_bin_0 .. overlap_bin_19: P(q), shares of q from -1 to -0.9, .., from 0.9 to 1.
+        overlap_asymmetry: total variation of P(q) and P(-q), in these bins. Without a field they are the
+            same, so that it is 0 of chains that mix, but for noise.
 
     Source: Parisi (1983); Marinari, Parisi and Ruiz-Lorenzo (1998), Eqs. 4 and 9.
 
@@ -50,10 +56,9 @@ class Overlap(Metric):
 def of_seed(overlaps: NDArray[np.float64]) -> dict[str, float]:
     """The values of overlaps ``(draws, pairs)``."""
     size, square = np.abs(overlaps), overlaps**2
-    # Overlaps at the edge of two bins are in the upper one, also where they are rounded down.
-    place = np.minimum((size * BINS + 1e-4).astype(int), BINS - 1)
-    shares = np.bincount(place.ravel(), minlength=BINS) / size.size
-    values = {f"overlap_share_{number}": float(share) for number, share in enumerate(shares)}
+    shares = distribution(overlaps)
+    values = {f"overlap_bin_{number}": float(share) for number, share in enumerate(shares)}
+    values["overlap_asymmetry"] = float(np.abs(shares - shares[::-1]).sum() / 2)
     with np.errstate(all="ignore"):
         for name, moments, estimate in (
             ("overlap", size[None], lambda means: means[0]),
@@ -62,6 +67,18 @@ def of_seed(overlaps: NDArray[np.float64]) -> dict[str, float]:
         ):
             values[name], values[f"{name}_error"] = jackknife(moments, estimate)
     return values
+
+
+def distribution(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of the overlaps in even bins from -1 to 1, ``(2 BINS,)``; of -q they are the same, reversed.
+
+    Overlaps at the edge of two bins are in the one that is farther from 0, also where they are rounded.
+    """
+    size = np.abs(overlaps).ravel()
+    place = np.minimum((size * BINS + 1e-4).astype(int), BINS - 1)
+    positive = np.where(size > ROUNDING, overlaps.ravel() > 0, 0.5)
+    above, below = (np.bincount(place, weight, BINS) for weight in (positive, 1 - positive))
+    return np.asarray(np.concatenate([below[::-1], above]) / size.size)
 
 
 def _binder(means: NDArray[np.float64]) -> NDArray[np.float64]:

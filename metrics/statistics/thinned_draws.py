@@ -29,6 +29,7 @@ class ThinnedDraws(Metric):
 
     name = "thinned_draws"
     unit = "bits"
+    needs_draws = False
 
     def __init__(self, context: Context, every: int, after: int = 0) -> None:
         super().__init__(context)

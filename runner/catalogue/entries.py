@@ -100,10 +100,13 @@ def entry_of(groups: Groups, group: str, name: str) -> Entry:
 
 
 def target_of(groups: Groups, group: str, name: str) -> str | None:
-    """The ``_target_`` of a name, its own or that of a file that it includes at its own place."""
+    """The ``_target_`` of a name, its own or that of a file that it includes at its own place.
+
+    None of a name of several metrics, such as `standard`: none of them speaks for all.
+    """
     content: Mapping[str, Any] = groups.content(group, name)
     if group == "metric":
-        content = content.get(name) or {}
+        return (content.get(name) or {}).get("_target_")
     if "_target_" in content:
         return str(content["_target_"])
     for one in groups.included(group, name):

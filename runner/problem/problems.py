@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from omegaconf import DictConfig
 
-from runner.execution.errors import UnservedError, UserError, one_sentence
+from runner.execution.errors import UnservedError, UserError, one_sentence, warn
 from runner.problem.build import Problem, beta, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
@@ -142,12 +142,15 @@ def check_traceable(problem: Problem) -> None:
 
 
 def check_metrics(problem: Problem) -> None:
-    """Builds the metrics for two chains.
+    """Builds the metrics for two chains; a warning names those left out for want of draws from the target.
 
     Raises:
         UserError: if one cannot be built, or the target or the kernel cannot serve it.
     """
-    problem.suite([0], chains=2)
+    suite = problem.suite([0], chains=2)
+    if suite.undrawn:
+        names, kernel = ", ".join(suite.undrawn), type(problem.kernel).__name__
+        warn(f"left out: the metrics {names} (the states of {kernel} are no draws from the target).")
 
 
 def check_target(problem: Problem) -> None:

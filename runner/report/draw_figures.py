@@ -17,6 +17,7 @@ from runner.report.figures.panel import PanelData
 from runner.report.figures.published_marks import published_handles
 from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
 from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
+from runner.report.figures.tick_labels import thin_tick_labels
 from runner.report.panel_kinds import panel_kind
 from runner.report.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
@@ -36,7 +37,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         UserError: if a panel's kind is unknown.
     """
     styles = row_styles(shape, results)
-    rows = [row for row in shape.rows if row.role in figure.roles]
+    rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure)]
     down = math.ceil(len(figure.panels) / figure.across)
     with rc_context(RC):
         page = Figure(figsize=(figure.width, figure.height * down), layout="constrained")
@@ -59,6 +60,11 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         fit_labels(page)
         _draw_legend(page, [row for row in rows if row.role in figure.legend], figure, results.seeds, styles)
     return page
+
+
+def _drawn(row: RowShape, figure: FigureShape) -> bool:
+    """Whether a panel may show the row: one of exact values has those of its metrics alone."""
+    return not row.exact or any(panel.metric in row.exact for panel in figure.panels)
 
 
 def _draw_legend(
@@ -86,9 +92,10 @@ def _draw_legend(
 
 
 def fit_labels(page: Figure) -> None:
-    """Breaks labels of axes that are longer than their axis."""
+    """Breaks labels of axes that are longer than their axis, and thins labels of ticks that would meet."""
     _lay_out(page)
     for ax in page.axes:
+        thin_tick_labels(ax)
         room = ax.get_window_extent()
         for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
             own = label.get_window_extent()

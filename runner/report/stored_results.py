@@ -81,7 +81,7 @@ class Run:
         if steps:
             own["seconds_per_step"] = seconds / steps
         value = {**own, **self.summary["metrics"]}.get(metric)
-        return float(value) if value is not None and math.isfinite(value) else None
+        return float(value) if value is not None and _finite(value) else None
 
     def _rate(self, metric: str, cost: str) -> float | None:
         """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""
@@ -112,6 +112,14 @@ class Results:
         """Final values of `metric` by seed, of the runs that are done and have a finite one."""
         values = {run.seed: run.value(metric) for run in self.at(row, column)}
         return {seed: value for seed, value in values.items() if value is not None}
+
+    def without_value(self, row: str, column: str, metric: str) -> int:
+        """How many runs that are done measured `metric` and have no finite value of it.
+
+        Such is the time to a target that was not reached.
+        """
+        measured = [run.summary["metrics"] for run in self.at(row, column) if run.summary is not None]
+        return sum(metric in values and not _finite(values[metric]) for values in measured)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
@@ -194,6 +202,11 @@ class Results:
     def expected(self) -> int:
         """Number of distinct runs of the experiment."""
         return sum(self.counts.values())
+
+
+def _finite(value: Any) -> bool:
+    """Whether a stored value is a finite number; others are stored as None."""
+    return value is not None and math.isfinite(value)
 
 
 def _sentence(note: str) -> str:

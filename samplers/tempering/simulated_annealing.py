@@ -43,6 +43,7 @@ class SimulatedAnnealing(Kernel):
     """
 
     exact = False
+    draws_target = False
     tensor_step_size = False
     temperable = False
 

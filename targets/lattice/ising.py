@@ -56,6 +56,7 @@ class Ising(LatticeModel):
         self.interactions = self.geometry.interactions(coupling, disorder)
         self.space = Binary(self.interactions.d)
         self.register_buffer("field", torch.tensor(finite("field", field), dtype=torch.float64))
+        self.offer_draws()
 
     def log_prob(self, theta: Tensor) -> Tensor:
         return self._log_prob_and_force(theta)[0]

@@ -56,6 +56,7 @@ class Potts(LatticeModel):
         colours = torch.zeros(q, dtype=torch.float64)
         colours[0] = finite("field", field)
         self.register_buffer("field", colours)
+        self.offer_draws()
 
     def log_prob(self, theta: Tensor) -> Tensor:
         sums = self.interactions.sums(theta, inner=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -25,19 +27,30 @@ def transfer_log_partition(couplings: Tensor, field: Tensor, beta: Tensor) -> Te
         field: f ``(length, width, levels)``.
         beta: a scalar.
     """
-    _, length, width = couplings.shape
-    rows = Ordinal(width, field.shape[-1]).states().long().to(field.device)
-    along, across = couplings.double().unbind(0)
-    beside = (rows == rows.roll(-1, -1)).double()
-    site = torch.arange(width, device=rows.device)
-    agree = (rows.unsqueeze(1) == rows).double()
-    product = torch.eye(len(rows), dtype=torch.float64, device=field.device)
+    size = field.shape[-1] ** field.shape[-2]
+    product = torch.eye(size, dtype=torch.float64, device=field.device)
     log_scale = beta.new_zeros(())
-    for row in range(length):
-        energy = beside @ across[row] + field[row].double()[site, rows].sum(-1)
-        exponent = beta * (energy.unsqueeze(-1) + agree @ along[row])
+    for terms in row_terms(couplings, field):
+        exponent = beta * terms
         highest = exponent.detach().amax()  # exp of a strong coupling overflows
         product = product @ (exponent - highest).exp()
         largest = product.detach().amax()
         product, log_scale = product / largest, log_scale + (largest.log() + highest)
     return product.trace().log() + log_scale
+
+
+def row_states(couplings: Tensor, field: Tensor) -> Tensor:
+    """The levels of a row in each of its states, ``(states, width)``, int64."""
+    return Ordinal(couplings.shape[-1], field.shape[-1]).states().long().to(field.device)
+
+
+def row_terms(couplings: Tensor, field: Tensor) -> Iterator[Tensor]:
+    """The terms of U of each row and of its edges to the next, ``(states, states)``, float64."""
+    rows = row_states(couplings, field)
+    along, across = couplings.double().unbind(0)
+    beside = (rows == rows.roll(-1, -1)).double()
+    site = torch.arange(rows.shape[-1], device=rows.device)
+    agree = (rows.unsqueeze(1) == rows).double()
+    for row in range(couplings.shape[1]):
+        energy = beside @ across[row] + field[row].double()[site, rows].sum(-1)
+        yield energy.unsqueeze(-1) + agree @ along[row]

@@ -36,6 +36,7 @@ from metrics.mixing.mean_norm import MeanNorm
 from metrics.mixing.round_trips import RoundTrips
 from metrics.mixing.step_means import Acceptance, Jump
 from metrics.mixing.swaps import Barrier, SwapRate
+from metrics.optimisation.best_state import BestLogProb
 from metrics.physics.overlap import Overlap
 from metrics.physics.thermodynamics import BinderCumulant, Energy, Magnetisation, SpecificHeat
 from metrics.statistics.thinned_draws import ThinnedDraws
@@ -44,6 +45,7 @@ from metrics.suite import MetricSuite
 from samplers import Gibbs, Info, SimulatedTempering, TourSwap
 from targets import RBM, TSP, Bernoulli4, BinaryBNN, GaussianMixture, Ising, MixtureOfGaussians, Target
 from tests.support.measuring import (
+    Ladder,
     Run,
     context,
     counted,
@@ -291,6 +293,19 @@ def test_optional_metrics_with_unmet_needs_are_left_out_with_a_reason() -> None:
     assert set(suite.result()) == {metric.name for metric in ALWAYS}
     with pytest.raises(UnsupportedMetric, match="emc needs a target with known modes; Bare has none"):
         MetricSuite(context(Bare()), factories(KL, EMC, ESS), optional=["kl"])
+
+
+class Scheduled(Ladder):
+    draws_target = False
+
+
+def test_without_draws_from_the_target_only_what_needs_none_is_measured() -> None:
+    made = replace(context(corners(), 1, 2), kernel=Scheduled())
+    suite = MetricSuite(made, factories(KL, ESS, Acceptance, Jump, BestLogProb), optional=True)
+    assert set(suite.metrics) == {"acceptance", "jump", "best_log_prob"}
+    assert suite.undrawn == list(suite.left_out) == ["kl", "ess"]
+    with pytest.raises(UnsupportedMetric, match=r"^ess needs draws from the target; the states of Scheduled"):
+        MetricSuite(made, factories(ESS))
 
 
 def test_a_metric_that_fails_late_leaves_no_statistic_behind() -> None:

@@ -33,6 +33,8 @@ class Entry:
         closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
         within_floor: whether it is not significantly worse than the row that is the metric's floor.
+        without_value: runs that are done, measured the metric and have no finite value, such as the time to a
+            target that was not reached. The mean is of the others alone, and is compared with nothing.
     """
 
     row: str
@@ -48,6 +50,15 @@ class Entry:
     closed_form: bool = False
     beats_best: bool = False
     within_floor: bool = False
+    without_value: int = 0
+
+    @property
+    def seeds(self) -> str | None:
+        """How many seeds the mean is of, where not of all: ``3``, or ``3 of 5`` where two are not finite."""
+        found = 0 if self.interval is None else self.interval.n
+        if self.without_value:
+            return f"{found} of {found + self.without_value}"
+        return str(found) if self.interval is not None and found < self.expected else None
 
     @property
     def not_significant(self) -> bool:
@@ -123,13 +134,19 @@ def _entries(
 ) -> list[Entry]:
     """The entries of one column: the best exact sampler, the others tested against it, and the floor.
 
-    Where only one exact sampler has a value, or the floor is void, there is no best.
+    Where only one exact sampler has a value, or the floor is void, there is no best. A row some of whose runs
+    have no finite value is compared with nothing: the others are not a fair choice of its runs.
     """
     void = metric.floor is not None and results.void(column.label)
     values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
     spans = {row: span for row in values if (span := results.interval(row, column.label, metric.metric))}
     sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
-    samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in spans]
+    known = {row: bool(results.known(row, column.label, metric.metric)) for row in values}
+    without = {
+        row: 0 if known[row] else results.without_value(row, column.label, metric.metric) for row in values
+    }
+    whole = {row: span for row, span in spans.items() if not without[row]}
+    samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
     p_values: dict[str, float | None] = {}
@@ -142,7 +159,7 @@ def _entries(
     for row in shape.rows:
         name, runs = row.row, results.at(row.row, column.label)
         printed = {version: published.find(version, metric, column, row) for version in metric.published}
-        better = best is not None and name in spans and sign * spans[name].mean < sign * spans[best].mean
+        better = best is not None and name in whole and sign * spans[name].mean < sign * spans[best].mean
         entries.append(
             Entry(
                 row=name,
@@ -156,8 +173,11 @@ def _entries(
                 best=name == best,
                 p_value=p_values.get(name),
                 beats_best=better and row.role is Role.variant,
-                closed_form=bool(results.known(name, column.label, metric.metric)),
-                within_floor=name != metric.floor and within_floor(values[name], floor, sign),
+                closed_form=known[name],
+                within_floor=name != metric.floor
+                and not without[name]
+                and within_floor(values[name], floor, sign),
+                without_value=without[name],
             )
         )
     return entries

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from omegaconf import OmegaConf
 
@@ -13,11 +13,13 @@ from runner.report.figures.sampler_looks import LOOKS, look_of
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 
+Choice = TypeVar("Choice")
+
 GREY = "#7F7F7F"
 LineStyle = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
 LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4", "|", "_")
-"""Lines of the rows of one sampler, in turn, and the markers of all but the first."""
+"""Lines of the rows of one colour, in turn, and the markers of all rows of a sampler but its first."""
 
 WITH_SAMPLER = (None, "pcd", "cd", "kernel")
 """Values of ``task.method`` that say what is done with a sampler; others stand in its place."""
@@ -70,12 +72,13 @@ def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
     """The style of every row, by the sampler that its runs have: the order of rows decides no colour.
 
     Rows of one sampler share its colour; the first in the table, competing samplers before variants, has its
-    marker and a solid line. Reference draws are grey lines.
+    marker. Of rows of one colour, as those of tempered samplers, the first has a solid line, each other one a
+    line of its own. Reference draws are grey lines.
     """
     names = sampler_names(shape, results)
     styles: dict[str, RowStyle] = {}
     looks: dict[str, tuple[str, str]] = {}
-    places: Counter[str] = Counter()
+    drawn: set[str] = set()
     ordered = sorted(shape.rows, key=lambda row: row.role is not Role.sampler)
     known = sorted({names[row.row] for row in ordered if row.role is not Role.draws})
     for name in sorted(known, key=lambda name: name not in LOOKS):
@@ -88,12 +91,17 @@ def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
             styles[row.row] = RowStyle(GREY, "", next((line for line in lines if line not in used), lines[0]))
             continue
         colour, marker = looks[name]
-        place = places[name]
-        places[name] += 1
-        if place:
-            marker = VARIANT_MARKERS[(place - 1) % len(VARIANT_MARKERS)]
-        styles[row.row] = RowStyle(colour, marker, LINES[place % len(LINES)])
+        others = [style for style in styles.values() if style.colour == colour]
+        if name in drawn:
+            marker = _least_used(VARIANT_MARKERS, [style.marker for style in others])
+        drawn.add(name)
+        styles[row.row] = RowStyle(colour, marker, _least_used(LINES, [style.line for style in others]))
     return styles
+
+
+def _least_used(choices: Sequence[Choice], used: Sequence[Choice]) -> Choice:
+    """The first of the `choices` that come least often among those `used`."""
+    return min(choices, key=used.count)
 
 
 def sampler_names(shape: TableShape, results: Results) -> dict[str, str]:

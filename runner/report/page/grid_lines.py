@@ -136,11 +136,11 @@ def _rows(grid: Grid, summary: Summary, column: str, sort: str | None) -> list[s
 
 
 def _cell(entry: Entry, stacked: bool, best: str) -> Text:
+    seeds = "" if entry.seeds is None else f" (n={entry.seeds})"
     if entry.interval is None:
-        return Text("-")
+        return Text(f"-{seeds}")
     written = numeral(entry.interval.mean, entry.interval.margin)
     mark = best if entry.best else NOT_SIGNIFICANT if entry.not_significant else ""
-    seeds = f" (n={entry.interval.n})" if entry.interval.n < entry.expected else ""
     between = "\n" if stacked else " "
     margin = "" if written.margin is None else f"{between}± {written.margin}"
     return Text(f"{written.mean}{margin}{mark}{seeds}", style="bold green" if entry.best else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from runner.report.numerals import power_of_ten
-from runner.report.page.layout import Cell, Label, MetricBlock, Page
+from runner.report.page.layout import NOTHING, Cell, Label, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.table_shape import BETTER
 
@@ -51,10 +51,12 @@ def _cell(cell: Cell | None) -> str:
     if cell is None:
         return "--"
     inside = _digits(cell.numeral.mean)
+    if inside == NOTHING:
+        inside = r"\mbox{--}"
     if cell.numeral.margin is not None:
         inside += rf" \pm {_digits(cell.numeral.margin)}"
     number = rf"$\mathbf{{{inside}}}$" if cell.bold else f"${inside}$"
-    seeds = "" if cell.seeds is None else rf" {{\tiny ($n={cell.seeds}$)}}"
+    seeds = "" if cell.seeds is None else rf" {{\tiny ($n={cell.seeds.replace(' of ', '$ of $')}$)}}"
     return number + _raised(cell.marks) + seeds
 
 

@@ -28,6 +28,9 @@ from runner.report.published import Published
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
 
+NOTHING = "-"
+"""Stands for a mean where no run has a finite value."""
+
 
 @dataclass(frozen=True)
 class Label:
@@ -40,12 +43,15 @@ class Label:
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of the table; `seeds` is given where runs are missing, `published` marks a paper's number."""
+    """A number of the table; `published` marks a paper's number.
+
+    `seeds` says how many it is of where not all have a value, ``3`` or ``3 of 5``.
+    """
 
     numeral: Numeral
     bold: bool = False
     marks: tuple[str, ...] = ()
-    seeds: int | None = None
+    seeds: str | None = None
     published: bool = False
 
 
@@ -180,7 +186,7 @@ class _Layout:
 
     def _ours(self, entry: Entry, metric: MetricShape) -> Cell | None:
         if entry.interval is None:
-            return None
+            return None if entry.seeds is None else Cell(Numeral(NOTHING), seeds=entry.seeds)
         marks = {
             NOT_SIGNIFICANT: entry.not_significant,
             BEATS_BEST: entry.beats_best,
@@ -191,7 +197,7 @@ class _Layout:
             numeral(entry.interval.mean, entry.interval.margin, metric.scale),
             bold=entry.best,
             marks=tuple(mark for mark, holds in marks.items() if holds),
-            seeds=entry.interval.n if entry.interval.n < entry.expected else None,
+            seeds=entry.seeds,
         )
 
 

@@ -84,8 +84,13 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
     others = [row.row for row in shape.rows if row.role is not Role.sampler]
     if others:
         sentences.append(f"For reference, not competing: {'; '.join(others)}.")
-    if any(entry.interval is not None and entry.interval.n < entry.expected for entry in entries):
+    if any(entry.seeds is not None and not entry.without_value for entry in entries):
         sentences.append("n is given where fewer seeds have a value.")
+    if any(entry.without_value for entry in entries):
+        sentences.append(
+            "n=a of b: of b runs a have a finite value, such as those that reached a target; the mean is of "
+            "these alone, and is compared with no other."
+        )
     return sentences
 
 

@@ -41,7 +41,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         ax.axhline(samplers - 0.5, color="black", linewidth=0.6)
     if data.panel.log_x is not False:
         ax.set_xscale("log", nonpositive="clip")
-        _label_ticks(ax)
+        label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
     name_rows(ax, listed)
@@ -53,7 +53,7 @@ def _on_axis(mean: float, data: PanelData) -> bool:
     return mean > 0 or data.panel.log_x is False
 
 
-def _label_ticks(ax: Axes) -> None:
+def label_ticks(ax: Axes) -> None:
     """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
     low, high = ax.get_xlim()
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -120,7 +120,7 @@ def _cell(text: str, published: bool) -> Cell | None:
     text = text.strip("*")
     if text in ("-", ""):
         return None
-    seeds = re.search(r" \(n=(\d+)\)$", text)
+    seeds = re.search(r" \(n=(\d+(?: of \d+)?)\)$", text)
     text = text[: seeds.start()] if seeds else text
     number = text.rstrip(MARKS)
     mean, _, margin = number.partition(" ± ")
@@ -128,6 +128,6 @@ def _cell(text: str, published: bool) -> Cell | None:
         Numeral(mean, margin or None),
         bold=bold,
         marks=tuple(text[len(number) :]),
-        seeds=int(seeds[1]) if seeds else None,
+        seeds=seeds[1] if seeds else None,
         published=published,
     )

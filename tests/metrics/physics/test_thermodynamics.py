@@ -121,29 +121,36 @@ def test_overlaps_are_those_of_all_pairs_of_chains() -> None:
         ratio = np.mean(np.power(overlaps, 4)) / np.mean(np.square(overlaps)) ** 2
         assert float(found["overlap_binder"][seed]) == pytest.approx((3 - ratio) / 2)
         # On six sites |q| is 0, 1/3, 2/3 or 1.
-        shares = [round(float(found[f"overlap_share_{bin}"][seed]) * 24) for bin in range(10)]
-        assert shares == [sum(low - 1e-9 <= q * 10 < low + 1 - 1e-9 for q in size) for low in range(9)] + [
-            sum(q > 0.9 for q in size)
-        ]
+        counted = [0.0] * 20
+        for q in overlaps:
+            bins = {0: (9, 10), 1: (13,), 2: (16,), 3: (19,)}[round(abs(q) * 3)]
+            for bin in bins:
+                counted[bin if q > 0 else 19 - bin] += 1 / len(bins)
+        shares = [float(found[f"overlap_bin_{bin}"][seed]) * 24 for bin in range(20)]
+        assert shares == pytest.approx(counted)
+        asymmetry = sum(abs(one - other) for one, other in zip(counted, counted[::-1], strict=True)) / 48
+        assert float(found["overlap_asymmetry"][seed]) == pytest.approx(asymmetry)
+        assert asymmetry > 0
 
 
 def test_the_overlap_of_exact_draws_has_the_distribution_of_all_pairs_of_states() -> None:
     """Shares of 40,000 pairs within 5 standard errors: false alarm 6e-7 a share."""
     target = LogQuadratic("binary", 5, instance_seed=3, roughness=1.5)
     spins, weights = 2 * target.space.states() - 1, target.probabilities()
-    shares = np.zeros(10)
+    shares = np.zeros(20)
     for one, other in itertools.product(range(32), repeat=2):
-        q = abs(float((spins[one] * spins[other]).mean()))
-        shares[min(9, int(q * 10 + 1e-9))] += float(weights[one] * weights[other])
+        q = float((spins[one] * spins[other]).mean())  # never 0: there are five spins
+        above = 10 + min(9, int(abs(q) * 10 + 1e-9))
+        shares[above if q > 0 else 19 - above] += float(weights[one] * weights[other])
     draws = target.sample((200, 1, 400), Streams([1], "chain"))
     found = measure(context(target, 1, 400), [Overlap], draws).result()
     for place, share in enumerate(shares):
-        assert abs(float(found[f"overlap_share_{place}"]) - share) <= 5 * math.sqrt(share * (1 - share) / 4e4)
+        assert abs(float(found[f"overlap_bin_{place}"]) - share) <= 5 * math.sqrt(share * (1 - share) / 4e4)
 
 
 def test_identical_replicas_overlap_fully() -> None:
     values = of_seed(np.ones((40, 3)))
-    assert (values["overlap"], values["overlap_binder"], values["overlap_share_9"]) == (1.0, 1.0, 1.0)
+    assert (values["overlap"], values["overlap_binder"], values["overlap_bin_19"]) == (1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(

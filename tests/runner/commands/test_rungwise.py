@@ -41,6 +41,33 @@ def test_show_explains_the_settings_of_a_samplers_builder(capsys: pytest.Capture
     assert " ".join(meanings["sampler.cycles"]).startswith("number of cycles")
 
 
+def test_the_standard_metrics_are_no_single_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """The file includes `kl` first, whose docstring it had."""
+    said = "All metrics of sampling that the target and the sampler support."
+    assert main(["list", "metrics"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("standard ")]
+    assert line.split(maxsplit=1)[1].strip() == said
+    assert main(["show", "metric=standard"]) == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert "Class:" not in shown
+
+
+ANNEALED = ("target=bernoulli4", "sampler=gibbs", "tempering=annealed", "task.steps=8", "task.chains=2")
+
+
+@pytest.mark.usefixtures("call")
+def test_annealed_states_are_no_draws(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *ANNEALED, "metric=kl"]) == 2
+    said = capsys.readouterr().err
+    assert "metric: kl needs draws from the target; the states of SimulatedAnnealing are none" in said
+    assert main(["run", *ANNEALED, "task.burn_in=0"]) == 0
+    found = capsys.readouterr()
+    assert "warning: left out: the metrics kl, kl_clipped, tv, mmd, " in found.err
+    assert "acceptance=" in found.out
+    assert "kl=" not in found.out
+
+
 @pytest.mark.usefixtures("call")
 def test_a_run_and_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *SMALL]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from runner.report.figures.metric_axis import Quantity, metric_label, quantities
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
+from runner.report.panels.intervals import label_ticks
 from runner.report.panels.lines import FEW, draw_against_steps
 from runner.report.stored_results import Results, Run
 from runner.report.table_shape import Direction, MetricShape
@@ -90,12 +92,56 @@ def test_a_long_label_keeps_within_its_axis() -> None:
     pyplot.close(page)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.0011, 0.0034), (0.013, 0.29), (90.0, 1200.0)])
+def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float) -> None:
+    with pyplot.rc_context(RC):
+        page, ax = pyplot.subplots(figsize=(2.2, 2), layout="constrained")
+    ax.set_xscale("log")
+    ax.set_xlim(low, high)
+    label_ticks(ax)
+    fit_labels(page)
+    page.draw_without_rendering()
+    labels = [label for label in ax.get_xticklabels() if low <= label.get_position()[0] <= high]
+    boxes = [label.get_window_extent() for label in labels]
+    assert len(labels) >= 2
+    assert all(right.x0 > left.x1 + 2 for left, right in pairwise(boxes))
+    pyplot.close(page)
+
+
+def test_the_legend_names_exact_values_only_where_a_panel_has_them() -> None:
+    names = []
+    for exact in ("acceptance", "energy"):
+        panels = "[{kind: intervals, title: t, metric: acceptance, columns: [a]}]"
+        shape = table(
+            "{row: D}",
+            f"{{row: exact value, role: draws, exact: [{exact}]}}",
+            figures=yaml.safe_load(f"[{{name: f, panels: {panels}}}]"),
+        )
+        page = draw_figure(shape.figures[0], shape, Results((run("D", "dmala"),)))
+        names.append([text.get_text() for text in page.legends[0].get_texts()])
+    assert names == [["D", "exact value"], ["D"]]
+
+
 def test_rows_of_one_sampler_share_its_colour_and_differ_in_marker_and_line() -> None:
     found = styles_of(("D", "dmala"), ("D, 1", "dmala"), ("D, 2", "dmala"), ("A", "acs"))
     own = [found[name] for name in ("D", "D, 1", "D, 2")]
     assert {style.colour for style in own} == {LOOKS["dmala"][0]}
     assert len({style.marker for style in own}) == len({style.line for style in own}) == 3
     assert (own[0].marker, own[0].line) == (LOOKS["dmala"][1], "-")
+
+
+def test_rows_of_one_colour_have_lines_and_markers_of_their_own() -> None:
+    """Tempered samplers are all purple."""
+    rows = [(name, name.lower().replace("-", "_")) for name in ("D", "PT-DMALA", "PT-PAS", "PT-GWG")]
+    found = styles_of(*rows, ("PT-DMALA, 4", "pt_dmala"), ("PT-PAS, 4", "pt_pas"))
+    purple = [style for style in found.values() if style.colour == LOOKS["pt_dmala"][0]]
+    assert (
+        len(purple) == len({style.marker for style in purple}) == len({style.line for style in purple}) == 5
+    )
+    first = found["PT-DMALA"]
+    assert (first.marker, first.line) == (LOOKS["pt_dmala"][1], "-")
+    assert styles_of(("PT-PAS", "pt_pas"))["PT-PAS"].line == "-"
+    assert found["PT-PAS"].marker == LOOKS["pt_pas"][1]
 
 
 def test_only_references_are_grey_and_each_has_a_line_of_its_own() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,7 +81,7 @@ def results(tmp_path: Path) -> Results:
     for seed in range(3):
         states = (SHARES[seed] * 10**7).round().astype(np.int64)
         classes = {"class_0": 0.2 * seed, "class_1": 0.3, "real_0": 0.1, "real_1": 0.9}
-        overlaps = {f"overlap_share_{bin}": (bin + seed) / 75 for bin in range(10)}
+        overlaps = {f"overlap_bin_{bin}": (bin + seed) / 250 for bin in range(20)}
         own = {"kl": 1.0 + seed, "kl_exact": 0.5, **classes, **overlaps}
         kept = visits(tmp_path / f"A{seed}", states)
         runs.append(finished("A", "four", seed, BERNOULLI | NONE, own, kept))
@@ -139,11 +139,11 @@ def test_states_have_shares_intervals_and_the_colours_of_the_picture(plots: dict
         np.testing.assert_allclose([to_rgb(colour) for colour in colours], wanted, atol=2 / 255)
 
 
-def test_overlaps_have_a_bar_a_bin_for_the_rows_that_have_them(plots: dict[str, Any]) -> None:
-    (bars,) = plots["share of overlaps: four"]["traces"]
-    assert bars["name"] == "A"
-    assert bars["x"] == pytest.approx(np.arange(0.05, 1, 0.1))
-    assert bars["y"] == pytest.approx([(bin + 1) / 75 for bin in range(10)])
+def test_overlaps_have_a_point_a_bin_for_the_rows_that_have_them(plots: dict[str, Any]) -> None:
+    (line,) = plots["share of overlaps: four"]["traces"]
+    assert (line["name"], line["mode"], line["line"]["dash"]) == ("A", "lines+markers", "solid")
+    assert line["x"] == pytest.approx(np.arange(-0.95, 1, 0.1))
+    assert line["y"] == pytest.approx([(bin + 1) / 250 for bin in range(20)])
 
 
 def test_the_picture_of_overlaps_is_their_density(results: Results) -> None:
@@ -152,10 +152,11 @@ def test_the_picture_of_overlaps_is_their_density(results: Results) -> None:
         shape.figures[0], panels=[one for one in shape.figures[0].panels if one.kind == "overlaps"]
     )
     page = draw_figure(figure, shape, results)
-    (steps,) = page.axes[0].patches
-    values, edges, _ = cast(Any, steps).get_data()
-    assert values == pytest.approx([10 * (bin + 1) / 75 for bin in range(10)])
-    assert edges == pytest.approx(np.linspace(0, 1, 11))
+    (line,) = page.axes[0].lines
+    middles, density = np.asarray(line.get_xydata()).T
+    assert middles == pytest.approx(np.arange(-0.95, 1, 0.1))
+    assert density == pytest.approx([10 * (bin + 1) / 250 for bin in range(20)])
+    assert page.axes[0].get_xlim() == (-1.0, 1.0)
 
 
 def test_the_spectrum_is_that_of_the_visits(plots: dict[str, Any]) -> None:

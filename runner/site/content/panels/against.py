@@ -6,9 +6,9 @@ import pandas as pd
 
 from runner.report.analysis.table_entries import interval_of
 from runner.report.figures.panel import PanelData
-from runner.site.content.charts import DASHES, axis
+from runner.site.content.charts import axis
 from runner.site.content.panels.known import Known
-from runner.site.content.panels.marks import Plot, Trace, points, printed
+from runner.site.content.panels.marks import Plot, Trace, joined, points, printed
 
 
 def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot | None:
@@ -29,9 +29,8 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
         if measured.empty:
             continue
         spans = [interval_of(each) for each in measured.to_dict("records")]
-        line = {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2}
         trace = points(row.row, style, list(measured["place"]), spans, quantity)
-        traces.append(trace | {"mode": "lines+markers" if style.marker else "lines", "line": line})
+        traces.append(joined(trace, style))
         for version in data.metric.published:
             values = dict(zip(found["place"], found[f"published_{version}"], strict=True))
             values = {place: value for place, value in values.items() if value == value}

@@ -1,4 +1,4 @@
-"""Panels of bars, all rows of a column in one plot: classes of images, eigenvalues of Hessians, overlaps."""
+"""Panels of bars, all rows of a column in one plot: classes of images, eigenvalues of Hessians."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from metrics.inference.few_seeds import Interval, interval
 from runner.report.figures.class_shares import REAL, SHARE, classes
-from runner.report.figures.overlap_shares import bin_middles, overlap_shares
 from runner.report.figures.panel import PanelData
 from runner.report.figures.spectrum_bins import binned, edges
 from runner.report.figures.visits import shares
@@ -72,14 +71,6 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
             )  # fmt: skip
         traces.append(_bars(data, data.row, middles, spans))
     return _plot(panels[0], traces, "eigenvalue (nats)", "share of eigenvalues", "linear") if traces else None
-
-
-def overlaps(panels: Sequence[PanelData], known: Known) -> Plot | None:
-    """Share of each bin of the overlap |q| of two chains, for each row."""
-    (data,) = panels
-    found = {row.row: spans for row in data.rows if (spans := overlap_shares(data, row.row))}
-    traces = [_bars(data, row, bin_middles(), spans) for row, spans in found.items()]
-    return _plot(data, traces, "overlap |q|", "share of overlaps", "linear") if traces else None
 
 
 def _bars(

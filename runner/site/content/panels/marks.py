@@ -27,6 +27,12 @@ def points(
     }  # fmt: skip
 
 
+def joined(trace: Trace, style: RowStyle) -> Trace:
+    """The points of a row joined by its line."""
+    line = {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2}
+    return trace | {"mode": "lines+markers" if style.marker else "lines", "line": line}
+
+
 def error_bar(ends: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Bars that go down and up by `ends`."""
     down, up = ([end[place] for end in ends] for place in (0, 1))

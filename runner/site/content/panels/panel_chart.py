@@ -14,10 +14,11 @@ from runner.report.figures.style import RowStyle
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.site.content.panels.against import against_columns
-from runner.site.content.panels.bars import class_histogram, overlaps, spectrum
+from runner.site.content.panels.bars import class_histogram, spectrum
 from runner.site.content.panels.grids import heat_map, state_gaps, state_shares
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot
+from runner.site.content.panels.overlaps import overlaps
 from runner.site.content.panels.rows import repeats, tour_costs
 from runner.site.content.panels.tours import tour_marginals
 

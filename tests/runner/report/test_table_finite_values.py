@@ -1,0 +1,73 @@
+"""Metrics of which only some runs have a finite value, such as the time to a target."""
+
+from __future__ import annotations
+
+import pytest
+
+from metrics.inference.few_seeds import interval
+from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.page.latex import latex
+from runner.report.page.layout import Page, lay_out
+from runner.report.page.markdown import markdown
+from runner.report.published import PublishedNumbers
+from runner.report.stored_results import Results
+from runner.site.content.recorded_table import read_page
+from tests.support.tables import finished, shape_from
+
+BLOCK = """
+title: A small table
+caption: For the tests.
+rows: [{row: lucky}, {row: steady}, {row: slow}, {row: never}, {row: unmeasured}]
+columns: [{label: graph, where: {}}]
+metrics: [{metric: time_to_target, name: Time, direction: min}]
+"""
+TIMES = {
+    "lucky": [2.0, None, 3.0, None],
+    "steady": [10.0, 12.0, 11.0, 10.0],
+    "slow": [40.0, 45.0, 50.0, 42.0],
+    "never": [None] * 4,
+}
+
+
+@pytest.fixture
+def results() -> Results:
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": time})
+        for row, times in TIMES.items()
+        for seed, time in enumerate(times)
+    ]
+    other = [finished("unmeasured", "graph", seed, {"scale": {"name": "quick"}}, {}) for seed in range(4)]
+    return Results((*runs, *other), random_runs=True)
+
+
+@pytest.fixture
+def summary(results: Results) -> Summary:
+    return summarise(shape_from(BLOCK), results, PublishedNumbers({}))
+
+
+@pytest.fixture
+def page(summary: Summary, results: Results) -> Page:
+    return lay_out(shape_from(BLOCK), summary, results, "", "")
+
+
+def test_a_mean_over_the_runs_that_reached_a_target_is_compared_with_nothing(summary: Summary) -> None:
+    found = {row: summary.at("time_to_target", row, "graph") for row in (*TIMES, "unmeasured")}
+    assert found["lucky"].interval == interval([2.0, 3.0])
+    assert [row for row, entry in found.items() if entry.best] == ["steady"]
+    assert [row for row, entry in found.items() if entry.p_value is not None] == ["slow"]
+    assert [entry.seeds for entry in found.values()] == ["2 of 4", None, None, "0 of 4", None]
+
+
+def test_the_table_says_how_many_runs_the_mean_is_of(page: Page) -> None:
+    text = markdown(page)
+    lines = [line.strip("| ") for line in text.splitlines() if line.startswith("| ")]
+    cells = {row: cell for row, _, cell in (line.partition(" | ") for line in lines)}
+    assert cells["lucky"].endswith(" (n=2 of 4)")
+    assert cells["never"] == "- (n=0 of 4)"
+    assert cells["unmeasured"] == "-"
+    assert "n=" not in cells["steady"]
+    assert "n=a of b: of b runs a have a finite value" in text
+    assert "n is given where" not in text
+    assert markdown(read_page(text, ())) == text
+    assert "($n=2$ of $4$)" in latex(page)
+    assert "$\\mbox{--}$ {\\tiny ($n=0$ of $4$)}" in latex(page)
