@@ -1,7 +1,7 @@
 """Normal scores of the half chains of a series, of which ESS and R-hat are functions (Vehtari et al. 2021).
 
-A value's score is the normal quantile of its rank. Ranks are counted for the distinct values: states of a
-grid have a few hundred log densities in 100,000 draws, and quantiles cost more than the rest of ESS and R-hat.
+A value's score is the normal quantile of its rank. Ranks are counted for the distinct values: 100,000 draws
+on a grid have a few hundred log densities, and quantiles cost more than the rest of ESS and R-hat.
 """
 
 from __future__ import annotations

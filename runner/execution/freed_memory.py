@@ -1,8 +1,8 @@
 """Memory that was freed stays with the process, for the next step, instead of going back to the system.
 
-A step and a metric make arrays of one to some megabytes and free them. The C library of Linux gives such memory
-back at once and asks for it again in the next step, page by page: of a step of ACS on the grid, 1,000 chains,
-a fifth of the time. By its own rule it stops doing so once a block of 32 MiB was freed; here it begins there.
+Steps and metrics make arrays of one to some megabytes and free them. The C library of Linux gives such memory
+back at once and asks for it again in the next step, page by page: a fifth of the time of a step of ACS on the
+grid with 1,000 chains. By its own rule it stops that once a block of 32 MiB was freed; here it never begins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OWN_CHOICE = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLE
 
 
 def keep_freed_memory() -> bool:
-    """Has the process keep what it frees; False where the C library is another one or the user has decided."""
+    """Has the process keep what it frees; False with another C library, or where the user has decided."""
     if not sys.platform.startswith("linux") or any(name in os.environ for name in OWN_CHOICE):
         return False
     try:
