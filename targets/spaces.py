@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from targets.randomness import Generator, normal, uniform
+from targets.tracing import is_traced
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,20 @@ class Discrete(Space):
         return levels.to(dtype)
 
     def index(self, theta: Tensor) -> Tensor:
-        """Index of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest."""
+        """Index of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest.
+
+        Kernel, target and metrics ask for that of the same states in turn, and get the same tensor, which
+        none of them may change.
+        """
+        if is_traced() or theta.is_inference():
+            return self._index(theta)
+        known: tuple[Tensor, int, Tensor] | None = self.__dict__.get("_known")
+        if known is None or known[0] is not theta or known[1] != theta._version:
+            known = theta, theta._version, self._index(theta)
+            self.__dict__["_known"] = known  # a frozen dataclass, whose fields these are not
+        return known[2]
+
+    def _index(self, theta: Tensor) -> Tensor:
         levels = self.to_levels(theta)
         place = levels[..., 0]
         for coordinate in range(1, self.d):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.mixing.diagnostics import _Diagnostic
+from metrics.mixing.ranked_chains import RankedChains, chains_by_seed
 from metrics.statistics.order_parameter_series import OrderParameterSeries
 
 WINDOW = 5.0
@@ -65,12 +66,11 @@ class AutocorrelationTime(_Diagnostic):
     bounds = (0.0, math.inf)
     direction = "min"
 
-    def measure(self, series: NDArray[Any]) -> float:
-        return integrated_autocorrelation_time(series)[0]
+    def measure(self, chains: RankedChains) -> float:
+        return integrated_autocorrelation_time(chains.series)[0]
 
     def result(self) -> dict[str, Tensor]:
-        series = np.ascontiguousarray(self.series.rows.permute(1, 2, 0).cpu().numpy())
-        rows = [integrated_autocorrelation_time(of_seed) for of_seed in series]
+        rows = [integrated_autocorrelation_time(chains.series) for chains in self.series.made(chains_by_seed)]
         values = self.series.stride * torch.tensor(rows, dtype=torch.float64, device=self.series.rows.device)
         names = (self.name, self.name.replace("_time", "_window"), f"{self.name}_error")
         return dict(zip(names, values.unbind(-1), strict=True))

@@ -17,52 +17,65 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.metric import Context, Metric
+from metrics.mixing.ranked_chains import RankedChains, chains_by_seed, halves
 from metrics.requirements import require_modes
 from metrics.statistics.order_parameter_series import OrderParameterSeries
 from metrics.statistics.thinned_series import ChainSeries, LogProbSeries, ModeSeries
 
 FEWEST_DRAWS = 4
+RANKED_DRAWS = 2 * FEWEST_DRAWS
+"""Draws from which ArviZ takes half chains that are ranked here; it ranks shorter ones itself."""
 
 
-def effective_sample_size(series: NDArray[Any]) -> float:
+def effective_sample_size(series: NDArray[Any] | RankedChains) -> float:
     """Bulk effective sample size of a series ``(chains, draws)``.
 
     0 if every chain is constant, whether or not they agree; 0 also for fewer than 4 draws or if a value is
     NaN, where the estimate is undefined.
     """
-    series = np.asarray(series, dtype=np.float64)
-    if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or _constant(series):
+    chains = series if isinstance(series, RankedChains) else RankedChains(series)
+    values = chains.series
+    if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or _constant(values):
         return 0.0
     from arviz_stats.base import array_stats
 
     # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
-    method = "mean" if _two_valued(series) else "bulk"
+    method = "mean" if _two_valued(values) else "bulk"
+    if method == "bulk" and values.shape[1] >= RANKED_DRAWS:
+        values, method = chains.scores(), "identity"
+    values = np.asarray(values, dtype=np.float64)
     with np.errstate(all="ignore"):
-        return float(array_stats.ess(series, chain_axis=0, draw_axis=1, method=method))
+        return float(array_stats.ess(values, chain_axis=0, draw_axis=1, method=method))
 
 
-def potential_scale_reduction(series: NDArray[Any]) -> float:
+def potential_scale_reduction(series: NDArray[Any] | RankedChains) -> float:
     """Rank-normalised, split and folded R-hat of a series ``(chains, draws)``; one chain is split in two.
 
     Infinite if every half of every chain is constant, whether the chains are stuck at different values or
     never moved. Infinite also for fewer than 4 draws or if a value is NaN.
     """
-    series = np.asarray(series, dtype=np.float64)
-    if len(series) == 1:
-        series = np.concatenate(_halves(series))
-    if series.shape[1] < FEWEST_DRAWS or np.isnan(series).any() or all(map(_constant, _halves(series))):
+    chains = series if isinstance(series, RankedChains) else RankedChains(series)
+    if len(chains.series) == 1:
+        chains = RankedChains(np.concatenate(halves(chains.series)))
+    values = chains.series
+    if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or all(map(_constant, halves(values))):
         return float("inf")
     from arviz_stats.base import array_stats
 
-    # For two values the rank-normalised and the folded form both equal the split form.
-    method = "split" if _two_valued(series) else "rank"
+    def rhat(parts: NDArray[Any], method: str) -> float:
+        parts = np.asarray(parts, dtype=np.float64)
+        return float(array_stats.rhat(parts, chain_axis=0, draw_axis=1, method=method))
+
     with np.errstate(all="ignore"):
-        return float(array_stats.rhat(series, chain_axis=0, draw_axis=1, method=method))
+        if _two_valued(values):  # the rank-normalised and the folded form both equal the split form
+            return rhat(values, "split")
+        if values.shape[1] < RANKED_DRAWS:
+            return rhat(values, "rank")
+        return max(rhat(chains.scores(), "identity"), rhat(chains.folded_scores(), "identity"))
 
 
-def _halves(series: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    half = series.shape[1] // 2
-    return series[:, :half], series[:, series.shape[1] - half :]
+def _has_nan(series: NDArray[Any]) -> bool:
+    return bool(np.isnan(series).any())
 
 
 def _constant(series: NDArray[Any]) -> bool:
@@ -85,14 +98,12 @@ class _Diagnostic(Metric):
         self.series = context.statistic(self.statistic)
 
     @abstractmethod
-    def measure(self, series: NDArray[Any]) -> float:
+    def measure(self, chains: RankedChains) -> float:
         """The number of one seed."""
 
     def result(self) -> dict[str, Tensor]:
-        rows = self.series.rows
-        series = np.ascontiguousarray(rows.permute(1, 2, 0).cpu().numpy())
-        values = [self.measure(of_seed) for of_seed in series]
-        return {self.name: torch.tensor(values, dtype=torch.float64, device=rows.device)}
+        values = [self.measure(chains) for chains in self.series.made(chains_by_seed)]
+        return {self.name: torch.tensor(values, dtype=torch.float64, device=self.series.rows.device)}
 
 
 class _ModeDiagnostic(_Diagnostic):
@@ -113,8 +124,8 @@ class ESS(_Diagnostic):
     bounds = (0.0, math.inf)
     direction = "max"
 
-    def measure(self, series: NDArray[Any]) -> float:
-        return effective_sample_size(series)
+    def measure(self, chains: RankedChains) -> float:
+        return effective_sample_size(chains)
 
 
 class ESSMagnetisation(ESS):
@@ -142,8 +153,8 @@ class ESSMode(_ModeDiagnostic):
     bounds = (0.0, math.inf)
     direction = "max"
 
-    def measure(self, series: NDArray[Any]) -> float:
-        labels = [series == mode for mode in self.modes]
+    def measure(self, chains: RankedChains) -> float:
+        labels = [chains.series == mode for mode in self.modes]
         return 0.0 if any(map(_constant, labels)) else min(map(effective_sample_size, labels))
 
 
@@ -155,8 +166,8 @@ class RHat(_Diagnostic):
     bounds = (0.0, math.inf)
     direction = "min"
 
-    def measure(self, series: NDArray[Any]) -> float:
-        return potential_scale_reduction(series)
+    def measure(self, chains: RankedChains) -> float:
+        return potential_scale_reduction(chains)
 
 
 class RHatMode(_ModeDiagnostic):
@@ -171,7 +182,7 @@ class RHatMode(_ModeDiagnostic):
     bounds = (0.0, math.inf)
     direction = "min"
 
-    def measure(self, series: NDArray[Any]) -> float:
-        labels = [series == mode for mode in self.modes]
-        stuck = any(all(map(_constant, _halves(label))) for label in labels)
+    def measure(self, chains: RankedChains) -> float:
+        labels = [chains.series == mode for mode in self.modes]
+        stuck = any(all(map(_constant, halves(label))) for label in labels)
         return math.inf if stuck else max(map(potential_scale_reduction, labels))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,6 +16,9 @@ from samplers.kernel import Info
 from targets.spaces import Discrete
 
 MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
+
+
+Made = TypeVar("Made")
 
 
 class ThinnedSeries(Statistic, ABC):
@@ -48,6 +51,7 @@ class ThinnedSeries(Statistic, ABC):
         self._rows = torch.zeros((capacity, *shape), dtype=dtype, device=context.device)
         self.steps: list[int] = []
         self.stride = stride
+        self._made: dict[Callable[[Tensor], Any], Any] = {}
 
     @abstractmethod
     def value(self, step: int, theta: Tensor) -> Tensor:
@@ -62,6 +66,13 @@ class ThinnedSeries(Statistic, ABC):
     def rows(self) -> Tensor:
         """The stored values, ``(rows, *shape)``."""
         return self._rows[: len(self.steps)]
+
+    def made(self, make: Callable[[Tensor], Made]) -> Made:
+        """`make` of the rows, once for all metrics that ask as long as these rows are the stored ones."""
+        if make not in self._made:
+            self._made[make] = make(self.rows)
+        found: Made = self._made[make]
+        return found
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if self._has_room(step):
@@ -84,10 +95,12 @@ class ThinnedSeries(Statistic, ABC):
         return (step - self.start) % self.stride == 0
 
     def _keep(self, step: int, row: Tensor) -> None:
+        self._made.clear()
         self._rows[len(self.steps)] = row
         self.steps.append(step)
 
     def _thin(self) -> None:
+        self._made.clear()
         self.stride *= 2
         kept = [place for place, step in enumerate(self.steps) if self._is_stored(step)]
         for new, old in enumerate(kept):  # row by row: indexing with a list would copy it from the host
@@ -110,6 +123,7 @@ class ThinnedSeries(Statistic, ABC):
                 f"the series must have at most {self.capacity} rows of the shape {expected[1:]}, "
                 f"{tuple(saved.shape)} was saved"
             )
+        self._made.clear()
         self.steps, self.stride = steps, int(state["stride"])
         self.rows.copy_(saved)
 

@@ -19,6 +19,7 @@ from runner.config.values import seeds_of, threads
 from runner.execution import signals
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.execution.freed_memory import keep_freed_memory
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
 from runner.files.lock_holders import is_abandoned
@@ -123,6 +124,7 @@ class _Computation:
         try:
             # A worker has no preflight, and another number of threads rounds differently.
             torch.set_num_threads(threads(self.config))
+            keep_freed_memory()
             with heard_by(PreparationLogging(logger_of(self.config), self._open)):
                 runs = task_of(self.config).start(self.config, store, problems)
         except Exception as error:

@@ -54,6 +54,8 @@ class TabulatedLangevin(LangevinProposal):
         self.normaliser = torch.cat(normaliser)  # (R * size, d)
         self.beta = beta.expand(shape).flatten()
         self._known: tuple[Tensor, int] | None = None
+        self._scale = torch.as_tensor(self.balancing * beta)
+        self._forward: tuple[Tensor, Tensor, Tensor] | None = None
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
 
     def propose(
@@ -120,12 +122,26 @@ class TabulatedLangevin(LangevinProposal):
             )
         self._known = beta, beta._version
 
+    def drift(self, state: State, beta: Tensor) -> Tensor:
+        assert state.grad is not None
+        return state.grad * (along_first(self._scale, state.grad.dim()) if self._scale.dim() else self._scale)
+
     def _log_prob(self, source: State, destination: Tensor, beta: Tensor, row: Tensor) -> Tensor:
         move = destination - source.theta
-        cost = move.square() if self.norm == 2.0 else move.abs().pow(self.norm)
-        logit = self.drift(source, beta) * move - self._penalty(source, 1) * cost
+        logit = self.drift(source, beta) * move - self._costs(source, destination, move)
         normaliser = self.normaliser.index_select(0, row.reshape(-1)).reshape(logit.shape)
         return (logit - normaliser).sum(-1)
+
+    def _costs(self, source: State, destination: Tensor, move: Tensor) -> Tensor:
+        """|y - x|^p / (2 alpha) of each coordinate, like theta; a move back costs what the move did."""
+        known, self._forward = self._forward, None
+        if known is not None and known[0] is destination and known[1] is source.theta:
+            return known[2]
+        distance = move.square() if self.norm == 2.0 else move.abs().pow(self.norm)
+        costs = self._penalty(source, 1) * distance
+        if not is_traced():
+            self._forward = source.theta, destination, costs
+        return costs
 
 
 def _rungs(proposal: LangevinProposal, beta: Tensor) -> torch.Size:

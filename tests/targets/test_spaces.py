@@ -38,6 +38,22 @@ def test_index_undoes_states_for_any_batch(space: Discrete, dtype: torch.dtype) 
 
 
 @names
+def test_the_index_of_the_same_states_is_computed_once_until_they_change(space: Discrete) -> None:
+    theta = space.states()[:1].clone()
+    first = space.index(theta)
+    assert space.index(theta) is first
+    theta.copy_(space.states()[-1:])
+    assert space.index(theta).tolist() == [space.size - 1]
+    assert space.index(theta.clone()).tolist() == [space.size - 1]
+    assert space == type(space)(**{name: getattr(space, name) for name in ("d", "levels")})
+    with torch.inference_mode():  # where changes are not counted
+        states = space.states()[:1].clone()
+        assert space.index(states).tolist() == [0]
+        states.copy_(space.states()[-1:])
+        assert space.index(states).tolist() == [space.size - 1]
+
+
+@names
 def test_hamming_counts_coordinates_that_differ(space: Discrete) -> None:
     states = space.states()
     a, b = states.unsqueeze(0), states.unsqueeze(1)

@@ -6,11 +6,14 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from arviz_stats.base import array_stats
 
 from metrics import ESS, ESSMode, RHat, RHatMode
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
-from tests.support.measuring import context, measure, random_draws
+from metrics.mixing.ranked_chains import chains_by_seed
+from metrics.statistics.thinned_series import LogProbSeries
+from tests.support.measuring import context, measure, random_draws, silent
 from tests.support.targets.modes import Unlisted, corners
 
 
@@ -100,6 +103,36 @@ def test_indicators_need_no_ranks(draws: int) -> None:
         assert value == pytest.approx(split_rhat(numbers), rel=1e-9)
         compared += 1
     assert compared >= 2
+
+
+@pytest.mark.parametrize("draws", [4, 7, 8, 9, 301])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ranks_of_distinct_values_give_the_bits_of_arviz(draws: int, dtype: type) -> None:
+    steady = autoregression(3, draws, rho=0.5).astype(dtype)
+    low = np.where(steady < 0.3, -np.inf, steady)  # a median of minus infinity has no distances
+    for series in (steady, np.round(2 * steady), low, np.maximum(steady, 0.1), steady[:1]):
+        numbers = series.astype(np.float64)
+        bulk = array_stats.ess(numbers, chain_axis=0, draw_axis=1, method="bulk")
+        parts = numbers if len(series) > 1 else np.concatenate(np.split(numbers[:, : draws // 2 * 2], 2, 1))
+        with np.errstate(invalid="ignore"):
+            rank = array_stats.rhat(parts, chain_axis=0, draw_axis=1, method="rank")
+        np.testing.assert_array_equal(effective_sample_size(series), bulk)
+        if parts.shape[1] >= 4 and (len(series) > 1 or draws % 2 == 0):
+            np.testing.assert_array_equal(potential_scale_reduction(series), rank)
+
+
+def test_series_are_ranked_once_for_all_metrics_and_anew_after_a_step() -> None:
+    run = context(corners(), 1, 3)
+    suite = measure(run, [ESS, RHat], random_draws(corners(), steps=40, seeds=1, chains=3))
+    series = run.statistic(LogProbSeries)
+    (before,) = series.made(chains_by_seed)
+    assert series.made(chains_by_seed)[0] is before
+    saved = suite.state_dict()
+    series.update(41, corners().space.states(torch.float32)[:3].unsqueeze(0), silent(1, 3))
+    (after,) = series.made(chains_by_seed)
+    assert after.series.shape == (3, 41)
+    suite.load_state_dict(saved)
+    assert series.made(chains_by_seed)[0].series.shape == (3, 40)
 
 
 @pytest.mark.parametrize("listed", [True, False])

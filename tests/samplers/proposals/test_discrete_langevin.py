@@ -14,7 +14,7 @@ from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
-from targets import RBM, Binary, Discrete, Space, Streams
+from targets import RBM, Binary, Discrete, MixtureOfGaussians, Space, Streams
 from targets.tracing import traced
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.stepping import seeded
@@ -203,3 +203,25 @@ def test_proposals_of_a_seed_are_the_same_bits_beside_others(d: int, chains: int
     for seed in range(3):
         for batch, alone in zip(together, draw(slice(seed, seed + 1)), strict=True):
             assert torch.equal(batch[seed : seed + 1], alone)
+
+
+@pytest.mark.parametrize("norm", [2.0, 1.0])
+def test_the_way_back_in_a_step_has_the_bits_of_one_that_is_asked_for_alone(norm: float) -> None:
+    """What the proposal keeps of a move serves the move back alone, and no other one."""
+    target = MixtureOfGaussians(components=8).float()
+    one, proposal = torch.ones(()), LangevinProposal(torch.tensor(30.0), norm=norm)
+    tables = proposal.tabulated(target, one)
+    assert tables is not None
+    state = evaluate(target, target.initial((50,), torch.Generator().manual_seed(0)), gradient=True)
+    theta, forward = tables.propose(target.space, state, one, torch.Generator().manual_seed(1))
+    proposed = evaluate(target, theta, gradient=True)
+    back = tables.log_prob(target.space, proposed, state.theta, one)
+    alone = proposal.tabulated(target, one)
+    assert alone is not None
+    assert torch.equal(alone.log_prob(target.space, proposed, state.theta, one), back)
+    assert torch.equal(tables.log_prob(target.space, state, theta, one), forward)
+    elsewhere = torch.zeros_like(theta)
+    assert torch.equal(
+        tables.log_prob(target.space, proposed, elsewhere, one),
+        alone.log_prob(target.space, proposed, elsewhere, one),
+    )
