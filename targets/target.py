@@ -29,7 +29,7 @@ class Target(nn.Module, ABC):
 
     by_seed: tuple[str, ...] = ()
     """Where it is not `batch_invariant`: the methods from states ``(*batch, *event_shape)`` that have such a
-    product. Seeds share a batch on the CPU if these are computed for each alone (`targets.seed_blocks`)."""
+    product. Seeds share a batch on the CPU if these are computed for each alone (`samplers.seed_blocks`)."""
 
     constrained: bool = False
     """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and

@@ -22,9 +22,9 @@ from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import State
+from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets.randomness import Streams
-from targets.seed_blocks import in_seed_blocks
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
 """The longest block of steps between two looks at NaN, progress, signals and the checkpoint."""

@@ -29,13 +29,13 @@ from samplers import (
     RBMGibbs,
     State,
 )
+from samplers.seed_blocks import in_seed_blocks
 from targets import RBM, Bernoulli4, Binary, FunctionTarget, Target
 from targets.graphs.graph_problem import GraphProblem
 from targets.graphs.maxcut import MaxCut
 from targets.graphs.normcut import NormCut
 from targets.models.binary_bnn import BinaryBNN
 from targets.randomness import Streams
-from targets.seed_blocks import in_seed_blocks
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.log_quadratic import LogQuadratic
 

@@ -10,9 +10,9 @@ from typing import TypeVar
 import torch
 
 from samplers.kernel import Info, Kernel
+from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets import Streams, Target
-from targets.seed_blocks import in_seed_blocks
 
 Name = TypeVar("Name", bound=Hashable)
 
