@@ -23,6 +23,7 @@ class FunctionTarget(Target):
     """
 
     batch_invariant = False  # nobody knows what the function multiplies
+    by_seed = ("log_prob", "log_prob_and_grad")
 
     def __init__(self, function: Callable[[Tensor], Tensor], space: Space) -> None:
         super().__init__()

@@ -27,6 +27,10 @@ class Target(nn.Module, ABC):
     """Whether results of a chain do not depend on the batch composition, to the last bit; false for targets
     with matrix products, whose rounding depends on the number of rows."""
 
+    by_seed: tuple[str, ...] = ()
+    """Where it is not `batch_invariant`: the methods from states ``(*batch, *event_shape)`` that have such a
+    product. Seeds share a batch on the CPU if these are computed for each alone (`samplers.seed_blocks`)."""
+
     constrained: bool = False
     """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and
     `initial` returns states of positive density. Kernels that never reject refuse such targets."""

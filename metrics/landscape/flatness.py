@@ -6,6 +6,7 @@ EDLP (section 6.1) calls a mode flat if its immediate neighbours are about as pr
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -73,7 +74,7 @@ class Flatness(Metric):
         if theta is None:
             nothing = torch.full((self.context.seeds,), torch.nan, dtype=torch.float64)
             return {key: nothing.to(self.context.device) for key in MEASURES}
-        found = rises(self.context.target, theta)
+        found = by_seed(partial(rises, self.context.target), theta)
         return {key: by_seed(lambda row: row.mean(), measure(found)) for key, measure in MEASURES.items()}
 
 
@@ -107,7 +108,8 @@ def rises(target: Target, theta: Tensor) -> Tensor:
         neighbours = part.unsqueeze(-2).repeat(1, d, 1)
         diagonal = neighbours.diagonal(dim1=-2, dim2=-1)
         diagonal.mul_(-1.0).add_(1.0)
-        parts.append(target.log_prob(neighbours).double() - target.log_prob(part).double().unsqueeze(-1))
+        around = target.log_prob(neighbours.flatten(0, 1)).reshape(part.shape)
+        parts.append(around.double() - target.log_prob(part).double().unsqueeze(-1))
     return torch.cat(parts).reshape(theta.shape)
 
 

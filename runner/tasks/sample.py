@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import State
+from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets.randomness import Streams
 
@@ -191,6 +192,7 @@ class Sampling:
 
 def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     """A batch of runs before their first step."""
+    problem = replace(problem, target=in_seed_blocks(problem.target, len(seeds)))
     own = stream_seeds(problem.config, seeds)
     theta = problem.start(problem.kernel.axes, own)
     streams = Streams(own, "chain", problem.device)

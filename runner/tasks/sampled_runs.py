@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,12 @@ from runner.tasks.sample import Sampling, begin
 from runner.tasks.task import Batch, Trial
 from targets.randomness import Streams
 
+MOST_BYTES = 2**19
+"""States of one seed with matrix products that share a batch with those of others, replicas counted.
+
+Larger ones gain nothing: an operation on one seed's is as long as many, and a batch of them leaves the cache.
+"""
+
 TRIAL_STEPS = 20
 """Steps that are timed in a trial."""
 
@@ -34,7 +41,13 @@ class SampledRuns:
     @property
     def together(self) -> bool:
         """Whether a seed's numbers are the same bits whatever else is in the batch."""
-        return self.problem.target.batch_invariant and not self.problem.compiled
+        problem = self.problem
+        if problem.compiled:
+            return False
+        if problem.target.batch_invariant:
+            return True
+        # That blocks of one shape round alike is known of the CPU alone.
+        return bool(problem.target.by_seed) and problem.device.type == "cpu" and _bytes(problem) <= MOST_BYTES
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         problem = self.problem
@@ -42,6 +55,12 @@ class SampledRuns:
         with completed(lambda: begin(problem, batch.seeds), plan) as run:
             for place, seed in enumerate(batch.seeds):
                 yield replace(run_result(run, seed), files=suite_files(run.suite, place))
+
+
+def _bytes(problem: Problem) -> int:
+    """What the states of one seed take."""
+    numbers = math.prod((*problem.kernel.axes, problem.settings.chains, *problem.target.space.event_shape))
+    return numbers * problem.target.like().element_size()
 
 
 def run_result(run: Sampling, seed: int) -> RunResult:
@@ -91,6 +110,7 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
         found, seconds = tune(problem)
         problem = problem.with_kernel(problem.tunable.kernel_at(found.hyperparameters))
     problem = problem.prepared()
+    seeds = seeds if SampledRuns(problem, None).together else seeds[:1]
     if "training" in config.target:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))
         problem.target.held_out = draws[0]

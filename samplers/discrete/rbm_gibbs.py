@@ -55,8 +55,9 @@ class RBMGibbs(Kernel):
         rbm = _rbm_of(target)
         batch, beta = state.log_prob.shape, torch.as_tensor(beta).to(state.log_prob)
         inverse = beta.unsqueeze(-1)
-        hidden = _bernoulli(inverse * state.aux[HIDDEN_LOGITS], batch, generator)
-        proposed = _state(rbm, _bernoulli(inverse * rbm.visible_logits(hidden), batch, generator))
+        hidden = _bernoulli(rbm, inverse * state.aux[HIDDEN_LOGITS], batch, generator)
+        visible = _bernoulli(rbm, inverse * rbm.visible_logits(hidden), batch, generator)
+        proposed = _state(rbm, visible)
         log_acceptance = _log_acceptance(state, proposed, inverse)
         after, acceptance = accepted(log_acceptance, proposed, state, generator)
         jump = jump_length(target.space, state.theta, after.theta)
@@ -94,9 +95,9 @@ def _state(rbm: RBM, theta: Tensor) -> State:
     return State(theta, rbm.log_prob_of(theta, logits), aux={HIDDEN_LOGITS: logits})
 
 
-def _bernoulli(logits: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
+def _bernoulli(rbm: RBM, logits: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
     """Bits ``(*batch, units)`` drawn with log odds `logits`."""
-    return uniform(generator, batch, logits.shape[-1:], like=logits).lt_(logits.sigmoid_())
+    return uniform(generator, batch, logits.shape[-1:], like=logits).lt_(rbm.activation(logits))
 
 
 def _log_acceptance(source: State, destination: State, inverse: Tensor) -> Tensor:

@@ -59,6 +59,10 @@ class GraphProblem(Target):
     direction: ClassVar[Literal["min", "max"]] = "max"
     solvable: ClassVar[int] = 30
     """Nodes at most of a graph whose optimum is found by integer programming: that takes seconds."""
+    by_seed = (
+        *("log_prob", "log_prob_and_grad", "log_prob_and_differences"),
+        *("objective", "feasible", "repaired"),
+    )
     space: Discrete
 
     def __init__(self, graph: Graph, scale: float, space: Discrete, weighted: bool = True) -> None:

@@ -46,6 +46,7 @@ class BinaryBNN(Target):
     """
 
     batch_invariant = False
+    by_seed = ("log_prob", "log_prob_and_grad")
     space: Binary
 
     def __init__(self, tabular: TabularData, n_hidden: int = 100, scale: float = 100.0) -> None:

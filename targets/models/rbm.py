@@ -46,6 +46,10 @@ class RBM(ImageModel):
     """
 
     block_gibbs = True
+    by_seed = (
+        *("log_prob", "log_prob_and_grad", "log_prob_of"),
+        *("hidden_logits", "visible_logits", "activation"),
+    )
     reference_chains: int | None = None
     reference: Tensor
     held_out: Tensor
@@ -78,6 +82,13 @@ class RBM(ImageModel):
     def visible_logits(self, hidden: Tensor) -> Tensor:
         """log odds of each visible unit given the hidden ones, ``(*batch, n_visible)``."""
         return nn.functional.linear(hidden, self.weight.T, self.visible_bias)
+
+    def activation(self, logits: Tensor) -> Tensor:
+        """The probability that each unit is 1, from its log odds, in their place.
+
+        How sigmoid() rounds depends on an element's place in memory.
+        """
+        return logits.sigmoid_()
 
     def log_prob(self, theta: Tensor) -> Tensor:
         return softplus(self.hidden_logits(theta)).sum(-1) + theta @ self.visible_bias

@@ -40,6 +40,7 @@ class LogQuadratic(Target):
     """
 
     batch_invariant = False
+    by_seed = ("log_prob", "log_prob_and_grad", "log_prob_and_differences")
     space: Discrete
     weight: Tensor
     bias: Tensor

@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 
 from samplers.kernel import Info, Kernel
+from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets import Streams, Target
 
@@ -84,14 +85,21 @@ def seconds_in_turns(
 
 
 def stepping(
-    kernel: Kernel, target: Target, chains: int, *, tables: bool = True, compiled: bool = False
+    kernel: Kernel,
+    target: Target,
+    chains: int,
+    *,
+    seeds: int = 1,
+    tables: bool = True,
+    compiled: bool = False,
 ) -> Callable[[], Info]:
-    """A call that takes one step of all chains and keeps their state."""
-    one, generator = torch.ones(()), Streams([0], "bench")
+    """A call that takes one step of all chains of all seeds and keeps their state."""
+    one, generator = torch.ones(()), Streams(range(seeds), "bench")
+    target = in_seed_blocks(target, seeds)
     kernel = kernel.to(target.like())
     if tables:
         kernel = kernel.prepared(target, one)
-    state = kernel.init(target, target.initial((*kernel.axes, 1, chains), generator), one)
+    state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), generator), one)
     stepper = Stepper(kernel, target, one, generator)
     if compiled:
         stepper.compile(state)

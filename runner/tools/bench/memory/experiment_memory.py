@@ -66,7 +66,8 @@ def _widest(experiment: str) -> dict[str, list[str]]:
         of, replicas = f"{config.target.name}, {task}", "kernel" in config.sampler
         if of not in found or (replicas and not tempered[of]):
             seeds = plan.seeds or config.scale.seeds
-            invariant = getattr(locate(config.target._target_, "target"), "batch_invariant", True)
+            target = locate(config.target._target_, "target")
+            invariant = getattr(target, "batch_invariant", True) or getattr(target, "by_seed", ())
             # All others compute a seed at a time.
             together = invariant and task == "Sample" and not plan.one_job_per_seed
             tempered[of] = replicas

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import torch
@@ -84,6 +85,19 @@ def steps_a_second(count: int, rounds: int) -> dict[str, float]:
         return {name: 1.0 / seconds for name, seconds in seconds_in_turns(calls, rounds).items()}
 
 
+def seed_rows(bench: BenchRows, rounds: int) -> None:
+    """A step of ten seeds in one batch, against ten steps of one."""
+    target, seeds = paper_rbm(), 10
+    for threads, chains in itertools.product((1, 2), (20, CHAINS)):
+        for name, kernel in {"dmala": DMALA(STEP_SIZE), "rbm_gibbs": RBMGibbs()}.items():
+            calls = {count: stepping(kernel, target, chains, seeds=count) for count in (1, seeds)}
+            with thread_count(threads):
+                seconds = seconds_in_turns(calls, rounds)
+            title = f"{name}, RBM 784 x 500, {chains} chains, threads={threads}: 10 seeds in one batch"
+            most = 0.9 if threads == 2 else 1.05
+            bench.ratio(f"{title}, against one by one", seconds[seeds], seeds * seconds[1], most=most)
+
+
 def rbm_rows(bench: BenchRows, rounds: int) -> None:
     """The rows of the bench."""
     seconds = compare_rbm_step(rounds)
@@ -96,3 +110,4 @@ def rbm_rows(bench: BenchRows, rounds: int) -> None:
     for count in (1, 2):
         for sampler, steps in steps_a_second(count, rounds).items():
             bench.add(f"{sampler}, RBM 784 x 500, 100 chains, threads={count}", f"{steps:.0f} steps/s")
+    seed_rows(bench, rounds)
