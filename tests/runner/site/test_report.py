@@ -320,7 +320,7 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
 
 def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_path: Path) -> None:
     root, conf = tmp_path / "outputs", tmp_path / "conf" / "experiment"
-    for name in ("pt_table1_quick", "pt_table4_quick", "edlp_table1_quick", "verdicts"):
+    for name in ("pt_table1_quick", "pt_table4_quick", "edlp_table2_quick", "verdicts"):
         shutil.copytree(RECORD / name, root / "record" / name)
     (root / "record" / "pt_table1_quick" / "table.csv").write_text("no,table\n1")
     (root / "record" / "pt_table1_quick" / "figure.png").write_bytes(b"no picture")
@@ -334,7 +334,7 @@ def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_pat
     assert "Experiment bare has no table block." in page(made, "index.html").text
     for name in ("pt_table1-quick", "pt_table4-quick"):
         assert "cannot be read" in page(made, f"experiments/{name}.html").text
-    assert page(made, "experiments/edlp_table1-quick.html").tables
+    assert page(made, "experiments/edlp_table2-quick.html").tables
     total = page(made, "index.html").tables[0][-1]
     assert [cell.text for cell in total][:3] == ["all", "", "450"]
     (root / "record" / "verdicts" / "summary.csv").write_bytes(b"\xff")
