@@ -45,7 +45,9 @@ def test_a_loop_asks_for_no_page_twice() -> None:
     kept, count = pages(kept=True)
     assert kept
     assert count < 1000, "10 turns of 11,520 pages"
-    assert pages(kept=False)[1] > 10 * count
+    # What the C library's own rule does depends on the state of its heap.
+    always_mapped = {"MALLOC_MMAP_THRESHOLD_": str(2**20)}
+    assert pages(kept=False, variables=always_mapped)[1] > count + 100
 
 
 def test_what_the_user_says_is_left_alone() -> None:
