@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,9 +10,10 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import check_floor, cycle_balancing, positive
-from samplers.kernel import Info, State
+from samplers.kernel import Info, Kernel, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
+from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.checks import whole_number
 from targets.randomness import Generator
 from targets.spaces import Space, level_space
@@ -39,7 +41,7 @@ class ACS(MetropolisHastings):
         balancing: b above the floor: one number, or one per position.
     """
 
-    proposal: CyclicalLangevin
+    proposal: CyclicalLangevin | LangevinProposal
     tensor_step_size = False
 
     def __init__(
@@ -67,6 +69,16 @@ class ACS(MetropolisHastings):
 
     def check(self, target: Target) -> None:
         level_space("acs", target.space)
+
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        """With tables where all positions have the same settings, as where alpha_max is below the floor."""
+        proposal = self.proposal.constant() if isinstance(self.proposal, CyclicalLangevin) else None
+        tables = None if proposal is None else proposal.tabulated(target, beta)
+        if tables is None:
+            return self
+        faster = copy.copy(self)
+        faster.proposal = tables
+        return faster
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         position = torch.zeros((), dtype=torch.int64, device=theta.device)

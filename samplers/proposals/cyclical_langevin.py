@@ -43,6 +43,11 @@ class CyclicalLangevin:
         """The proposal at `position`, an int64 scalar; looked up without leaving the device."""
         return LangevinProposal(self.step_sizes.take(position), self.balancings.take(position))
 
+    def constant(self) -> LangevinProposal | None:
+        """The proposal of all positions, if their settings are the same."""
+        same = all(bool((each == each[0]).all()) for each in (self.step_sizes, self.balancings))
+        return LangevinProposal(self.step_sizes[0], self.balancings[0]) if same else None
+
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:

@@ -6,9 +6,9 @@ import copy
 
 import torch
 
-from samplers import DMALA, Kernel, ParallelTempering
+from samplers import Kernel
 from targets import Target
-from tests.samplers.test_conformance import EVERY, LADDER, SIZES
+from tests.samplers.test_conformance import EVERY, PREPARED
 
 CUDA = torch.device("cuda")
 
@@ -17,9 +17,8 @@ def placed(name: str, device: torch.device | str, dtype: torch.dtype) -> tuple[K
     """A copy of the kernel and its target on `device`; tables are made there."""
     kernel, target, _ = EVERY[name]
     target = copy.deepcopy(target).to(device=device, dtype=dtype)
-    if "prepared" in name:
-        plain = ParallelTempering(DMALA(1.0), LADDER, SIZES).to(target.like())
-        return plain.prepared(target, one(target)), target
+    if name in PREPARED:
+        return PREPARED[name][0].to(target.like()).prepared(target, one(target)), target
     return copy.deepcopy(kernel).to(target.like()), target
 
 

@@ -187,6 +187,12 @@ ENTROPIC: dict[str, Kernel] = {
     "edula": EDULA(1.0, 0.7, 0.3),
     "edula_glu": EDULAGLU(1.0, 0.7),
 }
+PREPARED: dict[str, tuple[Kernel, int]] = {
+    "acs_prepared": (ACS(4, 2.0, 2.0, 0.5), 1),
+    "pt_prepared": (ParallelTempering(DMALA(1.0), LADDER, SIZES), 3),
+    "pt_acs_prepared": (ParallelTempering(ACS(4, 2.0, 2.0, 0.5), LADDER), 3),
+}
+"""Kernels that the table has with tables for `ORDINAL`, and their costs."""
 
 EVERY: dict[str, tuple[Kernel, Target, int]] = {
     **{
@@ -216,7 +222,7 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
     "pt_gibbs": (ParallelTempering(Gibbs(), LADDER), ORDINAL, 12),
     "pt_edmala": (ParallelTempering(EDMALA(1.0), LADDER, SIZES), BINARY, 3),
     "pt_acs": (ParallelTempering(SAMPLERS["acs"](1.0), LADDER), ORDINAL, 3),
-    "pt_prepared": (ParallelTempering(DMALA(1.0), LADDER, SIZES).prepared(ORDINAL, ONE), ORDINAL, 3),
+    **{name: (kernel.prepared(ORDINAL, ONE), ORDINAL, cost) for name, (kernel, cost) in PREPARED.items()},
     "pt_mala": (ParallelTempering(MALA(1.0), LADDER, SIZES), REALS, 3),
     "pt_rbm_gibbs": (ParallelTempering(RBMGibbs(), LADDER), RBM_TARGET, 3),
     "pt_pas": (ParallelTempering(PAS(1.5), LADDER, [1.0, 1.5, 2.0]), ORDINAL, 3),
@@ -290,9 +296,10 @@ def test_any_batch_axes_serve_nothing_waits_for_the_host_and_what_is_cached_is_f
 @pytest.mark.parametrize("name", EVERY)
 def test_a_seed_draws_the_same_bits_alone_and_beside_others(name: str, dtype: torch.dtype) -> None:
     kernel, target = EVERY[name][0], copy.deepcopy(EVERY[name][1]).to(dtype)
-    if "prepared" in name and dtype == torch.float32:
-        kernel = ParallelTempering(DMALA(1.0), LADDER, SIZES).to(target.like()).prepared(target, ONE.float())
-    kernel = kernel if "prepared" in name else kernel.to(target.like())
+    if name in PREPARED:
+        kernel = PREPARED[name][0].to(target.like()).prepared(target, ONE.to(dtype))
+    else:
+        kernel = kernel.to(target.like())
 
     def draws(seeds: list[int]) -> torch.Tensor:
         state = started(kernel, target, (len(seeds), 13), Streams(seeds, "start"))
@@ -354,5 +361,5 @@ def test_only_small_ordinal_targets_are_tabulated(name: str) -> None:
         "dmala", "dmala_norm_1", "dmala_balancing", "dula", "released_dmala", "ab", "ab_global",
     )  # fmt: skip
     prepared = kernel.prepared(target, ONE)
-    assert (prepared is not kernel) is (tabulated or name == "pt_prepared")
+    assert (prepared is not kernel) is (tabulated or name in ("pt_prepared", "pt_acs_prepared"))
     assert prepared.exact is kernel.exact

@@ -11,7 +11,8 @@ import torch
 
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
 from samplers import ACS, DMALA, State
-from samplers.proposals.cyclical_langevin import cosine_steps
+from samplers.proposals.cyclical_langevin import CyclicalLangevin, cosine_steps
+from samplers.proposals.tabulated_langevin import TabulatedLangevin
 from samplers.tuning.balancing import mean_squared_jump
 from samplers.tuning.pilots import acs_cycle
 from samplers.tuning.pilots.acs_cycle import Aims
@@ -57,11 +58,33 @@ def test_the_position_goes_round() -> None:
         state, _ = acs().step(target, state, BETA, generator)
 
 
+def test_a_cycle_without_variation_is_looked_up_in_tables_of_the_same_transitions() -> None:
+    target = random_target(SPACES["ordinal"], seed=1)
+    flat = ACS(cycle_length=4, step_size=3.0, min_step_size=3.0, balancing=[0.9, 0.8, 0.7, 0.6])
+    for beta in (1.0, 0.7):
+        tables = flat.prepared(target, beta * BETA)
+        assert isinstance(tables, ACS)
+        assert isinstance(tables.proposal, TabulatedLangevin)
+        for position in (0, 3):
+            expected = transition_matrix(flat, target, beta, at(position))
+            found = transition_matrix(tables, target, beta, at(position))
+            assert torch.allclose(found, expected, rtol=0, atol=1e-14)
+    state = tables.init(target, target.initial((3, 5), seeded()), 0.7 * BETA)
+    assert int(tables.step(target, state, 0.7 * BETA, seeded())[0].aux["position"]) == 1
+
+
+def test_a_cycle_that_varies_is_computed() -> None:
+    target = random_target(SPACES["ordinal"], seed=1)
+    for varied in (acs(), ACS(4, 3.0, 3.0 - 1e-9, [0.5, 0.6, 0.5, 0.5])):
+        assert varied.prepared(target, BETA) is varied
+
+
 def test_the_schedule_is_a_cosine_with_a_floor() -> None:
     sizes = cosine_steps(8.0, 1.0, 4)
     assert sizes == pytest.approx([8.0, 4 + 4 / math.sqrt(2), 4.0, 4 - 4 / math.sqrt(2)])
     assert cosine_steps(8.0, 3.0, 4)[-1] == 3.0
     floored = ACS(cycle_length=4, step_size=8.0, min_step_size=3.0, balancing=0.9).proposal
+    assert isinstance(floored, CyclicalLangevin)
     assert floored.step_sizes.tolist() == cosine_steps(8.0, 3.0, 4)
     assert floored.balancings.tolist() == [0.9, 0.9, 0.9, 0.5]
 
