@@ -1,4 +1,4 @@
-"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021; R-hat is ArviZ's).
+"""Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021).
 
 Computed from thinned series (`metrics.statistics.thinned_series`), so an effective sample size is limited by
 the number of stored values. A high one alone does not prove mixing: a chain stuck in one mode also has one.
@@ -24,8 +24,6 @@ from metrics.statistics.order_parameter_series import OrderParameterSeries
 from metrics.statistics.thinned_series import ChainSeries, LogProbSeries, ModeSeries
 
 FEWEST_DRAWS = 4
-RANKED_DRAWS = 2 * FEWEST_DRAWS
-"""Draws from which ArviZ takes half chains that are ranked here; it ranks shorter ones itself."""
 
 
 def effective_sample_size(series: NDArray[Any] | RankedChains) -> float:
@@ -54,22 +52,23 @@ def potential_scale_reduction(series: NDArray[Any] | RankedChains) -> float:
     values = chains.series
     if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or all(map(_constant, halves(values))):
         return float("inf")
-    from arviz_stats.base import array_stats
+    if _two_valued(values):  # the rank-normalised and the folded form both equal the split form
+        return _gelman_rubin(np.concatenate(halves(values)))
+    return max(_gelman_rubin(chains.scores()), _gelman_rubin(chains.folded_scores()))
 
-    def rhat(parts: NDArray[Any], method: str) -> float:
-        parts = np.asarray(parts, dtype=np.float64)
-        return float(array_stats.rhat(parts, chain_axis=0, draw_axis=1, method=method))
 
+def _gelman_rubin(chains: NDArray[Any]) -> float:
+    """Root of the variance of the pooled draws, estimated, over that within `chains` ``(chains, draws)``."""
+    values = np.asarray(chains, dtype=np.float64)
+    draws = values.shape[1]
+    between = draws * values.mean(1).var(ddof=1)
+    within = values.var(1, ddof=1).mean()
     with np.errstate(all="ignore"):
-        if _two_valued(values):  # the rank-normalised and the folded form both equal the split form
-            return rhat(values, "split")
-        if values.shape[1] < RANKED_DRAWS:
-            return rhat(values, "rank")
-        return max(rhat(chains.scores(), "identity"), rhat(chains.folded_scores(), "identity"))
+        return float(np.sqrt((between / within + draws - 1) / draws))
 
 
 def _has_nan(series: NDArray[Any]) -> bool:
-    return bool(np.isnan(series).any())
+    return series.dtype.kind == "f" and bool(np.isnan(series).any())
 
 
 def _constant(series: NDArray[Any]) -> bool:
@@ -78,6 +77,8 @@ def _constant(series: NDArray[Any]) -> bool:
 
 
 def _two_valued(series: NDArray[Any]) -> bool:
+    if series.dtype == np.bool_:
+        return True
     low, high = series.min(), series.max()
     return bool(((series == low) | (series == high)).all())
 

@@ -7,9 +7,11 @@ although only the mean autocovariance is used.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 SAME = np.finfo(np.float64).resolution
@@ -23,13 +25,14 @@ def geyer_sample_size(chains: NDArray[Any]) -> float:
         chains: a series ``(chains, draws)`` of at least 2 draws without NaN; not split, not ranked.
 
     Returns:
-        At most N log10(N) for N values; N where all values are equal; NaN for values that are infinite.
+        At most N log10(N) for N values; N where all values are equal; NaN where one is infinite.
     """
     values = np.asarray(chains, dtype=np.float64)
     number, draws = values.shape
-    if not np.isfinite(values).all():
-        return float("nan")
-    if np.ptp(values) < SAME:
+    spread = values.max() - values.min()
+    if not math.isfinite(spread):
+        return math.nan
+    if spread < SAME:
         return float(values.size)
     means = values.mean(1, keepdims=True)
     covariance = _mean_autocovariance(values - means)
@@ -37,20 +40,24 @@ def geyer_sample_size(chains: NDArray[Any]) -> float:
     variance = covariance[0] + (means.var(ddof=1) if number > 1 else 0.0)
     correlation = 1.0 - (within - covariance) / variance
     correlation[0] = 1.0
-    return float(values.size / max(_correlation_time(correlation), 1 / np.log10(values.size)))
+    return float(values.size / max(_correlation_time(correlation), 1 / math.log10(values.size)))
 
 
 def _mean_autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
     """The autocovariances at the lags 0 .. draws - 1 of chains ``(chains, draws)`` of mean 0, averaged."""
-    from scipy.fft import irfft, next_fast_len, rfft
-
     number, draws = centred.shape
-    size = next_fast_len(2 * draws, real=True)
-    spectrum = rfft(centred, size, axis=1)
+    size = _fast_length(2 * draws)
+    spectrum = torch.fft.rfft(torch.from_numpy(centred), size).numpy()
     power = np.einsum("cf,cf->f", spectrum.real, spectrum.real)
     power += np.einsum("cf,cf->f", spectrum.imag, spectrum.imag)
-    found: NDArray[np.float64] = irfft(power, size)[:draws] / (draws * number)
+    found: NDArray[np.float64] = torch.fft.irfft(torch.from_numpy(power), size).numpy()[:draws]
+    found /= draws * number
     return found
+
+
+def _fast_length(least: int) -> int:
+    """The least of 1, 3, 5, 9 and 15 times a power of two that is not below `least`: fast to transform."""
+    return min(factor << max(0, math.ceil(math.log2(least / factor))) for factor in (1, 3, 5, 9, 15))
 
 
 def _correlation_time(correlation: NDArray[np.float64]) -> float:
@@ -58,7 +65,7 @@ def _correlation_time(correlation: NDArray[np.float64]) -> float:
     draws = len(correlation)
     pairs = correlation[: draws // 2 * 2].reshape(-1, 2).sum(1)
     stopped = np.flatnonzero(pairs <= 0)
-    last = max(0, (draws - 3) // 2)  # of so many draws that the last lags are too noisy
+    last = max(0, (draws - 3) // 2)  # the last lags are left out
     if len(stopped):
         last = min(last, int(stopped[0]))
     # Of the pair that ends the sequence the even lag counts, unless it is the reason for the end.

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -67,9 +68,8 @@ def chains_by_seed(rows: Tensor) -> list[RankedChains]:
 
 def _scores(counts: NDArray[Any]) -> NDArray[Any]:
     """Normal scores of distinct values, ascending, that came so often."""
-    from scipy.special import ndtri
-
     last = np.cumsum(counts)
     rank = last - (counts - 1) / 2
-    found: NDArray[Any] = ndtri((rank - BLOM) / (last[-1] - 2 * BLOM + 1))
+    quantile = (rank - BLOM) / (last[-1] - 2 * BLOM + 1)
+    found: NDArray[Any] = torch.special.ndtri(torch.from_numpy(quantile)).numpy()
     return found

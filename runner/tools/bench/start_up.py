@@ -14,7 +14,7 @@ from runner.tools.bench.report.synthetic_runs import drawn, planned_runs, write_
 from runner.tools.bench.timing import BenchRows
 
 EXPERIMENT = "pt_table1"
-HEAVY = ("torch", "numpy", "scipy", "pandas", "matplotlib", "arviz_stats", "hydra")
+HEAVY = ("torch", "numpy", "scipy", "pandas", "matplotlib", "hydra")
 """Packages whose import is counted."""
 
 IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| +(\w+)")
