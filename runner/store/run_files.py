@@ -97,14 +97,18 @@ def start_runs(
         settings: those that differ from the defaults, for the logger.
     """
     shared = written(config)
-    manifests = {}
+    text, manifests = _yaml(shared), {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
         manifests[seed] = new_manifest(device, config.threads, folder.manifest())
-        own = shared | {"seed": seed}
-        folder.start(yaml.safe_dump(own, sort_keys=False, allow_unicode=True), manifests[seed])
-        logger.start(folder.run_id, own, manifests[seed] | {"settings": settings})
+        own = {"seed": seed}
+        folder.start(text + _yaml(own), manifests[seed])
+        logger.start(folder.run_id, shared | own, manifests[seed] | {"settings": settings})
     return manifests
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True)
 
 
 def finish_run(
