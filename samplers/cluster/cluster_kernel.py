@@ -49,7 +49,7 @@ class Clusters:
 
     def total(self, values: Tensor) -> Tensor:
         """Sums over clusters of `values` ``(*batch, d)``, at the smallest site of each; 0 elsewhere."""
-        return torch.zeros_like(values).scatter_add_(-1, self.label, values)
+        return torch.zeros_like(values).scatter_add(-1, self.label, values)
 
     def gain(self, levels: Tensor) -> Tensor:
         """beta f of `levels` less that of the present ones, for each site."""

@@ -6,18 +6,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from targets.tracing import is_traced
+
 
 def components(edges: Tensor, active: Tensor, sites: int) -> Tensor:
     """The smallest site of the component of each site, ``(*batch, sites)``, int64.
 
-    On the CPU by SciPy, in time proportional to sites and edges; on other devices by `hooked_components`,
-    which does not wait for the host.
+    On the CPU by SciPy, in time proportional to sites and edges; on other devices and in a traced step by
+    `hooked_components`, which does not wait for the host.
 
     Args:
         edges: pairs of sites, ``(E, 2)``, int64.
         active: which of them a graph has, ``(*batch, E)``, bool.
     """
-    if active.device.type != "cpu":
+    if active.device.type != "cpu" or is_traced():
         return hooked_components(edges, active, sites)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -99,11 +99,28 @@ class TracedStep:
                 why = f"the folder TORCHINDUCTOR_CACHE_DIR cannot be used: {_first_line(error)}"
             except (RuntimeError, TypeError, NotImplementedError) as error:
                 why = _operation(error)
+            who = f"a step of {type(kernel).__name__} on {type(target).__name__} cannot be compiled"
             if why:
-                who = f"{type(kernel).__name__} on {type(target).__name__}"
-                raise NotCompiledError(f"a step of {who} cannot be compiled: {why}")
+                raise NotCompiledError(f"{who}: {why}")
         self.parts = list(_lifted(self.graph))
         self._run: Callable[..., Sequence[Tensor]] = self.graph
+        if self._differs(lambda start: kernel.step(target, start, beta, generator)):
+            raise NotCompiledError(f"{who}: it computes with NumPy, or on the host otherwise")
+
+    def _differs(self, step: Callable[[State], tuple[State, Info]]) -> bool:
+        """Whether another step, with other random numbers, is not that of the kernel in one of 20 chains.
+
+        A value that left the tensors was one number in the trace and would be that for ever. Rounding alone
+        changes few chains.
+        """
+        start, taken = self._result[0], []
+        for one in (self, step):
+            with _unused(self._generator):
+                self._drawn()
+                taken.append(one(start)[0])
+        same = torch.isclose(taken[0].theta, taken[1].theta, rtol=1e-3, atol=1e-3, equal_nan=True)
+        chains = same.reshape(*start.log_prob.shape, -1).all(-1)
+        return float(chains.double().mean()) < 0.95
 
     def compiled(self, state: State) -> TracedStep:
         """This step with its graph compiled by TorchInductor, for states like `state` alone; takes no step.

@@ -39,7 +39,10 @@ class Compiled(Kernel):
         return self.stepper(state)
 
 
-QUICK = ("dmala-rbm", "acs-ordinal", "mala", "pt_odd_even", "st_gibbs")
+QUICK = (
+    *("dmala-rbm", "acs-ordinal", "mala", "pt_odd_even", "st_gibbs"),
+    *("wolff-ising", "swendsen_wang-potts"),
+)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +138,22 @@ def test_a_target_that_cannot_be_traced_is_named_with_the_operation(log_prob: ob
     with pytest.raises(
         NotCompiledError, match=rf"^a step of DMALA on FunctionTarget cannot be compiled: {says}$"
     ):
+        Stepper(kernel, target, ONE, Streams([0], "chain")).trace(state)
+
+
+class Counting(DMALA):
+    """Moves to states that NumPy counts up from those where its chains stand."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        after, info = super().step(target, state, beta, generator)
+        again = torch.from_numpy((after.theta.numpy() + 1.0) % target.space.levels)  # type: ignore[attr-defined]
+        return self.evaluated(target, again), info
+
+
+def test_a_step_whose_values_leave_the_tensors_is_refused() -> None:
+    """A trace would keep what NumPy gave when it was made, and every step would lead to the same states."""
+    kernel, target = Counting(1.0), EVERY["dmala-ordinal"][1]
+    state = started(kernel, target, (1, 40), seeded())
+    says = "a step of Counting on .* cannot be compiled: it computes with NumPy, or on the host otherwise"
+    with pytest.raises(NotCompiledError, match=f"^{says}$"):
         Stepper(kernel, target, ONE, Streams([0], "chain")).trace(state)
