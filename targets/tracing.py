@@ -6,12 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import torch
+from torch import Tensor
+
 _TRACED: ContextVar[bool] = ContextVar("traced", default=False)
 
 
 def is_traced() -> bool:
     """Whether the operations that follow are traced: then views of words and batched products do not pay."""
     return _TRACED.get()
+
+
+def stored(values: Tensor) -> Tensor:
+    """`values`, new and contiguous; a compiler computes them once, and not again wherever they are used."""
+    return torch.as_strided(values, values.shape, values.stride()) if is_traced() else values
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from samplers.tempering.swaps.swap_rules import RULES, Rungs, SwapEnergies, Swap
 from targets.checks import one_of, within
 from targets.randomness import Generator, uniform
 from targets.target import Target
+from targets.tracing import stored
 
 OWN = "tempering."
 """How the names of the auxiliaries begin that belong to tempering and not to the kernel inside."""
@@ -122,6 +123,7 @@ class Swaps:
             ratio = log_swap_ratio(self.rule, swap_energies, ladder)
             accepted = meets & (chance < self.intensity * ratio.exp())
             order = permutation(accepted)
+        order = stored(order)
         info = SwapInfo(probability, meets, accepted, past.replica.gather(0, order))
         state = permute(after, order)
         return (
@@ -175,9 +177,10 @@ def permute(state: State, order: Tensor) -> State:
     """
     number = order[0].numel()
     rows = torch.add(torch.arange(number, device=order.device), order.reshape(-1, number), alpha=number)
-    rows = rows.flatten()
+    rows = stored(rows.flatten())
 
     def moved(values: Tensor) -> Tensor:
+        values = stored(values)
         if values.dim() == order.dim():
             return values.gather(0, order)
         # Whole rows: a gather would look up every coordinate.

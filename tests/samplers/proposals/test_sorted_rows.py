@@ -1,0 +1,47 @@
+"""Entries at most a point, in sorted rows, against torch's own search."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from samplers.proposals.sorted_rows import FEW, SortedRows
+from targets.tracing import traced
+
+
+def distribution_functions(rows: int, length: int, dtype: torch.dtype) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(length)
+    weights = torch.rand((rows, length), generator=generator, dtype=torch.float64).pow(8)
+    weights[:, 1 : length // 2] = 0.0  # equal neighbours in a row
+    sums = weights.cumsum(-1)
+    return (sums / sums[:, -1:]).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 15, 16, 101, 127, 128])
+@pytest.mark.parametrize("searches", [5, FEW + 1])
+def test_the_count_is_that_of_a_search_from_the_right(length: int, searches: int, dtype: torch.dtype) -> None:
+    values = distribution_functions(40, length, dtype)
+    rows, generator = SortedRows(values), torch.Generator().manual_seed(1)
+    row = torch.randint(0, 40, (searches,), generator=generator)
+    point = torch.rand(searches, generator=generator, dtype=dtype)
+    point[::3] = values[row, torch.randint(0, length, (searches,), generator=generator)][::3]  # entries
+    expected = torch.searchsorted(values[row], point.unsqueeze(-1), right=True).squeeze(-1)
+    assert torch.equal(rows.at_most(row, point), expected)
+    with traced():
+        assert torch.equal(rows.at_most(row, point), expected)
+
+
+def test_numbers_below_and_above_all_entries_are_counted() -> None:
+    rows = SortedRows(torch.tensor([[0.25, 0.5, 1.0], [0.0, 0.0, 1.0]]))
+    row, point = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0.0, 0.25, 1.0, 0.0, -1.0])
+    with traced():
+        assert rows.at_most(row, point).tolist() == [0, 1, 3, 2, 0]
+    assert rows.at_most(row, point).tolist() == [0, 1, 3, 2, 0]
+
+
+def test_separators_are_every_so_many_entries() -> None:
+    rows = SortedRows(distribution_functions(40, 101, torch.float32))
+    assert rows.entries.shape == (40 * 104,)
+    assert torch.equal(rows.separators.reshape(40, 16)[:, :13], rows.entries.reshape(40, 104)[:, ::8])
+    assert rows.separators.reshape(40, 16)[:, 13:].isinf().all()
