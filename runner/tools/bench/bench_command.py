@@ -1,7 +1,8 @@
 """`python -m runner.bench`: speed and memory of the project, measured in one run.
 
 Ratios compare two computations measured one after the other; seconds depend on the computer.
-Writes ``bench.md``, ``bench.csv`` and ``scaling.png`` to ``<output_root>/bench``.
+Writes ``bench.md``, ``bench.csv`` and ``scaling.png`` to ``<output_root>/bench``. ``--only steps starts``
+measures these parts alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import argparse
 import csv
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -37,23 +39,48 @@ from runner.tools.bench.timing import BenchRows
 from runner.tools.bench.wandb_copies.wandb_cost import wandb_rows
 
 
-def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | None) -> None:
-    """Measures everything; without a module that serves as W&B what needs one is left out."""
-    # First, since a child's peak memory includes that of its parent, which grows.
-    few, many = (1_000, 4_000) if short else (10_000, 100_000)
+@dataclass(frozen=True)
+class Settings:
+    """What a part of the bench is told.
+
+    Attributes:
+        folder: for its figures.
+        short: whether it is only to show that it works.
+        server: module that serves as W&B, or None.
+    """
+
+    folder: Path
+    short: bool
+    server: str | None
+
+    @property
+    def rounds(self) -> int:
+        """How often steps are timed."""
+        return 8 if self.short else 40
+
+
+def _memory(bench: BenchRows, settings: Settings) -> None:
+    few, many = (1_000, 4_000) if settings.short else (10_000, 100_000)
     growth = run_megabytes(many) - run_megabytes(few)
     bench.limited(f"memory of {many} steps less that of {few}", f"{growth:.1f} MB", growth, 20, " MB")
-    experiment_memory_rows(bench, ["pt_table1"] if short else ())
-    report_rows(bench, 200 if short else 5_000)
-    if server is not None:
-        wandb_rows(bench, server, short=short)
-    annealing_rows(bench, short=short)
     network_memory_rows(bench)
     deep_memory_rows(bench)
-    real_rows(bench, short=short)
+
+
+def _experiments(bench: BenchRows, settings: Settings) -> None:
+    experiment_memory_rows(bench, ["pt_table1"] if settings.short else ())
+
+
+def _report(bench: BenchRows, settings: Settings) -> None:
+    report_rows(bench, 200 if settings.short else 5_000)
+    if settings.server is not None:
+        wandb_rows(bench, settings.server, short=settings.short)
+
+
+def _steps(bench: BenchRows, settings: Settings) -> None:
     for chains in (100, 1000):
         tempering_rows(bench, chains)
-    rounds = 8 if short else 40
+    rounds = settings.rounds
     rbm_rows(bench, rounds)
     jax_rows(bench, rounds)
     compiled_rows(bench, rounds)
@@ -62,10 +89,32 @@ def bench_rows(bench: BenchRows, folder: Path, *, short: bool, server: str | Non
     network_rows(bench, rounds)
     ising_rows(bench, rounds)
     cut_rows(bench, rounds)
-    deep_rows(bench, rounds=1 if short else 2)
-    cuda_rows(bench, short=short)
-    scaling_rows(bench, folder, short=short)
-    start_up_rows(bench, runs=3 if short else 10)
+    cuda_rows(bench, short=settings.short)
+    scaling_rows(bench, settings.folder, short=settings.short)
+
+
+def _trainings(bench: BenchRows, settings: Settings) -> None:
+    annealing_rows(bench, short=settings.short)
+    real_rows(bench, short=settings.short)
+    deep_rows(bench, rounds=1 if settings.short else 2)
+
+
+def _starts(bench: BenchRows, settings: Settings) -> None:
+    start_up_rows(bench, runs=3 if settings.short else 10)
+
+
+# Memory first: a child's peak includes that of its parent, which grows.
+PARTS: dict[str, Callable[[BenchRows, Settings], None]] = {
+    "memory": _memory,
+    "experiments": _experiments,
+    "report": _report,
+    "trainings": _trainings,
+    "steps": _steps,
+    "starts": _starts,
+}
+"""The bench by the names that `--only` takes; the memory of each of the experiments takes an hour."""
+
+_ONLY = f"the parts to measure, of {', '.join(PARTS)} (default: all; experiments takes an hour)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output-root", default="outputs", help="where results go (default: outputs)")
     parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")
     parser.add_argument("--wandb-server", metavar="MODULE", help="serves as W&B; without it that is left out")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=_ONLY)
     options = parser.parse_args(arguments)
     folder = Path(options.output_root) / "bench"
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = f"Bench on {machine}, torch {torch.__version__}"
     console.print(about)
     bench = BenchRows(console.print)
-    bench_rows(bench, folder, short=options.short, server=options.wandb_server)
+    settings = Settings(folder, options.short, options.wandb_server)
+    for name in PARTS:
+        if name in options.only:
+            PARTS[name](bench, settings)
     header = ("measured", "value", "wanted", "met")
     with (folder / "bench.csv").open("w", newline="") as file:
         csv.writer(file).writerows([header, *bench.found])
@@ -92,5 +145,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for row in bench.found:
         table.add_row(*row)
     console.print(table)
-    console.print(f"Written to {folder}: bench.md, bench.csv, scaling.png")
+    written = ("bench.md", "bench.csv", *(["scaling.png"] if "steps" in options.only else []))
+    console.print(f"Written to {folder}: {', '.join(written)}")
     return 0

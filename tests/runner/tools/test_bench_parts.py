@@ -1,0 +1,43 @@
+"""The parts of the bench: which are measured, and what is written of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.tools.bench import bench_command
+from runner.tools.bench.bench_command import Settings, main
+from runner.tools.bench.timing import BenchRows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "measured"),
+    [
+        ((), ["first", "second"]),
+        (("--only", "second"), ["second"]),
+        (("--only", "second", "first"), ["first", "second"]),
+    ],
+)
+def test_parts_are_measured_in_their_order_all_by_default(
+    arguments: tuple[str, ...], measured: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def part(name: str) -> object:
+        def measure(bench: BenchRows, settings: Settings) -> None:
+            bench.add(name, str(settings.rounds))
+
+        return measure
+
+    monkeypatch.setattr(bench_command, "PARTS", {name: part(name) for name in ("first", "second")})
+    assert main(["--output-root", str(tmp_path), "--short", *arguments]) == 0
+    rows = (tmp_path / "bench" / "bench.csv").read_text().splitlines()
+    assert [row.split(",")[:2] for row in rows[1:]] == [[name, "8"] for name in measured]
+
+
+def test_a_part_that_is_none_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--only", "step"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "invalid choice: 'step'" in said
+    assert "experiments" in said
