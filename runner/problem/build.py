@@ -106,6 +106,11 @@ class Problem:
             UserError: if most states of the chains are no draws.
         """
         keep = self.settings.keep
+        if not self.kernel.draws_target:
+            raise UserError(
+                f"task.keep={keep} needs draws from the target; the states of {type(self.kernel).__name__} "
+                "are none, since they depend on its schedule."
+            )
         if self.kernel.has_levels:
             raise UserError(
                 f"task.keep={keep} needs chains whose states are all draws from the target; those of "

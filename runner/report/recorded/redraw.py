@@ -59,20 +59,24 @@ def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
     if digests is None or "table.csv" not in digests[FILES]:
         raise UserError(f"There is no recorded table with {DIGESTS} in {folder}.")
     frame = read_labelled(folder / "table.csv")
-    shape = shape.restricted(set(frame["cell"]))
-    rows = [row for row in shape.rows if row.row in set(frame["row"])]
-    figures = [
-        each for each in shape.figures if _from_numbers(each) and (folder / f"{each.name}.png").exists()
+    unlisted = {column.label for column in shape.columns if not column.table}
+    redrawn = [
+        each
+        for each in shape.figures
+        if _from_numbers(each, unlisted) and (folder / f"{each.name}.png").exists()
     ]
+    shape = replace(shape, figures=redrawn).restricted(set(frame["cell"]))
+    rows = [row for row in shape.rows if row.row in set(frame["row"])]
     recorded = RecordedResults(results.runs, results.random_runs, frame)
     # Drawn elsewhere: what is cut short leaves the record as it is.
     with TemporaryDirectory() as elsewhere:
-        drawn = write_figures(replace(shape, rows=rows, figures=figures), recorded, Path(elsewhere))
+        drawn = write_figures(replace(shape, rows=rows), recorded, Path(elsewhere))
         (folder / DIGESTS).unlink()
         written = [Path(copyfile(path, folder / path.name)) for path in drawn]
     write_digests(folder, dict.fromkeys([*digests[FILES], *(path.name for path in written)]))
     return written
 
 
-def _from_numbers(figure: FigureShape) -> bool:
-    return all(panel.kind in NUMBERS_ALONE for panel in figure.panels)
+def _from_numbers(figure: FigureShape, unlisted: set[str]) -> bool:
+    """Whether the table has all numbers of `figure`; not those of columns that are `unlisted`."""
+    return all(panel.kind in NUMBERS_ALONE and unlisted.isdisjoint(panel.columns) for panel in figure.panels)

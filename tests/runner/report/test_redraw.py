@@ -80,6 +80,17 @@ def test_what_is_drawn_from_the_numbers_is_what_was_drawn_from_the_runs(
     assert damaged_files(record) == []
 
 
+def test_a_figure_with_columns_that_are_not_in_the_table_stays_as_it_is(
+    record: Path, shape: TableShape
+) -> None:
+    unlisted = replace(
+        shape, columns=[replace(column, table=column.label != "b") for column in shape.columns]
+    )
+    assert redraw(unlisted, gone(results()), record) == []
+    assert (record / "figure.png").read_text() == "old"
+    assert damaged_files(record) == []
+
+
 def test_drawing_that_is_cut_short_leaves_the_record_as_it_is(
     record: Path, shape: TableShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,3 +104,14 @@ def test_chains_that_move_between_temperatures_have_no_draws_to_keep(
     ]
     assert main([*walking, f"output_root={tmp_path}"]) == 2
     assert "task.keep=5 needs chains whose states are all draws from the target" in capsys.readouterr().err
+
+
+def test_annealed_chains_have_no_draws_to_keep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("runner.store.arrays.draws_netcdf.NEEDED", ())
+    annealed = ["target=bernoulli4", "sampler=gibbs", "tempering=annealed", "task.keep=5"]
+    assert main([*annealed, "metric=[best_log_prob]", f"output_root={tmp_path}"]) == 2
+    said = "task.keep=5 needs draws from the target; the states of SimulatedAnnealing are none"
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.glob("runs/*/summary.json"))
