@@ -48,7 +48,7 @@ def auxiliary_mixture(target: Target, eta: float) -> AuxiliaryMixture | None:
         return None
     states = cast(Discrete, target.space).states().flatten(1)
     probabilities = cast(Enumerable, target).probabilities().double().cpu()
-    values, places = states.unique(return_inverse=True)
+    values, places = states.unique(return_inverse=True)  # type: ignore[no-untyped-call]
     shares = (probabilities / states.shape[1]).unsqueeze(-1).expand(states.shape)
     weights = torch.zeros_like(values).index_add_(0, places.flatten(), shares.flatten())
     return AuxiliaryMixture(values, weights, eta)

@@ -29,8 +29,7 @@ def auxiliary(panels: Sequence[PanelData], known: Known) -> Plot | None:
                 "x": ((edges[1:] + edges[:-1]) / 2).tolist(), "y": [span.mean / width for span in spans],
                 "marker": {"color": colour, "symbol": "circle", "size": 5},
                 "customdata": [
-                    said_of(*(None if end is None else end / width for end in (span.lo, span.hi)), span.n)
-                    for span in spans
+                    said_of(_over(span.lo, width), _over(span.hi, width), span.n) for span in spans
                 ],
                 "hovertemplate": HOVER,
             }
@@ -59,3 +58,7 @@ def auxiliary(panels: Sequence[PanelData], known: Known) -> Plot | None:
         "log": "y",
     }
     return plot if traces else None
+
+
+def _over(end: float | None, width: float) -> float | None:
+    return None if end is None else end / width
