@@ -28,6 +28,7 @@ from .metric import UnsupportedMetric as UnsupportedMetric
 from .metric import by_seed as by_seed
 from .mixing.autocorrelation import AutocorrelationTime as AutocorrelationTime
 from .mixing.autocorrelation import AutocorrelationTimeMagnetisation as AutocorrelationTimeMagnetisation
+from .mixing.auxiliary_density import AuxiliaryDensity as AuxiliaryDensity
 from .mixing.auxiliary_distance import AuxiliaryDistance as AuxiliaryDistance
 from .mixing.diagnostics import ESS as ESS
 from .mixing.diagnostics import ESSMagnetisation as ESSMagnetisation

@@ -16,7 +16,8 @@ from targets.spaces import Binary, Categorical
 
 def drawn_logits(shape: Sequence[int], spread: float, seed: int) -> Tensor:
     """Normal numbers ``(*shape)`` with mean 0 and standard deviation `spread`, float64."""
-    positive_number("spread", spread)
+    if spread != 0:
+        positive_number("spread", spread, "a number of at least 0")
     generator = torch.Generator().manual_seed(derive_seed(whole_number("instance_seed", seed, 0), "logits"))
     return normal(generator, shape, like=torch.empty(0, dtype=torch.float64), std=spread)
 
@@ -29,7 +30,7 @@ class IndependentBits(Multilinear):
 
     Args:
         d: number of bits.
-        spread: standard deviation of a_i.
+        spread: standard deviation of a_i; 0 makes each bit 1 with the probability 1/2.
         instance_seed: of a_i.
 
     Attributes:
@@ -70,7 +71,7 @@ class IndependentLevels(Multilinear):
     Args:
         d: number of coordinates.
         levels: of each of them.
-        spread: standard deviation of a_i.
+        spread: standard deviation of a_i; 0 makes all levels equally likely.
         instance_seed: of a_i.
 
     Attributes:

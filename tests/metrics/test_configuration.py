@@ -21,7 +21,7 @@ GROUP = Path(__file__).parents[2] / "conf" / "metric"
 ALL = sorted(path.stem for path in GROUP.glob("*.yaml") if path.stem != "standard")
 
 STUDIES = {
-    "auxiliary_distance",
+    *("auxiliary_density", "auxiliary_distance"),
     *("level_occupancy", "mean_norm"),
     *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
     *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),

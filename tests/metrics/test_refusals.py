@@ -31,6 +31,7 @@ HOLE = Table(Binary(1), torch.tensor([0.0, -torch.inf]), torch.zeros(1, 1))
 LISTED = "kl kl_clipped tv log_mean_gap mmd mmd_exact mmd_unshared_features"
 STUDIED = "flat_mass hessian_spectrum local_entropy"
 MODED = "emc emc_per_sample ess_mode rhat_mode"
+ENTROPIC = "auxiliary_density auxiliary_distance"
 PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
 
 
@@ -64,7 +65,7 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
         ),
         ("overlap", BARE, r"needs two chains or more of a binary target; 1 of Binary\(d=3"),
         ("overlap", ONE_HOT, r"needs two chains or more of a binary target; 1 of Categorical\("),
-        ("auxiliary_distance", BARE, "needs a sampler with an auxiliary variable, such as edmala"),
+        (ENTROPIC, BARE, "needs a sampler with an auxiliary variable, such as edmala"),
     ],
 )
 def test_needs_are_named(names: str, target: Target, words: str) -> None:

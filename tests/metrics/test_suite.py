@@ -30,6 +30,8 @@ from metrics.landscape.hessian_spectrum import HessianSpectrum
 from metrics.landscape.local_entropy import LocalEntropy
 from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.mixing.autocorrelation import AutocorrelationTime, AutocorrelationTimeMagnetisation
+from metrics.mixing.auxiliary_density import AuxiliaryDensity
+from metrics.mixing.auxiliary_distance import AuxiliaryDistance
 from metrics.mixing.diagnostics import ESS, ESSMagnetisation, ESSMode, RHat, RHatMode
 from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.mixing.mean_norm import MeanNorm
@@ -42,7 +44,8 @@ from metrics.physics.thermodynamics import BinderCumulant, Energy, Magnetisation
 from metrics.statistics.thinned_draws import ThinnedDraws
 from metrics.statistics.visit_histogram import VisitHistogram
 from metrics.suite import MetricSuite
-from samplers import Gibbs, Info, SimulatedTempering, TourSwap
+from samplers import EDMALA, Gibbs, Info, SimulatedTempering, TourSwap
+from samplers.proposals.entropic_langevin import THETA_A
 from targets import RBM, TSP, Bernoulli4, BinaryBNN, GaussianMixture, Ising, MixtureOfGaussians, Target
 from tests.support.measuring import (
     Ladder,
@@ -133,6 +136,14 @@ def levels(target: Target, metrics: list[Any]) -> Run:
     return Run(target, metrics, random_draws(target, 30, 2, 5), infos, kernel)
 
 
+def entropic() -> Run:
+    draws = random_draws(Bernoulli4(), 20, 2, 5)
+    noise = torch.randn(draws.shape, generator=torch.Generator().manual_seed(1), dtype=draws.dtype)
+    infos = [replace(silent(2, 5), aux={THETA_A: theta_a}) for theta_a in draws + 0.7 * noise]
+    metrics = [partial(AuxiliaryDensity, low=-1.0, bins=7), AuxiliaryDistance]
+    return Run(Bernoulli4(), metrics, draws, infos, EDMALA(1.0, 0.49))
+
+
 def reals() -> Run:
     target = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]]).double()
     return levels(target, [partial(MeanNorm, threshold=0.8, every=2)])
@@ -152,6 +163,7 @@ RUNS: dict[str, Callable[[], Run]] = {
     "networks": networks,
     "levels": lambda: levels(Bernoulli4(), [LevelOccupancy, TV, KL, KLClipped]),
     "reals": reals,
+    "entropic": entropic,
     "float32": lambda: plain(corners(dtype=torch.float32), ALL),
     "grid": lambda: plain(MixtureOfGaussians(8), ALL),
 }

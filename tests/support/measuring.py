@@ -131,7 +131,8 @@ def of_seeds(info: Info, seeds: slice) -> Info:
     rungs = None if info.rungs is None else info.rungs[:, seeds]
     acceptance, jump = info.acceptance[seeds], info.jump[seeds]
     hot = None if info.hot_jump is None else info.hot_jump[seeds]
-    parts = {"acceptance": acceptance, "jump": jump, "hot_jump": hot}
+    aux = {name: value[seeds] for name, value in info.aux.items()}
+    parts = {"acceptance": acceptance, "jump": jump, "hot_jump": hot, "aux": aux}
     return replace(info, **parts, swap=swap, level=level, rungs=rungs)
 
 

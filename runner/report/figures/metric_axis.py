@@ -64,6 +64,7 @@ OF_TASKS = {
     "inverse_gap": Quantity("time", 0.0),
     "steps_to_threshold": Quantity("steps", 0.0),
     "steps_per_draw": Quantity("steps", 0.0),
+    "auxiliary_gap": Quantity("probability", 0.0, 1.0, Direction.min),
 }
 """What tasks measure by themselves, and values whose name does not begin with their metric's."""
 

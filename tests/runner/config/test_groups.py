@@ -122,6 +122,7 @@ NEEDS = {
         for metric in ("objective", "gap", "time_to_target", "feasible")
     },
     **{metric: ["target=ising"] for metric in (*ORDER_PARAMETER, "overlap")},
+    "auxiliary_density": ["sampler=edmala"],
     "auxiliary_distance": ["sampler=pt_edmala"],
     "log_z": ["target=bernoulli4"],
     "level_occupancy": ["target=bernoulli4", "sampler=st_dmala"],

@@ -124,11 +124,17 @@ def test_an_index_is_drawn_by_inversion() -> None:
     assert draw_index(weights.expand(6, 5), numbers).tolist() == [1, 1, 3, 3, 4, 4]
 
 
+def test_without_spread_all_states_are_equally_likely() -> None:
+    for target in (IndependentBits(1, spread=0.0), IndependentLevels(2, 3, spread=0)):
+        probabilities = target.probabilities()
+        assert torch.equal(probabilities, torch.full_like(probabilities, 1 / len(probabilities)))
+
+
 @pytest.mark.parametrize(
     ("build", "given", "sentence"),
     [
         (IndependentBits, {"d": 0}, "d must be a whole number of at least 1, 0 was given"),
-        (IndependentBits, {"spread": 0}, "spread must be a positive number, 0 was given"),
+        (IndependentBits, {"spread": -1.0}, "spread must be a number of at least 0, -1.0 was given"),
         (IndependentLevels, {"levels": 1}, "levels must be a whole number of at least 2, 1 was given"),
         (
             IndependentLevels,

@@ -62,6 +62,11 @@ class Known:
         found: dict[str, Any] = self._kept("tours", config, _tours)
         return found
 
+    def coordinates(self, config: DictConfig) -> tuple[list[float], list[float]]:
+        """The values of a target's coordinates and their probabilities; empty where they are not known."""
+        values, weights = self._kept("coordinates", config, _coordinates)
+        return values, weights
+
     def quantity(self, metric: str) -> Quantity:
         """Unit, range and direction of a metric."""
         return known_quantities([metric], self.index)[metric]
@@ -97,6 +102,12 @@ def _states(config: DictConfig) -> dict[str, Any]:
         },
         "eigenvalues": eigenvalues_of(target).tolist() if hasattr(target, "hessians") else [],
     }
+
+
+def _coordinates(config: DictConfig) -> list[list[float]]:
+    from runner.report.figures.auxiliary_shares import coordinate_values
+
+    return list(coordinate_values(config))
 
 
 def _tours(config: DictConfig) -> dict[str, Any]:

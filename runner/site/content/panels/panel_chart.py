@@ -14,6 +14,7 @@ from runner.report.figures.style import RowStyle
 from runner.report.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.site.content.panels.against import against_columns
+from runner.site.content.panels.auxiliary import auxiliary
 from runner.site.content.panels.bars import class_histogram, spectrum
 from runner.site.content.panels.grids import heat_map, state_gaps, state_shares
 from runner.site.content.panels.known import Known
@@ -33,6 +34,7 @@ KINDS: dict[str, Draw] = {
     "class_histogram": class_histogram,
     "spectrum": spectrum,
     "overlaps": overlaps,
+    "auxiliary": auxiliary,
     "tour_marginals": tour_marginals,
 }
 """Kinds of `runner.report.panel_kinds`. The table's chart has `intervals`, the curves have `against_steps`;
