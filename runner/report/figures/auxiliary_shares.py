@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
 from omegaconf import DictConfig, OmegaConf
 
 from metrics.inference.few_seeds import Interval
@@ -40,6 +38,9 @@ def auxiliary_shares(data: PanelData, column: str) -> tuple[np.ndarray, list[Int
 
 def colours(number: int) -> list[str]:
     """One colour for each column of a panel, from dark to light."""
+    from matplotlib import colormaps  # takes a while, and only some pages have such a panel
+    from matplotlib.colors import to_hex
+
     return [to_hex(colour) for colour in colormaps["plasma"](np.linspace(DARKEST, LIGHTEST, number))]
 
 
