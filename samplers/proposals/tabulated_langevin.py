@@ -19,7 +19,7 @@ from targets.target import Enumerable, Target
 from targets.tracing import is_traced
 
 LARGEST_TABLE = 2**26
-"""Entries above which no table is made: 256 MiB in float32."""
+"""Entries above which no table is made: 256 MiB in float32, and a fifth more for the search."""
 
 
 class TabulatedLangevin(LangevinProposal):
