@@ -8,7 +8,7 @@
       overrides: {task.start: random}               # under these
       scales:                                       # what differs at a scale
         smoke: {target.dataset: [digits], target.n_hidden: 32}
-      seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale
+      seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale; a row may have its own
       one_job_per_seed: true                        # each seed is a job of its own
 """
 
@@ -32,8 +32,11 @@ Choices = dict[str, list[str]]
 
 KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_A_COMMAND)
 
-GROUPS = ("grid", "overrides", "scales", "seeds")
+GROUPS = ("grid", "overrides", "scales")
 """Those that are groups of keys; `rows` is a list of such."""
+
+OF_A_ROW = ("row", "seeds")
+"""Keys of a row that are no overrides."""
 
 RENAMED = {"seeds_apart": "one_job_per_seed"}
 """Former keys of a sweep."""
@@ -98,10 +101,10 @@ def _plans_at(
     fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
     fixed = {key: lines for key, lines in fixed.items() if key not in grid}
     grid = {key: user.get(key, lines) for key, lines in grid.items()}
-    seeds = (block.get("seeds") or {}).get(scale)
     plans = []
     for row in block["rows"]:
-        own = _as_choices({key: value for key, value in row.items() if key != "row"})
+        own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
+        seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
         chosen = {
             key: [line for line in lines if key not in user or line in user[key]]
             for key, lines in own.items()
@@ -139,10 +142,16 @@ def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
         _check_group(experiment, f"sweep.rows.{place}", row)
         if not isinstance(row.get("row"), str | int | float):
             raise UserError(f"sweep.rows.{place} of the experiment {experiment} needs a key row, its label.")
-    for scale, seeds in (block.get("seeds") or {}).items():
+        _check_seeds(experiment, f"sweep.rows.{place}.seeds", row.get("seeds") or {})
+    _check_seeds(experiment, "sweep.seeds", block.get("seeds") or {})
+
+
+def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:
+    _check_group(experiment, key, by_scale)
+    for scale, seeds in by_scale.items():
         if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
             raise UserError(
-                f"sweep.seeds.{scale} of the experiment {experiment} must be a whole number from 1 to "
+                f"{key}.{scale} of the experiment {experiment} must be a whole number from 1 to "
                 f"{MOST_SEEDS:,}, {seeds!r} was given."
             )
 

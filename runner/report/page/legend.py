@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from runner.report.analysis.table_entries import Summary
+from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
 
@@ -44,7 +44,7 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         reduction: how the protocol is smaller than the published one.
     """
     entries = list(summary)
-    sentences = [averaged(seeds)] if seeds else []
+    sentences = [_averaged(seeds, entries)] if seeds else []
     if any(entry.published for entry in entries):
         named = ", ".join(
             f"{label} is {version.paper}, {version.table}"
@@ -105,8 +105,16 @@ def threads_note(threads: Sequence[int]) -> list[str]:
     ]
 
 
-def averaged(seeds: int) -> str:
-    """What a number of ours is, of so many seeds."""
+def _averaged(seeds: int, entries: Sequence[Entry]) -> str:
+    """What a number of ours is, of so many seeds; columns whose jobs all have fewer are named."""
     if seeds == 1:
         return "Ours: one seed, without an interval."
-    return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds."
+    most: dict[str, int] = {}
+    for entry in entries:
+        most[entry.column] = max(entry.expected, most.get(entry.column, 0))
+    fewer: dict[int, list[str]] = {}
+    for column, number in most.items():
+        if 1 < number < seeds:
+            fewer.setdefault(number, []).append(f"'{column}'")
+    others = "".join(f"; n = {number} in {', '.join(columns)}" for number, columns in fewer.items())
+    return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds{others}."

@@ -1,4 +1,4 @@
-"""Metrics of which only some runs have a finite value, such as the time to a target."""
+"""Means over some seeds: where only some runs have a finite value, and where a column has fewer seeds."""
 
 from __future__ import annotations
 
@@ -71,3 +71,17 @@ def test_the_table_says_how_many_runs_the_mean_is_of(page: Page) -> None:
     assert markdown(read_page(text, ())) == text
     assert "($n=2$ of $4$)" in latex(page)
     assert "$\\mbox{--}$ {\\tiny ($n=0$ of $4$)}" in latex(page)
+
+
+def test_columns_with_fewer_seeds_are_named() -> None:
+    shape = shape_from(
+        BLOCK.replace("{label: graph, where: {}}", "{label: short, where: {}}, {label: long, where: {}}")
+    )
+    runs = [
+        finished("steady", column, seed, {"scale": {"name": "quick"}}, {"time_to_target": seed + 10.0})
+        for column, seeds in (("short", 4), ("long", 3))
+        for seed in range(seeds)
+    ]
+    results = Results(tuple(runs), random_runs=True)
+    summary = summarise(shape, results, PublishedNumbers({}))
+    assert "over n = 4 seeds; n = 3 in 'long'." in markdown(lay_out(shape, summary, results, "", ""))

@@ -66,6 +66,17 @@ def test_a_list_that_a_scale_adds_joins_the_grid(written: str) -> None:
     assert {tuple(job.run_ids) for job in jobs} == {tuple(range(10))}
 
 
+def test_a_row_may_have_seeds_of_its_own_at_a_scale(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "conf" / "experiment" / "scaled.yaml"
+    path.write_text(EXPERIMENT.replace("sampler: gibbs}", "sampler: gibbs, seeds: {quick: 5}}"))
+    found = [(job.row, len(job.run_ids)) for job in experiment_jobs("scaled", [written])]
+    assert found == [("Gibbs", 5), ("Gibbs", 5), ("DMALA", 3), ("DMALA", 3)]
+    smoke = experiment_jobs("scaled", [written, "scale=smoke"])
+    assert [len(job.run_ids) for job in smoke] == [2, 2]
+    given = experiment_jobs("scaled", [written, "seed=7"])
+    assert {tuple(job.run_ids) for job in given} == {(7,)}
+
+
 def test_several_scales_have_each_their_own(written: str) -> None:
     jobs = experiment_jobs("scaled", [written, "scale=smoke,quick", "sampler=gibbs"])
     assert [(job.config.scale.name, job.config.target.components) for job in jobs] == [
@@ -113,6 +124,11 @@ def test_one_job_per_seed_runs_and_is_skipped_when_repeated(call: Call, written:
     ("edit", "sentence"),
     [
         (("seeds: {smoke: 2,", "seeds: {smoke: 0,"), r"sweep\.seeds\.smoke .* must be .* 0 was given"),
+        (
+            ("sampler: gibbs}", "sampler: gibbs, seeds: {paper: many}}"),
+            r"sweep\.rows\.0\.seeds\.paper .* must be .* 'many' was given",
+        ),
+        (("sampler: gibbs}", "sampler: gibbs, seeds: 5}"), r"sweep\.rows\.0\.seeds .* group of keys, 5"),
         (("  scales:\n", "  scale:\n"), r"has sweep\.scale; a sweep has"),
         (("  scales:\n", "  seeds_apart: true\n  scales:\n"), r"is now called one_job_per_seed\."),
     ],

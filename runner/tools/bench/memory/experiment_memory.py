@@ -40,13 +40,16 @@ MOST_GROWTH = 40.0
 def experiment_memory_rows(bench: BenchRows, experiments: Sequence[str] = ()) -> None:
     """Measures one job of each target and task of each experiment, by default all, in two processes.
 
-    What does not run here, such as a job on a data set that is not there, is left out.
+    What does not run here, such as a job on a data set that is not there, is left out. What seems to grow is
+    measured again, and the smaller values count: equal processes differ by 100 MB now and then.
     """
     names = experiments or sorted(path.stem for path in Path(conf.__path__[0]).glob("experiment/*.yaml"))
     for name in names:
         for of, lines in _widest(name).items():
             try:
-                short, long = (_megabytes(list(_lengthened(lines, times))) for times in (1, 4))
+                short, long = _pair(lines)
+                if long - short > MOST_GROWTH:
+                    short, long = map(min, (short, long), _pair(lines))
             except RuntimeError:
                 bench.add(f"memory of {name}, {of}", "left out: it does not run here")
                 continue
@@ -54,6 +57,11 @@ def experiment_memory_rows(bench: BenchRows, experiments: Sequence[str] = ()) ->
             value = f"{long:.0f} MB, {growth:+.0f} MB with 4 times the steps"
             wanted = f"<= {MOST_GROWTH:g} MB more"
             bench.add(f"memory of {name}, {of}", value, wanted, growth <= MOST_GROWTH)
+
+
+def _pair(lines: Sequence[str]) -> tuple[float, float]:
+    """Megabytes of the short run and of the long one."""
+    return _megabytes(list(_lengthened(lines, 1))), _megabytes(list(_lengthened(lines, 4)))
 
 
 def _widest(experiment: str) -> dict[str, list[str]]:
