@@ -28,7 +28,13 @@ Larger ones gain nothing: an operation on one seed's is as long as many, and a b
 """
 
 TRIAL_STEPS = 20
-"""Steps that are timed in a trial."""
+"""Steps that are timed in a trial, and again six times as many."""
+
+SLOW_STEPS = 2
+"""Steps of one seed with which a trial begins, and ends where they take longer than `PATIENCE`."""
+
+PATIENCE = 1.0
+"""Seconds after which steps are slow, so that what a run pays once is next to nothing beside them."""
 
 
 @dataclass(frozen=True)
@@ -115,18 +121,24 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))
         problem.target.held_out = draws[0]
 
-    def wall(steps: int) -> tuple[float, int]:
+    def wall(steps: int, seeds: Sequence[int]) -> tuple[float, int]:
         settings = replace(problem.settings, steps=steps, burn_in=0, record=0)
         run = begin(replace(problem, settings=settings), seeds)
         while not run.done:
             run.walk()
         return run.wall_seconds, run.evaluations
 
-    _, evaluations = wall(TRIAL_STEPS)  # the first stretch pays for imports
+    chains = problem.settings.chains
+    first, _ = wall(SLOW_STEPS, seeds[:1])  # pays for imports
+    if first > PATIENCE:
+        slow, evaluations = wall(SLOW_STEPS, seeds[:1])
+        return Trial(slow / (SLOW_STEPS * chains) * work, seconds, evaluations / SLOW_STEPS * work)
+    _, evaluations = wall(TRIAL_STEPS, seeds)
     # What a run pays once, such as its last metrics, is in both and drops out.
-    longer = max(0.0, wall(6 * TRIAL_STEPS)[0] - wall(TRIAL_STEPS)[0])
-    rate = longer / (5 * TRIAL_STEPS * problem.settings.chains * len(seeds))
-    return Trial(rate * work, seconds, evaluations / TRIAL_STEPS * work)
+    longer = max(0.0, wall(6 * TRIAL_STEPS, seeds)[0] - wall(TRIAL_STEPS, seeds)[0])
+    return Trial(
+        longer / (5 * TRIAL_STEPS * chains * len(seeds)) * work, seconds, evaluations / TRIAL_STEPS * work
+    )
 
 
 def _measuring_nothing(config: DictConfig) -> DictConfig:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from runner.problem.build import Problem
+from runner.tasks import sampled_runs
+from runner.tasks.sample import Sampling, begin
 from tests.support.commands import Call, refused
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=200", "task.chains=3")
@@ -43,6 +47,23 @@ def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
     assert call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL).status == 0
     (summary,) = Path("outputs").glob("runs/*/summary.json")
     assert planned == json.loads(summary.read_text())["evaluations"] * 3
+
+
+@pytest.mark.parametrize(("patience", "lengths"), [(0.0, [2, 2]), (1e9, [2, 20, 120, 20])])
+def test_slow_steps_are_tried_less_often(
+    call: Call, monkeypatch: pytest.MonkeyPatch, patience: float, lengths: list[int]
+) -> None:
+    begun: list[int] = []
+
+    def spied(problem: Problem, seeds: Sequence[int]) -> Sampling:
+        begun.append(problem.settings.steps)
+        return begin(problem, seeds)
+
+    monkeypatch.setattr(sampled_runs, "begin", spied)
+    monkeypatch.setattr(sampled_runs, "PATIENCE", patience)
+    plan = call("sampler=gibbs", "-m", "seed=0,1", *SMALL, "--dry-run")
+    assert begun == lengths
+    assert "They take about 2,400 evaluations" in plan.out
 
 
 @pytest.mark.usefixtures("tiny")
