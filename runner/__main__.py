@@ -91,7 +91,7 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
 
 def _show_plan(request: Request) -> int:
     """Prints what the runs of `request` are, and what those that are not done will take; starts none."""
-    from runner.execution.progress import duration
+    from runner.execution.progress import Progress, duration
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out
     from runner.sweep.standing import left, lines_of, standing
@@ -103,7 +103,8 @@ def _show_plan(request: Request) -> int:
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
     print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
     if to_do:
-        will = left(standings)
+        with Progress():
+            will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
         they = "It takes" if to_do == 1 else "They take"
         print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")

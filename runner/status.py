@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from runner.execution.command_line import ExperimentParser, reported
-from runner.execution.progress import duration
+from runner.execution.progress import Progress, duration
 from runner.report.page.statuses import lines_of_runs, show_statuses
 from runner.report.selection.selected_runs import RUNS, selected_runs
 from runner.store.damaged_runs import damaged_runs
@@ -48,7 +48,9 @@ def _main(argv: Sequence[str]) -> int:
     _say(damaged(standings), old_runs(standings[0].job.config.output_root))
     number = sum(each.left for each in standings)
     if number:
-        print(f"{number} runs are left: about {duration(left(standings).seconds)} in one process.")
+        with Progress():
+            will = left(standings)
+        print(f"{number} runs are left: about {duration(will.seconds)} in one process.")
     else:
         print("No run is left to start.")
     return 0

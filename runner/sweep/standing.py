@@ -9,6 +9,7 @@ from statistics import mean
 from typing import Any
 
 from runner.execution.devices import device_type
+from runner.execution.progress import current
 from runner.models.identity import tuning_id
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job
@@ -84,12 +85,16 @@ def left(standings: Sequence[Standing]) -> Left:
         rates.setdefault(each.kind, []).extend((cost / each.work, done / each.work) for cost, done in costs)
         seconds = [float(summary["tuning"]["seconds"]) for summary in each.summaries if summary.get("tuning")]
         tuning.setdefault(each.kind, []).extend(seconds)
+    tried = list(dict.fromkeys(each.kind for each in standings if each.left and not rates[each.kind]))
+    progress = current()
+    progress.start("trying a few steps", len(tried), 0)
     total, to_tune = Left(), set()
     for each in standings:
         if not each.left:
             continue
         config = each.job.config
         if not rates[each.kind]:
+            progress.at(tried.index(each.kind), title=f"trying a few steps of {each.kind}")
             trial = each.task.trial(config, list(each.job.run_ids))
             rates[each.kind] = [(trial.seconds / each.work, trial.evaluations / each.work)]
             tuning[each.kind] = [trial.tuning_seconds] if trial.tuning_seconds else []
@@ -102,6 +107,7 @@ def left(standings: Sequence[Standing]) -> Left:
         if not Store(config.output_root).tuning(name).exists() and name not in to_tune:
             to_tune.add(name)
             total.seconds += mean(tuning[each.kind] or [0.0])
+    progress.stop()
     return total
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.execution import progress
 from runner.problem.build import Problem
 from runner.tasks import sampled_runs
 from runner.tasks.sample import Sampling, begin
@@ -38,6 +39,11 @@ def test_the_plan_of_a_sweep(call: Call, tmp_path: Path) -> None:
     assert call(*SWEEP).status == 0
     done = call("--dry-run", *SWEEP)
     assert "\n4 runs, 0 to do.\nNothing was started.\n" in done.out
+
+
+def test_long_trials_show_how_far_they_are(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
+    assert "trying a few steps of gibbs: 0 of 2\n" in call(*SWEEP, "--dry-run").err
 
 
 def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
