@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.core.override_parser.types import Glob, Override
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
@@ -161,6 +162,19 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def spread(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs in turns of one for each target and sampler.
+
+    Jobs that share both also share what is computed once, such as the images of a model, and side by side
+    one would wait for the other.
+    """
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        shared = (OmegaConf.to_yaml(job.config[key], resolve=True) for key in ("target", "sampler"))
+        alike.setdefault("".join(shared), []).append(job)
+    return [job for turn in itertools.zip_longest(*alike.values()) for job in turn if job is not None]
 
 
 @contextmanager

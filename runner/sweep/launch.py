@@ -26,7 +26,7 @@ from runner.files.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
-from runner.sweep.jobs import Job, Request, folders_of, jobs_of
+from runner.sweep.jobs import Job, Request, folders_of, jobs_of, spread
 from runner.sweep.live_logging import log_done
 from runner.sweep.orphans import adopted
 from runner.sweep.outcome import Outcome
@@ -183,7 +183,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))
-            returned = launcher.launch([list(each.overrides) for each in jobs], initial_job_idx=0)
+            returned = launcher.launch([list(each.overrides) for each in spread(jobs)], initial_job_idx=0)
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):

@@ -8,7 +8,7 @@ import pytest
 
 from runner.execution.errors import UserError
 from runner.store.run_store import Store
-from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested, spread
 from tests.support.commands import Call
 
 EXPERIMENT = """# @package _global_
@@ -87,6 +87,26 @@ def test_several_scales_have_each_their_own(written: str) -> None:
 def test_what_the_user_gives_counts_at_every_scale(written: str) -> None:
     given = [written, "scale=smoke", "target.components=4", "task.chains=5", "seed=7", "sampler=gibbs"]
     assert points(experiment_jobs("scaled", given)) == [("Gibbs", 4, 5, [7])]
+
+
+def test_jobs_that_share_a_target_and_a_sampler_are_apart(written: str) -> None:
+    jobs = experiment_jobs("scaled", [written, "task.chains=5,6,7", "target.components=8,16"])
+    rows, chains, sizes = ("Gibbs", "DMALA"), (5, 6, 7), (8, 16)
+
+    def points_of(jobs: list[Job]) -> list[tuple[str, int, int]]:
+        return [(job.row, job.config.task.chains, job.config.target.components) for job in jobs]
+
+    assert points_of(jobs) == [(row, count, size) for row in rows for count in chains for size in sizes]
+    assert points_of(spread(jobs)) == [
+        (row, count, size) for count in chains for row in rows for size in sizes
+    ]
+
+
+def test_a_target_of_each_seed_is_another_one(written: str) -> None:
+    jobs = experiment_jobs("alone", [written, "sampler=gibbs", "seed=3,4", "task.chains=5,6"])
+    assert [(job.config.seed, job.config.task.chains) for job in spread(jobs)] == [
+        (3, 5), (4, 5), (3, 6), (4, 6),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("given", ["seed=[3,4]", "seed=3,4", "seed=range(3,5)"])
