@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omegaconf import DictConfig, OmegaConf
@@ -13,13 +14,13 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
 from runner.execution.errors import UserError
+from runner.report.experiment_run import Run, finite
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from runner.store.run_folder import RunFolder
     from runner.store.run_store import Store
 
 
@@ -39,61 +40,6 @@ class JobLike(Protocol):
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run of the experiment, done or not.
-
-    Attributes:
-        row: label of its row.
-        column: label of its column.
-        seed: its seed.
-        run_id: its identity.
-        status: ``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
-        config: resolved configuration of its job.
-        summary: what the run measured; None unless it is done.
-        folder: its folder in the store.
-    """
-
-    row: str
-    column: str
-    seed: int
-    run_id: str
-    status: str
-    config: DictConfig
-    summary: Mapping[str, Any] | None
-    folder: RunFolder
-
-    def value(self, metric: str) -> float | None:
-        """Final value of `metric`; None where the run has none, or it is not finite.
-
-        Besides what was measured there are the run's `seconds`, `seconds_per_step` (of all its chains) and
-        `tuning_evaluations`, 0 where nothing was tuned; and of any metric, such as `ess`, its value over the
-        seconds of the run, ``ess_per_second``, and over the evaluations of all its chains,
-        ``ess_per_evaluation``. Burn-in counts in both, tuning in neither.
-        """
-        if self.summary is None:
-            return None
-        measured, _, cost = metric.rpartition("_per_")
-        if cost in ("second", "evaluation") and metric not in self.summary["metrics"]:
-            return self._rate(measured, cost)
-        tuning = self.summary.get("tuning") or {"evaluations": 0}
-        seconds, steps = self.summary["seconds"], self.summary.get("steps")
-        own = {"seconds": seconds, "tuning_evaluations": tuning["evaluations"]}
-        if steps:
-            own["seconds_per_step"] = seconds / steps
-        value = {**own, **self.summary["metrics"]}.get(metric)
-        return float(value) if value is not None and _finite(value) else None
-
-    def _rate(self, metric: str, cost: str) -> float | None:
-        """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""
-        assert self.summary is not None
-        value, spent = self.value(metric), self.value("seconds")
-        if cost == "evaluation":
-            chains = OmegaConf.select(self.config, "task.chains") or 0
-            spent = (self.value("evaluations") or 0.0) * chains
-        return value / spent if value is not None and spent else None
-
-
-@dataclass(frozen=True)
 class Results:
     """All runs of an experiment.
 
@@ -104,9 +50,17 @@ class Results:
     runs: tuple[Run, ...]
     random_runs: bool | None = None
 
-    def at(self, row: str, column: str) -> list[Run]:
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], list[Run]]:
+        """The runs by row and column: a table asks for each place some twenty times."""
+        places: dict[tuple[str, str], list[Run]] = {}
+        for run in self.runs:
+            places.setdefault((run.row, run.column), []).append(run)
+        return places
+
+    def at(self, row: str, column: str) -> Sequence[Run]:
         """The runs of one row and column, by seed."""
-        return [run for run in self.runs if run.row == row and run.column == column]
+        return self._places.get((row, column), ())
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed, of the runs that are done and have a finite one."""
@@ -119,7 +73,7 @@ class Results:
         Such is the time to a target that was not reached.
         """
         measured = [run.summary["metrics"] for run in self.at(row, column) if run.summary is not None]
-        return sum(metric in values and not _finite(values[metric]) for values in measured)
+        return sum(metric in values and not finite(values[metric]) for values in measured)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
@@ -135,7 +89,7 @@ class Results:
         """The most runs that a row has in a column; 0 where nothing in any run is random."""
         if not self.random:
             return 0
-        return max(Counter((run.row, run.column) for run in self.runs).values())
+        return max(map(len, self._places.values()))
 
     @property
     def random(self) -> bool:
@@ -202,11 +156,6 @@ class Results:
     def expected(self) -> int:
         """Number of distinct runs of the experiment."""
         return sum(self.counts.values())
-
-
-def _finite(value: Any) -> bool:
-    """Whether a stored value is a finite number; others are stored as None."""
-    return value is not None and math.isfinite(value)
 
 
 def _sentence(note: str) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
+from runner.report.experiment_run import Run
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
-from runner.report.stored_results import Results, Run
+from runner.report.stored_results import Results
 from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class PanelData:
         return self.panel.row
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> Sequence[Run]:
         """All runs of the panel's column."""
         return [run for run in self.results.runs if run.column == self.column]
 
     @property
-    def own_runs(self) -> list[Run]:
+    def own_runs(self) -> Sequence[Run]:
         """The runs of the panel's row and column."""
         return self.results.at(self.row, self.column)
 

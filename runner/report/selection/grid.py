@@ -10,9 +10,10 @@ from omegaconf import OmegaConf
 
 from runner.config.run_settings import Settings
 from runner.execution.errors import UserError
+from runner.report.experiment_run import Run
 from runner.report.selection.directions import metric_shapes
 from runner.report.selection.stored_runs import StoredRun
-from runner.report.stored_results import Results, Run
+from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, RowShape, TableShape
 
 

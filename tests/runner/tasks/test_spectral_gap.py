@@ -15,9 +15,10 @@ from runner.config.compose import compose, power
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Summary
 from runner.report.draw_figures import draw_figure
+from runner.report.experiment_run import Run
 from runner.report.experiment_shape import experiment_shape
 from runner.report.page.legend import legend
-from runner.report.stored_results import Results, Run, gather
+from runner.report.stored_results import Results, gather
 from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs

@@ -1,0 +1,73 @@
+"""One run of an experiment, and the values that a table takes from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omegaconf import DictConfig, OmegaConf
+
+if TYPE_CHECKING:
+    from runner.store.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the experiment, done or not.
+
+    Attributes:
+        row: label of its row.
+        column: label of its column.
+        seed: its seed.
+        run_id: its identity.
+        status: ``done``, ``running``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+        config: resolved configuration of its job.
+        summary: what the run measured; None unless it is done.
+        folder: its folder in the store.
+    """
+
+    row: str
+    column: str
+    seed: int
+    run_id: str
+    status: str
+    config: DictConfig
+    summary: Mapping[str, Any] | None
+    folder: RunFolder
+
+    def value(self, metric: str) -> float | None:
+        """Final value of `metric`; None where the run has none, or it is not finite.
+
+        Besides what was measured there are the run's `seconds`, `seconds_per_step` (of all its chains) and
+        `tuning_evaluations`, 0 where nothing was tuned; and of any metric, such as `ess`, its value over the
+        seconds of the run, ``ess_per_second``, and over the evaluations of all its chains,
+        ``ess_per_evaluation``. Burn-in counts in both, tuning in neither.
+        """
+        if self.summary is None:
+            return None
+        measured, _, cost = metric.rpartition("_per_")
+        if cost in ("second", "evaluation") and metric not in self.summary["metrics"]:
+            return self._rate(measured, cost)
+        tuning = self.summary.get("tuning") or {"evaluations": 0}
+        seconds, steps = self.summary["seconds"], self.summary.get("steps")
+        own = {"seconds": seconds, "tuning_evaluations": tuning["evaluations"]}
+        if steps:
+            own["seconds_per_step"] = seconds / steps
+        value = {**own, **self.summary["metrics"]}.get(metric)
+        return float(value) if value is not None and finite(value) else None
+
+    def _rate(self, metric: str, cost: str) -> float | None:
+        """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""
+        assert self.summary is not None
+        value, spent = self.value(metric), self.value("seconds")
+        if cost == "evaluation":
+            chains = OmegaConf.select(self.config, "task.chains") or 0
+            spent = (self.value("evaluations") or 0.0) * chains
+        return value / spent if value is not None and spent else None
+
+
+def finite(value: Any) -> bool:
+    """Whether a stored value is a finite number; others are stored as None."""
+    return value is not None and math.isfinite(value)
