@@ -24,6 +24,8 @@ class Dataset:
         grey: with dynamic binarisation, the grey values of the training images, uint8 ``(images, pixels)``
             from 0 to `white`: a training draws every batch as Bernoulli(grey / white), and `train` is a
             single draw. None for static images.
+        grey_test: grey values of the test images, uint8 ``(images, pixels)`` from 0 to `white`; None for a
+            set that is black and white.
         white: the maximum grey value, which is always drawn as 1.
         note: remark that must accompany results: that it is a subset, a split of our own, ... None for the
             whole published set in its published split.
@@ -36,6 +38,7 @@ class Dataset:
     shape: tuple[int, int]
     note: str | None = None
     grey: Tensor | None = None
+    grey_test: Tensor | None = None
     white: int = 255
 
     def mean(self) -> Tensor:

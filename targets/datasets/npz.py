@@ -59,7 +59,9 @@ def load_npz(
         for name in PARTS
     )
     kept = as_tensor(grey["train"]) if binarisation == "dynamic" else None
-    return Dataset(Path(path).stem, train, validation, test, shape, note, grey=kept, white=WHITE)
+    shown = None if binarisation == "binary" else as_tensor(grey["test"])
+    name = Path(path).stem
+    return Dataset(name, train, validation, test, shape, note, grey=kept, grey_test=shown, white=WHITE)
 
 
 def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:

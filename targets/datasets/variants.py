@@ -82,9 +82,20 @@ def checked_dataset(name: str, images: GreyImages, form: ImageForm) -> Dataset:
         )
     binarise = binariser(name, form["binarisation"], form.get("threshold", 0.5), form.get("seed", 0))
     train, validation, test = (binarise(values, images.white, part) for part, values in parts.items())
-    grey = as_tensor(images.train.reshape(-1, height * width)) if form["binarisation"] == "dynamic" else None
-    note = variant.get("note")
-    return Dataset(name, train, validation, test, (height, width), note, grey=grey, white=images.white)
+    pixels = height * width
+    grey = as_tensor(images.train.reshape(-1, pixels)) if form["binarisation"] == "dynamic" else None
+    shown = None if form["binarisation"] == "binary" else as_tensor(images.test.reshape(-1, pixels))
+    return Dataset(
+        name,
+        train,
+        validation,
+        test,
+        shape=(height, width),
+        note=variant.get("note"),
+        grey=grey,
+        grey_test=shown,
+        white=images.white,
+    )
 
 
 def known_variant(

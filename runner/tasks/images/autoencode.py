@@ -22,11 +22,12 @@ from runner.execution import signals
 from runner.problem.problems import Problems
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
-from runner.tasks.images.autoencode_task import NOISY, OCCLUDED, TestSettings, test_settings
+from runner.tasks.images.autoencode_task import BINARY, NOISY, OCCLUDED, TestSettings, test_settings
 from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
 from runner.tasks.images.image_task import data_of_target
 from runner.tasks.images.sampled_images import images_of
 from targets import Streams
+from targets.datasets.dataset import Dataset
 
 CHUNK = 500
 """Test images that are reconstructed at a time."""
@@ -40,8 +41,9 @@ def autoencoded(config: DictConfig, seed: int, store: Store, problems: Problems)
     settings = autoencoder_settings(config, data, len(images.pixels))
     networks, fitting, notes = autoencoders(images, settings, seed, config)
     like = next(networks[0].parameters())
-    clean = data.test.reshape(-1, *data.shape).to(device=like.device)
-    given = degraded(clean.to(like.dtype), test_settings(config, data), seed)
+    testing = test_settings(config, data)
+    clean = shown_images(data, testing.test).to(device=like.device)
+    given = degraded(clean.to(like.dtype), testing, seed)
     by_network = [reconstruction(network, clean, given) for network in networks]
     values = {name: _mean([one[name] for one in by_network]) for name in by_network[0]}
     spread = {f"{name}_sd": _deviation([one[name] for one in by_network]) for name in by_network[0]}
@@ -49,6 +51,14 @@ def autoencoded(config: DictConfig, seed: int, store: Store, problems: Problems)
     made["pixel_mean"] = float(images.pixels.double().mean())
     values = {**made, **values, **spread}
     return images.result(seed, values, seconds=fitting, started=started, notes=notes)
+
+
+def shown_images(data: Dataset, test: str) -> Tensor:
+    """The test images ``(n, height, width)`` from 0 to 1, binary or grey (`TestSettings.test`)."""
+    if test == BINARY:
+        return data.test.reshape(-1, *data.shape)
+    assert data.grey_test is not None
+    return data.grey_test.reshape(-1, *data.shape).double() / data.white
 
 
 def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:

@@ -23,18 +23,21 @@ if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
 
 CLEAN, NOISY, OCCLUDED = "clean", "noisy", "occluded"
+BINARY, GREY = "binary", "grey"
 
 
 @dataclass(frozen=True)
 class TestSettings:
-    """What is done to the test images.
+    """Which test images, and what is done to them.
 
     Attributes:
+        test: ``binary``, as the target learned them, or ``grey``.
         input: ``clean``, ``noisy`` or ``occluded``.
         noise: standard deviation of the noise.
         occlusion: side of the block of zeros, in pixels.
     """
 
+    test: str
     input: str
     noise: float
     occlusion: int
@@ -49,6 +52,7 @@ def test_values(config: DictConfig) -> TestSettings:
     task = node(config, "task")
     with errors_at("task", task):
         return TestSettings(
+            test=one_of("test", task.get("test"), (BINARY, GREY)),
             input=one_of("input", task.get("input"), (CLEAN, NOISY, OCCLUDED)),
             noise=within("noise", task.get("noise"), 0.0, 1.0),
             occlusion=whole_number("occlusion", task.get("occlusion")),
@@ -68,6 +72,8 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
             f"task.occlusion must fit into images of {height} x {width} pixels, "
             f"{settings.occlusion} was given."
         )
+    if settings.test == GREY and data.grey_test is None:
+        raise UserError(f"task.test=grey needs a data set with grey values, {data.name} is black and white.")
     return settings
 
 
@@ -76,13 +82,12 @@ class Autoencode(ImageTask):
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         parts = super().identity(config, parts)
-        network = parts["task"].get("autoencoder")
-        if (
-            isinstance(network, dict) and network.get("code") is None
-        ):  # no part of the ids that runs had before it
-            without = {key: value for key, value in network.items() if key != "code"}
-            parts = {**parts, "task": {**parts["task"], "autoencoder": without}}
-        return parts
+        # Values that mean what was done before there was a key are no part of an id.
+        task = {key: value for key, value in parts["task"].items() if (key, value) != ("test", BINARY)}
+        network = task.get("autoencoder")
+        if isinstance(network, dict) and network.get("code") is None:
+            task["autoencoder"] = {key: value for key, value in network.items() if key != "code"}
+        return {**parts, "task": task}
 
     def check_values(self, config: DictConfig) -> None:
         super().check_values(config)

@@ -37,7 +37,7 @@ def test_the_sweeps_fit_their_tables_and_share_their_images(scale: str, tmp_path
     chosen, swept = ([], ROWS) if scale == "smoke" else (["sampler=dmala"], ["DMALA"])
     images = {}
     for experiment, expected in (
-        ("edlp_table1", [f"{data}, {shown}" for shown in INPUTS]),
+        ("edlp_table1", [f"{data}, {shown}{test}" for shown in INPUTS for test in ("", ", grey")]),
         ("edlp_figure14", [data]),
     ):
         shape, jobs = experiment_shape(experiment), experiment_jobs(experiment, [f"scale={scale}", *chosen])

@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from safetensors.torch import load_file
+from sklearn.datasets import load_digits
 from torch import nn
 
 from metrics.applications.image_classes import LeNet5
+from metrics.applications.reconstruction import ConvolutionalAutoencoder
 from runner.config.data.datasets import load_dataset
 from runner.execution import signals
 from runner.problem import problems as problems_module
@@ -24,6 +27,7 @@ from runner.store.arrays.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
+from runner.tasks.images.autoencode import shown_images
 from runner.tasks.images.fitting import Fit, FitSettings, built
 from runner.tasks.sample import Sampling
 from tests.support.commands import (
@@ -94,16 +98,35 @@ def test_tasks_share_the_images_and_networks_of_one_sampling(
         "noisy": ("task.input=noisy",),
         "occluded": ("task.input=occluded",),
         "still": ("task.input=noisy", "task.noise=0"),
+        "grey": ("task.test=grey",),
     }.items():
         shutil.copytree(autoencoded, name, ignore=shutil.ignore_patterns("runs"))
         assert call(*AUTOENCODE, *change, f"output_root={name}").status == 0
         assert len(list(Path(name).rglob("autoencoder-*.safetensors"))) == 2
         by_input[name] = measured(name)
     assert by_input["still"] == clean
-    assert len({values["mse"] for values in by_input.values()}) == 3
+    assert len({values["mse"] for values in by_input.values()}) == 4
     assert len({values["pixel_mean"] for values in by_input.values()}) == 1
     for kind in ("images", "models"):
         assert len(list((classified / kind).iterdir())) == 1
+
+
+def test_grey_test_images_are_shown_and_wanted_back(autoencoded: Path, call: Call) -> None:
+    data = load_dataset("digits", None, None)
+    images = load_digits().images[6::7]
+    np.testing.assert_array_equal(shown_images(data, "grey").numpy(), images / 16)
+    assert torch.equal(shown_images(data, "binary").flatten(1), data.test)
+
+    shutil.copytree(autoencoded, "outputs", ignore=shutil.ignore_patterns("runs"))
+    assert call(*AUTOENCODE, "task.test=grey").status == 0
+    errors = []
+    for path in Path("outputs").rglob("autoencoder-*.safetensors"):
+        network = ConvolutionalAutoencoder()
+        network.load_state_dict(load_file(path))
+        wanted = torch.from_numpy(images / 16).float()
+        with torch.no_grad():
+            errors.append(float((network(wanted) - wanted).square().mean()))
+    assert measured("outputs")["mse"] == pytest.approx(np.mean(errors), rel=1e-5)
 
 
 def test_the_images_are_the_draws_of_the_task_sample(call: Call, autoencoded: Path) -> None:
@@ -342,6 +365,8 @@ SETTINGS = [
     ("task.images=sampled", "must be one of sampler, training, 'sampled' was given; did you mean"),
     ("task.images=training task.samples=2000", "must not exceed the 1285 training images of digits"),
     ("task.input=noise", "task.input must be one of clean, noisy, occluded, 'noise' was given"),
+    ("task.test=gray", "task.test must be one of binary, grey, 'gray' was given; did you mean 'grey'?"),
+    ("task.test=grey target.dataset=mine.npz", "a data set with grey values, mine is black and white."),
     ("task.noise=-0.1", "task.noise must be a number from 0 to 1, -0.1 was given."),
     ("task.noise=nan", "task.noise must be a number from 0 to 1, nan was given."),
     ("task.occlusion=0", f"task.occlusion {WHOLE} 1, 0 was given."),
