@@ -107,6 +107,15 @@ class PanelKind:
     colour_label: str | None = None
 
 
+def mark_partial(ax: Axes, data: PanelData, row: str, column: str, at: tuple[float, float]) -> None:
+    """Writes ``3 of 5`` beside a mean at `at` that is of the seeds with a finite value alone."""
+    without = data.results.without_value(row, column, data.metric.metric)
+    if without:
+        found = len(data.results.values(row, column, data.metric.metric))
+        note = f"{found} of {found + without}"
+        ax.annotate(note, at, (0, 3), textcoords="offset points", ha="center", va="bottom", size=5, zorder=4)
+
+
 def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
     """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
     reason = f"no {what}" if runs else "no finished run"

@@ -7,7 +7,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from runner.report.figure_shape import Role
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.panel import PanelData, PanelKind, mark_partial, name_rows, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
 
@@ -28,6 +28,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
                 span.mean, place, xerr=off, color=style.colour, marker=style.marker, markersize=4,
                 capsize=2.5, zorder=3,
             )  # fmt: skip
+            mark_partial(ax, data, row.row, data.column, (span.mean, place))
         for version, value, size in published_values(data, row.row, data.column):
             if _on_axis(value, data):
                 mark_published(ax, style, value, place, version, size)

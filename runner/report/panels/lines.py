@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from metrics.inference.few_seeds import interval
 from runner.report.figure_shape import Role
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, show_missing
+from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
@@ -48,6 +48,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
                 continue
             place = float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power
             points.append((place, span))
+            mark_partial(ax, data, row.row, label, (place, span.mean))
             for version, value, size in published_values(data, row.row, label):
                 mark_published(ax, style, place, value, version, size)
         if not points:

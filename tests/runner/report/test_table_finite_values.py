@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from matplotlib import pyplot
 
 from metrics.inference.few_seeds import interval
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
+from runner.report.panels.intervals import draw_intervals
 from runner.report.published import PublishedNumbers
 from runner.report.stored_results import Results
 from runner.site.content.recorded_table import read_page
-from tests.support.tables import finished, shape_from
+from tests.support.tables import finished, panel_data, shape_from
 
 BLOCK = """
 title: A small table
@@ -71,6 +73,13 @@ def test_the_table_says_how_many_runs_the_mean_is_of(page: Page) -> None:
     assert markdown(read_page(text, ())) == text
     assert "($n=2$ of $4$)" in latex(page)
     assert "$\\mbox{--}$ {\\tiny ($n=0$ of $4$)}" in latex(page)
+
+
+def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
+    _, ax = pyplot.subplots()
+    draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
+    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
+    pyplot.close()
 
 
 def test_columns_with_fewer_seeds_are_named() -> None:
