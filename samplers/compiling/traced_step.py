@@ -14,39 +14,15 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
+from samplers.compiling.noted_draws import NotedDraws
 from samplers.kernel import Info, Kernel, State
-from samplers.tensor_tree import mapped, same_form, tensors
-from targets.randomness import Generator, Streams, normal, uniform
+from samplers.tensor_tree import maker, mapped, same_form, tensors
+from targets.randomness import Generator, Streams
 from targets.target import Target
 from targets.tracing import traced
 
 OF_COORDINATES = 50_000
 """Coordinates of a chain of which one may take another value by rounding."""
-
-Draw = Callable[[Generator], Tensor]
-"""Draws numbers of one shape."""
-
-
-class _Noted(Streams):
-    """Draws from `inner` and notes what was drawn."""
-
-    def __init__(self, inner: Generator) -> None:
-        self._inner = inner
-        self.draws: list[Draw] = []
-
-    def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
-        like = torch.empty(0, dtype=dtype)
-        return self._note(lambda generator: uniform(generator, batch, event, like=like))
-
-    def normal(
-        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
-    ) -> Tensor:
-        like = torch.empty(0, dtype=dtype)
-        return self._note(lambda generator: normal(generator, batch, event, like=like, std=std))
-
-    def _note(self, draw: Draw) -> Tensor:
-        self.draws.append(draw)
-        return draw(self._inner)
 
 
 class _Given(Streams):
@@ -82,10 +58,11 @@ class TracedStep:
     def __init__(
         self, kernel: Kernel, target: Target, state: State, beta: Tensor, generator: Generator
     ) -> None:
-        noted = _Noted(generator)
+        noted = NotedDraws(generator)
         with _unused(generator):  # what is made at first use is there by then
             self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
-        self._state, self._generator, self._draws = list(tensors(state)), generator, noted.draws
+        self._state, self._generator, self._draws = list(tensors(state)), generator, noted.calls()
+        self._make = maker(self._result)
 
         def flat(*inputs: Tensor) -> list[Tensor]:
             given = iter(inputs)
@@ -154,15 +131,14 @@ class TracedStep:
     @torch.no_grad()
     def __call__(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors, with the next random numbers."""
-        found = iter(self._run(*self._inputs(state)))
-        return mapped(self._result, lambda _: next(found))
+        return self._make(iter(self._run(*self._inputs(state))))
 
     def _inputs(self, state: State) -> list[Any]:
         """Those of the graph, whose strides must be the same at every call."""
         return [*map(Tensor.contiguous, tensors(state)), *self._drawn(), *self.parts]
 
     def _drawn(self) -> list[Tensor]:
-        return [draw(self._generator) for draw in self._draws]
+        return [number for draw in self._draws for number in draw(self._generator)]
 
 
 class _unused:  # noqa: N801 - reads as a statement

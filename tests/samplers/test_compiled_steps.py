@@ -12,10 +12,11 @@ from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import DMALA, Info, Kernel, ParallelTempering, State
 from samplers.compiling.matrix_products import SMALLEST
 from samplers.compiling.not_compiled import NotCompiledError
+from samplers.compiling.noted_draws import NotedDraws
 from samplers.stepper import Stepper
-from samplers.tensor_tree import tensors
+from samplers.tensor_tree import maker, tensors
 from targets import RBM, FunctionTarget, Streams, Target
-from targets.randomness import Generator
+from targets.randomness import Generator, normal, uniform
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
@@ -108,6 +109,30 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> Non
         assert float(moved.float().mean()) < 0.05  # a coordinate whose uniform number is within rounding
         torch.testing.assert_close(found.log_prob[~moved], expected.log_prob[~moved], rtol=1e-5, atol=1e-4)
         state = found
+
+
+def test_uniform_numbers_in_a_row_are_drawn_at_once() -> None:
+    """A round of tempering draws those of its proposals, its acceptances and its swaps: one call of three."""
+    kernel, target, _ = EVERY["pt_odd_even"]
+    streams = Streams([4, 5], "chain")
+    noted = NotedDraws(streams)
+    kernel.step(target, started(kernel, target, (2, 3), seeded()), ONE, noted)
+    assert len(noted._calls) > len(noted.calls()) == 1
+    mixed = NotedDraws(streams)
+    for draw in (uniform, uniform, normal, uniform):
+        draw(mixed, (2, 3), (2,), like=ONE)
+    assert [len(draw(streams)) for draw in mixed.calls()] == [2, 1, 1]
+
+
+def test_a_maker_gives_the_same_form() -> None:
+    kernel, target, _ = EVERY["pt_odd_even"]
+    tree = kernel.step(target, started(kernel, target, (2, 3), seeded()), ONE, seeded())
+    made = maker(tree)(tensors(tree))
+    assert [type(part) for part in made] == [State, Info]
+    assert made[0].aux.keys() == tree[0].aux.keys()
+    assert made[1].evaluations == tree[1].evaluations
+    for one, other in zip(tensors(made), tensors(tree), strict=True):
+        assert one is other
 
 
 def test_tracing_uses_up_no_random_numbers() -> None:

@@ -36,6 +36,20 @@ def test_the_numbers_of_a_seed_do_not_depend_on_the_batch(draw: Draw, leading: t
         assert torch.equal(alone.squeeze(seed_axis), together.select(seed_axis, place))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("seeds", [[5], SEEDS], ids=["one", "three"])
+def test_uniform_numbers_of_several_calls_come_from_one(seeds: list[int], dtype: torch.dtype) -> None:
+    """Also the next call continues where it would."""
+    together, apart, number = Streams(seeds, "chain"), Streams(seeds, "chain"), len(seeds)
+    shapes = [((4, number, 5), (2,)), ((number, 5), ()), ((3, number, 1), (2, 2))]
+    found = together.uniforms(shapes, dtype)
+    for numbers, (batch, event) in zip(found, shapes, strict=True):
+        expected = apart.uniform(batch, event, dtype)
+        assert numbers.shape == expected.shape
+        assert torch.equal(numbers, expected)
+    assert torch.equal(*(streams.normal((number, 40), (), dtype) for streams in (together, apart)))
+
+
 @both
 def test_different_seeds_purposes_and_rounds_draw_different_numbers(draw: Draw) -> None:
     first = two_rounds(draw, Streams([0, 1], "chain"), 2, ())
