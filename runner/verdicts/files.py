@@ -90,9 +90,8 @@ def _in(value: float | None, unit: float) -> float | None:
 
 def _pairs(column: Column) -> list[dict[str, object]]:
     """The lines of order.csv of one column: published differences as printed, ours in our unit."""
-    block, source = column.block, column.source
+    block = column.block
     place = {"paper": block.paper, "table": block.table, "column": block.column, "metric": block.metric}
-    by = {"source": source.name if source is not None else ""}
     return [
         place
         | {"lower": pair.rows[0], "higher": pair.rows[1], "published_difference": pair.published}
@@ -102,7 +101,6 @@ def _pairs(column: Column) -> list[dict[str, object]]:
             "holm_p_value": pair.p_value,
             "detectable": pair.detectable,
         }
-        | {"outcome": pair.outcome.value}
-        | by
+        | {"outcome": pair.outcome.value, "source": pair.source}
         for pair in column.pairs
     ]

@@ -17,7 +17,7 @@ from runner.verdicts.cells import (
     spread_of,
 )
 from runner.verdicts.floors import at_floor, invalid_floor
-from runner.verdicts.order import Outcome, Pair, compare, of_column
+from runner.verdicts.order import Beside, Outcome, Pair, compare, of_column
 from runner.verdicts.protocols import Protocols, fitting, read_protocols
 from runner.verdicts.records import Measured, Record, read_records
 from runner.verdicts.rule import Evidence, Verdict, verdict
@@ -72,10 +72,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Column:
-    """The order of the rows of a published column, by the record `source`."""
+    """The order of the rows of a published column, by the records `sources`."""
 
     block: Block
-    source: Source | None
+    sources: tuple[Source, ...]
     pairs: tuple[Pair, ...]
     outcome: Outcome
 
@@ -154,15 +154,25 @@ def _verdict(number: Published, matters: float, source: Source, ours: Measured) 
 
 
 def _column(block: Block, numbers: Mapping[str, Published], sources: Sequence[Source]) -> Column:
-    """The order of a column, by the first source that has two of its rows."""
-    published = {row: number.mean for row, number in numbers.items()}
-    for source in sources:
-        ours = {row: one for row in numbers if (one := source.ours(row)) is not None}
-        if len(ours) > 1:
-            break
-    else:
-        pairs = compare(published, {})
-        return Column(block, None, tuple(pairs), of_column(pairs))
-    low = [row for row, one in ours.items() if at_floor(source.record, source.place, one, numbers[row])]
-    pairs = compare(published, ours, invalid_floor(source.record, source.place), low)
-    return Column(block, source, tuple(pairs), of_column(pairs))
+    """The order of a column: by the first source that has two of its rows, and its experiment's other scales.
+
+    Another scale only tells pairs that the first has not.
+    """
+    found = [
+        (source, {row: one for row in numbers if (one := source.ours(row)) is not None}) for source in sources
+    ]
+    found = [(source, ours) for source, ours in found if len(ours) > 1]
+    same = [(source, ours) for source, ours in found if source.place == found[0][0].place]
+    beside = [
+        Beside(
+            ours,
+            invalid_floor(source.record, source.place),
+            [row for row, one in ours.items() if at_floor(source.record, source.place, one, numbers[row])],
+            source.name,
+        )
+        for source, ours in same
+    ]
+    pairs = compare({row: number.mean for row, number in numbers.items()}, beside)
+    used = {pair.source for pair in pairs}
+    told_by = tuple(source for source, _ in same if source.name in used)
+    return Column(block, told_by, tuple(pairs), of_column(pairs))

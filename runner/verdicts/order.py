@@ -39,6 +39,7 @@ class Pair:
         test: ``paired`` or ``Welch``; empty where one was not measured.
         p_value: Holm-adjusted; None where there is no test.
         detectable: smallest true difference that the test, by itself, finds at 80 % power.
+        source: name of the record that both numbers are of.
     """
 
     rows: tuple[str, str]
@@ -48,47 +49,59 @@ class Pair:
     p_value: float | None
     detectable: float | None
     outcome: Outcome
+    source: str = ""
 
 
-def compare(
-    published: Mapping[str, float],
-    ours: Mapping[str, Measured],
-    floor: str | None = None,
-    at_floor: Sequence[str] = (),
-) -> list[Pair]:
-    """Every pair of rows of a column.
+@dataclass(frozen=True)
+class Beside:
+    """What a record has beside a published column.
 
-    Args:
-        published: the published means, by row.
+    Attributes:
         ours: our numbers, of the rows that were measured.
         floor: why the column's floor is invalid, if it is.
         at_floor: rows that lie at the floor in both; two of them cannot be ranked.
+        source: the record's name.
+    """
+
+    ours: Mapping[str, Measured]
+    floor: str | None = None
+    at_floor: Sequence[str] = ()
+    source: str = ""
+
+
+def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pair]:
+    """Every pair of rows of a column, each by the first record that has both.
+
+    Args:
+        published: the published means, by row.
     """
     rows = sorted(published, key=lambda row: published[row])
     pairs = list(combinations(rows, 2))
-    measured = [pair for pair in pairs if set(pair) <= ours.keys()]
-    tests = [_Test(ours[one], ours[other]) for one, other in measured]
-    adjusted = holm([test.p_value for test in tests])
-    p_values = dict(zip(measured, adjusted, strict=True))
-    by_pair = dict(zip(measured, tests, strict=True))
+    records = [next((one for one in beside if set(pair) <= one.ours.keys()), None) for pair in pairs]
+    tests = [
+        None if record is None else _Test(record.ours[one], record.ours[other])
+        for record, (one, other) in zip(records, pairs, strict=True)
+    ]
+    adjusted = iter(holm([test.p_value for test in tests if test is not None]))
     made = []
-    for one, other in pairs:
-        test, p_value = by_pair.get((one, other)), p_values.get((one, other))
-        difference = None if test is None else test.difference
+    for (one, other), record, test in zip(pairs, records, tests, strict=True):
         apart = published[other] - published[one]
-        if difference is None:
-            outcome = Outcome.not_measured
-        elif apart == 0.0:
+        if record is None or test is None:
+            made.append(Pair((one, other), apart, None, "", None, None, Outcome.not_measured))
+            continue
+        p_value = next(adjusted)
+        if apart == 0.0:
             outcome = Outcome.tied
-        elif floor is not None or {one, other} <= set(at_floor):
+        elif record.floor is not None or {one, other} <= set(record.at_floor):
             outcome = Outcome.not_rankable
         elif p_value is None or p_value >= ALPHA:
             outcome = Outcome.cannot_be_told
         else:
-            outcome = Outcome.holds if difference > 0 else Outcome.reversed
-        found = test.detectable if test and outcome is Outcome.cannot_be_told else None
-        name = test.name if test else ""
-        made.append(Pair((one, other), apart, difference, name, p_value, found, outcome))
+            outcome = Outcome.holds if test.difference > 0 else Outcome.reversed
+        found = test.detectable if outcome is Outcome.cannot_be_told else None
+        made.append(
+            Pair((one, other), apart, test.difference, test.name, p_value, found, outcome, record.source)
+        )
     return made
 
 

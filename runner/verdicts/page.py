@@ -48,13 +48,14 @@ column *why* has the verdicts of the others. *At the budget* counts the numbers 
 published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
 deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
 
-**Order of rows.** Two rows are compared by a paired t-test where their record keeps the values of common
-seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and number of seeds, which finds less;
-the column *test* says which. Both are at the 5 % level, with Holm's correction over the pairs of a column.
-"A < B" is the order of two published numbers. A column *holds* if every pair of it does, and is *reversed*
-if one pair is significantly reversed. Beside each pair that cannot be told stand our difference, in the
-metric's own unit, and the smallest one that the test, uncorrected, finds at 80 % power. Columns are compared
-whatever differs in the protocol; the table says what does.
+**Order of rows.** Two rows are compared within one record, that at `paper` if it has both, else that at
+`quick`: by a paired t-test where the record keeps the values of common seeds (`seeds.csv`), else by
+Welch's test of mean, standard deviation and number of seeds, which finds less; the column *test* says
+which. Both are at the 5 % level, with Holm's correction over the pairs of a column. "A < B" is the order
+of two published numbers. A column *holds* if every pair of it does, and is *reversed* if one pair is
+significantly reversed. Beside each pair that cannot be told stand our difference, in the metric's own
+unit, and the smallest one that the test, uncorrected, finds at 80 % power. Columns are compared whatever
+differs in the protocol; the table says what does.
 """
 
 
@@ -84,13 +85,14 @@ def _order(columns: Sequence[Column]) -> str:
     """A line for each column: how many pairs hold, and those that are reversed or cannot be told."""
     rows = []
     for column in columns:
-        block, source = column.block, column.source
+        block, sources = column.block, column.sources
         counts = Counter(pair.outcome for pair in column.pairs)
         line = [block.column, block.metric, column.outcome.value]
         line.append(f"{counts[Outcome.holds]} of {len(column.pairs)}")
         line.append("; ".join(_said(pair) for pair in column.pairs if pair.outcome in TOLD))
         line.append(", ".join(dict.fromkeys(pair.test for pair in column.pairs if pair.test)))
-        rows.append([*line, source.name if source else "-", ", ".join(source.differs) if source else ""])
+        differs = dict.fromkeys(kind for source in sources for kind in source.differs)
+        rows.append([*line, " and ".join(source.name for source in sources) or "-", ", ".join(differs)])
     head = ["column", "metric", "order", "pairs that hold", "other pairs", "test", "by", "differs in"]
     return _table(head, rows)
 

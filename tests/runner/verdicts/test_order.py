@@ -8,7 +8,7 @@ import pytest
 
 from metrics.inference.few_seeds import Interval, detectable_difference, holm, interval, paired_p_value
 from metrics.inference.welch import welch_detectable, welch_p_value
-from runner.verdicts.order import Outcome, Pair, compare, of_column
+from runner.verdicts.order import Beside, Outcome, Pair, compare, of_column
 from runner.verdicts.records import Measured
 
 PUBLISHED = {"A": 1.0, "B": 2.0, "C": 3.0}
@@ -25,20 +25,20 @@ def outcomes(pairs: list[Pair]) -> dict[str, str]:
 
 
 def test_an_order_holds_where_every_pair_does() -> None:
-    pairs = compare(PUBLISHED, ours(A=1.0, B=5.0, C=9.0))
+    pairs = compare(PUBLISHED, [Beside(ours(A=1.0, B=5.0, C=9.0))])
     assert set(outcomes(pairs).values()) == {"holds"}
     assert of_column(pairs) is Outcome.holds
 
 
 def test_one_significant_reversal_reverses_a_column() -> None:
-    pairs = compare(PUBLISHED, ours(A=1.0, B=9.0, C=5.0))
+    pairs = compare(PUBLISHED, [Beside(ours(A=1.0, B=9.0, C=5.0))])
     assert outcomes(pairs) == {"AB": "holds", "AC": "holds", "BC": "reversed"}
     assert of_column(pairs) is Outcome.reversed
 
 
 def test_what_cannot_be_told_has_the_difference_that_would_be_found() -> None:
     values = ours(A=1.0, B=1.05, C=9.0)
-    pairs = compare(PUBLISHED, values)
+    pairs = compare(PUBLISHED, [Beside(values)])
     assert outcomes(pairs) == {"AB": "cannot be told", "AC": "holds", "BC": "holds"}
     assert of_column(pairs) is Outcome.cannot_be_told
     assert pairs[0].detectable == welch_detectable(values["A"].interval, values["B"].interval)
@@ -47,11 +47,24 @@ def test_what_cannot_be_told_has_the_difference_that_would_be_found() -> None:
 
 def test_p_values_are_corrected_over_the_column() -> None:
     values = ours(A=1.0, B=1.2, C=1.4)
-    found = compare(PUBLISHED, values)
+    found = compare(PUBLISHED, [Beside(values)])
     plain = [welch_p_value(values[a].interval, values[b].interval) for a, b in ("AB", "AC", "BC")]
     assert {pair.test for pair in found} == {"Welch"}
     assert [pair.p_value for pair in found] == holm(plain)
     assert found[0].p_value != plain[0]
+
+
+def test_a_pair_is_told_by_the_first_record_that_has_both() -> None:
+    larger = Beside(ours(A=1.0, B=5.0), source="paper")
+    smaller = Beside(ours(A=5.0, B=1.0, C=9.0), at_floor=["A", "C"], source="quick")
+    found = compare(PUBLISHED, [larger, smaller])
+    assert outcomes(found) == {"AB": "holds", "AC": "not rankable", "BC": "holds"}
+    assert [pair.source for pair in found] == ["paper", "quick", "quick"]
+    plain = [
+        welch_p_value(one.ours[a].interval, one.ours[b].interval)
+        for one, (a, b) in ((larger, "AB"), (smaller, "AC"), (smaller, "BC"))
+    ]
+    assert [pair.p_value for pair in found] == holm(plain)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +78,7 @@ def test_p_values_are_corrected_over_the_column() -> None:
     ],
 )
 def test_pairs_that_are_not_tested(published, values, options, outcome) -> None:  # type: ignore[no-untyped-def]
-    pairs = compare(published, values, **options)
+    pairs = compare(published, [Beside(values, **options)])
     assert [pair.outcome.value for pair in pairs] == [outcome]
     assert of_column(pairs).value == outcome
 
@@ -73,7 +86,7 @@ def test_pairs_that_are_not_tested(published, values, options, outcome) -> None:
 def test_one_seed_has_no_test_and_no_smallest_difference() -> None:
     lone = {row: Interval(mean, None, None, None, 1) for row, mean in PUBLISHED.items()}
     values = {row: Measured(interval, False, "sampler") for row, interval in lone.items()}
-    pairs = compare(PUBLISHED, values)
+    pairs = compare(PUBLISHED, [Beside(values)])
     assert {pair.outcome for pair in pairs} == {Outcome.cannot_be_told}
     assert {(pair.p_value, pair.detectable) for pair in pairs} == {(None, None)}
 
@@ -88,11 +101,13 @@ def test_rows_with_common_seeds_are_paired() -> None:
         for row, seeds in (("A", a), ("B", b))
         if (span := interval(list(seeds.values()))) is not None
     }
-    (pair,) = compare({"A": 1.0, "B": 2.0}, kept)
+    (pair,) = compare({"A": 1.0, "B": 2.0}, [Beside(kept)])
     assert (pair.test, pair.outcome.value, pair.p_value) == ("paired", "holds", paired_p_value(a, b))
-    (unpaired,) = compare({"A": 1.0, "B": 2.0}, {row: replace(one, seeds={}) for row, one in kept.items()})
+    (unpaired,) = compare(
+        {"A": 1.0, "B": 2.0}, [Beside({row: replace(one, seeds={}) for row, one in kept.items()})]
+    )
     assert (unpaired.test, unpaired.outcome.value) == ("Welch", "cannot be told")
     noisy = kept | {"B": replace(kept["B"], seeds={0: 11.0, 1: 15.0, 7: 99.0})}
-    (told,) = compare({"A": 1.0, "B": 2.0}, noisy)
+    (told,) = compare({"A": 1.0, "B": 2.0}, [Beside(noisy)])
     assert told.ours == pytest.approx(-2.0)
     assert told.detectable == detectable_difference(a, noisy["B"].seeds)
