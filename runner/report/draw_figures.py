@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from matplotlib import rc_context
@@ -37,7 +37,8 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         UserError: if a panel's kind is unknown.
     """
     styles = row_styles(shape, results)
-    rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure)]
+    jobs = {run.row for run in results.runs}
+    rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure, jobs)]
     down = math.ceil(len(figure.panels) / figure.across)
     with rc_context(RC):
         page = Figure(figsize=(figure.width, figure.height * down), layout="constrained")
@@ -62,9 +63,11 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     return page
 
 
-def _drawn(row: RowShape, figure: FigureShape) -> bool:
-    """Whether a panel may show the row: one of exact values has those of its metrics alone."""
-    return not row.exact or any(panel.metric in row.exact for panel in figure.panels)
+def _drawn(row: RowShape, figure: FigureShape, jobs: Collection[str]) -> bool:
+    """Whether a panel may show the row: it has jobs; one of exact values has those of its metrics alone."""
+    if row.exact:
+        return any(panel.metric in row.exact for panel in figure.panels)
+    return row.row in jobs
 
 
 def _draw_legend(

@@ -240,9 +240,21 @@ def test_quantities_are_what_the_classes_of_the_metrics_say() -> None:
 
 def test_published_values_are_hollow_in_the_colour_of_their_row() -> None:
     shape = shape_of("pt_table3").restricted(["Static MNIST"])
-    config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
+    samplers = {
+        row["row"]: row["sampler"]
+        for row in yaml.safe_load((ROOT / "conf/experiment/pt_table3.yaml").read_text())["sweep"]["rows"]
+    }
     runs = [
-        finished("DMALA", "Static MNIST", seed, config, {"log_likelihood": -150.0 - seed}) for seed in (0, 1)
+        finished(
+            row.row,
+            "Static MNIST",
+            seed,
+            {"scale": {"name": "quick"}, "sampler": {"name": samplers[row.row]}},
+            {"log_likelihood": -150.0 - seed},
+        )
+        for row in shape.rows
+        if row.published
+        for seed in (0, 1)
     ]
     page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
     marks = [line for line in page.axes[0].lines if str(line.get_gid()) == "published v2"]
@@ -250,7 +262,18 @@ def test_published_values_are_hollow_in_the_colour_of_their_row() -> None:
     assert [(line.get_markerfacecolor(), line.get_xdata()[0]) for line in own] == [("none", -80.031)]
     assert len(marks) == 3
     legend = [text.get_text() for text in page.legends[0].get_texts()]
-    assert [text for text in legend if "published" in text] == ["published, v2", "published, v1"]
+    assert {text for text in legend if "published" in text} == {"published, v2", "published, v1"}
+    pyplot.close(page)
+
+
+def test_rows_without_jobs_are_not_drawn() -> None:
+    """A selection of rows has a figure of its own rows, also where others are published."""
+    shape = shape_of("pt_table3").restricted(["Static MNIST"])
+    config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
+    run = finished("DMALA", "Static MNIST", 0, config, {"log_likelihood": -150.0})
+    page = draw_figure(shape.figures[0], shape, Results((run,)))
+    assert [label.get_text() for label in page.axes[0].get_yticklabels()] == ["DMALA"]
+    assert len([line for line in page.axes[0].lines if str(line.get_gid()) == "published v2"]) == 1
     pyplot.close(page)
 
 
