@@ -21,11 +21,16 @@ PLACE = ["row", "cell", "metric"]
 
 
 def seed_values(shape: TableShape, results: Results) -> str:
-    """The file's text: what is compared with anything, that is metrics with a direction or published numbers.
+    """The file's text: of metrics with a direction, published numbers or a comparison below the table.
 
     Nine digits: more than a test can tell apart.
     """
-    metrics = [metric for metric in shape.metrics if metric.published or metric.direction != Direction.none]
+    compared = {comparison.metric for comparison in shape.comparisons}
+    metrics = [
+        metric
+        for metric in shape.metrics
+        if metric.published or metric.direction != Direction.none or metric.metric in compared
+    ]
     lines: list[dict[str, object]] = []
     for metric, row, column in product(metrics, shape.rows, shape.columns):
         if values := results.values(row.row, column.label, metric.metric):

@@ -12,6 +12,7 @@ from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.panels.intervals import draw_intervals
 from runner.report.published import PublishedNumbers
+from runner.report.recorded.seed_values import seed_values
 from runner.report.stored_results import Results
 from runner.site.content.recorded_table import read_page
 from tests.support.tables import finished, panel_data, shape_from
@@ -94,3 +95,12 @@ def test_columns_with_fewer_seeds_are_named() -> None:
     results = Results(tuple(runs), random_runs=True)
     summary = summarise(shape, results, PublishedNumbers({}))
     assert "over n = 4 seeds; n = 3 in 'long'." in markdown(lay_out(shape, summary, results, "", ""))
+
+
+def test_the_values_by_seed_are_those_of_what_is_compared() -> None:
+    others = "{metric: mass, name: M, direction: none}, {metric: seconds, name: S, direction: none}"
+    block = BLOCK.replace("metrics: [", f"metrics: [{others}, ")
+    shape = shape_from(block + "comparisons: [{metric: mass, rows: [lucky, slow]}]\n")
+    run = finished("slow", "graph", 0, {"scale": {"name": "quick"}}, {"time_to_target": 2.0, "mass": 0.5})
+    lines = seed_values(shape, Results((run,), random_runs=True)).splitlines()
+    assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2"]
