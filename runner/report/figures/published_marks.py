@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import RowStyle
 
 PUBLISHED = "published"
 """What the group id of a published marker begins with; the version follows."""
+
+HALO = withStroke(linewidth=2.4, foreground="white")
+"""Keeps a hollow marker visible on a cloud of points of its own colour."""
 
 NEWEST, STEP = 6.5, 2.5
 """Size of the newest version's marker, and how much smaller an earlier one is: equal values stay visible."""
@@ -31,7 +35,7 @@ def mark_published(ax: Axes, style: RowStyle, x: float, y: float, version: str, 
     marker = style.marker if style.marker not in "x+1234|_" else "o"
     ax.plot(
         x, y, marker=marker, markersize=size, mfc="none", mec=style.colour, mew=0.9, linestyle="none",
-        zorder=4, gid=f"{PUBLISHED} {version}",
+        zorder=4, gid=f"{PUBLISHED} {version}", path_effects=[HALO],
     )  # fmt: skip
 
 
