@@ -70,7 +70,7 @@ def test_a_source_that_is_not_there_is_named(folder: Path) -> None:
 def test_the_command_fails_on_a_number_without_a_source(
     root: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.rmtree(root / "record" / "edlp_figure11_quick")
+    shutil.rmtree(root / "record" / "edlp_figure11_paper")
     (folder / READING).write_text("0.7301")
     assert main([f"output_root={root}"]) == 1
     assert "numbers that its table does not hold: 0.7301" in capsys.readouterr().err

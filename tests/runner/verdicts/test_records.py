@@ -39,10 +39,10 @@ def test_a_missing_record_is_named_and_the_others_stand(
 def test_a_record_edited_by_hand_is_left_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([f"output_root={root}"])
     before = verdicts(root)
-    table = root / "record" / "edlp_figure11_quick" / "table.csv"
+    table = root / "record" / "edlp_figure11_paper" / "table.csv"
     table.write_text(table.read_text().replace("2.62", "2.83"))
     assert main([f"output_root={root}"]) == 1
-    assert "edlp_figure11_quick is left out: table.csv is not as it was recorded" in capsys.readouterr().err
+    assert "edlp_figure11_paper is left out: table.csv is not as it was recorded" in capsys.readouterr().err
     after, own = verdicts(root), before["table"] == "Figure 11"
     assert set(after[own]["verdict"]) == {"not measured"}
     pd.testing.assert_frame_equal(before[~own], after[~own])
@@ -72,7 +72,7 @@ def test_the_next_scale_stands_in_for_a_record_that_is_left_out(root: Path) -> N
 def test_a_record_of_another_schema_is_one_sentence(
     root: Path, name: str, text: str | None, said: str
 ) -> None:
-    folder = root / "record" / "edlp_figure11_quick"
+    folder = root / "record" / "edlp_figure11_paper"
     (folder / DIGESTS).unlink()
     if text is None:
         (folder / name).unlink()
@@ -86,7 +86,7 @@ def test_a_record_of_another_schema_is_one_sentence(
 
 
 def test_a_number_that_is_none_is_one_sentence(root: Path) -> None:
-    folder = root / "record" / "edlp_figure11_quick"
+    folder = root / "record" / "edlp_figure11_paper"
     (folder / DIGESTS).unlink()
     frame = pd.read_csv(folder / "table.csv")
     frame["mean"] = None
@@ -97,11 +97,11 @@ def test_a_number_that_is_none_is_one_sentence(root: Path) -> None:
 
 
 def test_a_record_without_digests_stands_and_says_so(root: Path) -> None:
-    (root / "record" / "edlp_figure11_quick" / DIGESTS).unlink()
+    (root / "record" / "edlp_figure11_paper" / DIGESTS).unlink()
     records = read_records(root / "record", HELD)
     assert records.refused == ()
     assert records.missing == (
-        f"edlp_figure11_quick has no {DIGESTS}: nobody can tell whether it was edited.",
+        f"edlp_figure11_paper has no {DIGESTS}: nobody can tell whether it was edited.",
     )
 
 
@@ -109,7 +109,7 @@ def test_another_experiments_record_in_its_place_is_refused(root: Path) -> None:
     folder = root / "record" / "pt_table1_quick"
     content = json.loads((folder / "manifest.json").read_text())
     shutil.rmtree(folder)
-    shutil.copytree(root / "record" / "edlp_figure11_quick", folder)
+    shutil.copytree(root / "record" / "edlp_figure11_paper", folder)
     (refused,) = read_records(root / "record", HELD).refused
     assert "pt_table1_quick is left out: its manifest.json is of another table" in refused
     (folder / DIGESTS).unlink()
