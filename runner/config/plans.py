@@ -142,7 +142,7 @@ def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
         _check_group(experiment, f"sweep.rows.{place}", row)
         if not isinstance(row.get("row"), str | int | float):
             raise UserError(f"sweep.rows.{place} of the experiment {experiment} needs a key row, its label.")
-        _check_seeds(experiment, f"sweep.rows.{place}.seeds", row.get("seeds") or {})
+        _check_seeds(experiment, f"sweep.rows.{place}.seeds", row.get("seeds", {}))
     _check_seeds(experiment, "sweep.seeds", block.get("seeds") or {})
 
 

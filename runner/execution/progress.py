@@ -83,15 +83,15 @@ class Progress:
     def _count(self) -> None:
         """Counts the runs that are done, until the sweep ends."""
         period = LIVE_SECONDS if self._bars is not None else PLAIN_SECONDS
-        counts = [(0, self.started)]
+        counts = [(sum(path.exists() for path in self.runs), self.started)]
         while not self._ended.wait(period):
             done = sum(path.exists() for path in self.runs)
             if done > counts[-1][0]:
                 counts.append((done, time.monotonic()))
             if self._bars is not None and self._sweep is not None:
                 self._bars.update(self._sweep, completed=done)
-            elif done:
-                left = duration(left_after(counts, len(self.runs)))
+            elif done > counts[0][0]:
+                left = duration(left_after(counts, len(self.runs), time.monotonic()))
                 print(f"{done} of {len(self.runs)} runs, about {left} left", file=sys.stderr, flush=True)
 
     def start(self, title: str, steps: int, step: int) -> None:
@@ -129,18 +129,18 @@ def current() -> Progress:
     return _current if _current is not None else Progress()
 
 
-def left_after(counts: Sequence[tuple[int, float]], runs: int) -> float:
-    """Seconds that a sweep of so many `runs` takes from the last count on.
+def left_after(counts: Sequence[tuple[int, float]], runs: int, now: float) -> float:
+    """Seconds that a sweep of so many `runs` still takes.
 
-    The rate is that of the last half of the runs that are done: what a pause or other work cost before is
-    forgotten once as many are done again.
+    The rate is that of the last half of the runs that this sweep has done: what a pause or other work cost
+    before is forgotten once as many are done again.
 
     Args:
-        counts: (runs done, when that was seen), rising; the first is (0, start).
+        counts: (runs done, when that was seen), rising; the first is of the start.
     """
-    done, last = counts[-1]
-    before, since = max(count for count in counts if count[0] <= done / 2)
-    return (last - since) / (done - before) * (runs - done)
+    done, _ = counts[-1]
+    before, since = max(count for count in counts if count[0] <= (counts[0][0] + done) / 2)
+    return (now - since) / (done - before) * (runs - done)
 
 
 def duration(seconds: float) -> str:

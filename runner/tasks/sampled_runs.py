@@ -31,10 +31,10 @@ TRIAL_STEPS = 20
 """Steps that are timed in a trial, and again six times as many."""
 
 SLOW_STEPS = 2
-"""Steps of one seed with which a trial begins, and ends where they take longer than `PATIENCE`."""
+"""Steps of one seed with which a trial begins, and twice as many; it ends there where they are slow."""
 
-PATIENCE = 1.0
-"""Seconds after which steps are slow, so that what a run pays once is next to nothing beside them."""
+SLOW = 0.2
+"""Seconds of a slow step."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,13 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
         return run.wall_seconds, run.evaluations
 
     chains = problem.settings.chains
-    first, _ = wall(SLOW_STEPS, seeds[:1])  # pays for imports
-    if first > PATIENCE:
-        slow, evaluations = wall(SLOW_STEPS, seeds[:1])
-        return Trial(slow / (SLOW_STEPS * chains) * work, seconds, evaluations / SLOW_STEPS * work)
+    wall(SLOW_STEPS, seeds[:1])  # pays for imports
+    # What a run pays once, such as its last metrics, is in two lengths and drops out of their difference.
+    begun, evaluations = wall(SLOW_STEPS, seeds[:1])
+    slow = (wall(2 * SLOW_STEPS, seeds[:1])[0] - begun) / SLOW_STEPS
+    if slow > SLOW:
+        return Trial(slow / chains * work, seconds, evaluations / SLOW_STEPS * work)
     _, evaluations = wall(TRIAL_STEPS, seeds)
-    # What a run pays once, such as its last metrics, is in both and drops out.
     longer = max(0.0, wall(6 * TRIAL_STEPS, seeds)[0] - wall(TRIAL_STEPS, seeds)[0])
     return Trial(
         longer / (5 * TRIAL_STEPS * chains * len(seeds)) * work, seconds, evaluations / TRIAL_STEPS * work

@@ -48,14 +48,14 @@ column *why* has the verdicts of the others. *At the budget* counts the numbers 
 published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
 deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
 
-**Order of rows.** Two rows are compared within one record, that at `paper` if it has both, else that at
-`quick`: by a paired t-test where the record keeps the values of common seeds (`seeds.csv`), else by
-Welch's test of mean, standard deviation and number of seeds, which finds less; the column *test* says
-which. Both are at the 5 % level, with Holm's correction over the pairs of a column. "A < B" is the order
-of two published numbers. A column *holds* if every pair of it does, and is *reversed* if one pair is
-significantly reversed. Beside each pair that cannot be told stand our difference, in the metric's own
-unit, and the smallest one that the test, uncorrected, finds at 80 % power. Columns are compared whatever
-differs in the protocol; the table says what does.
+**Order of rows.** Two rows are compared within one record, the one that differs least from the published
+protocol and has both, `paper` before `quick`: by a paired t-test where the record keeps the values of
+common seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and number of seeds, which
+finds less; the column *test* says which. Both are at the 5 % level, with Holm's correction over the pairs
+of a column. "A < B" is the order of two published numbers. A column *holds* if every pair of it does, and
+is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
+difference, in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 %
+power. Columns are compared whatever differs in the protocol; the table says what does.
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,9 +56,9 @@ def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
     assert planned == json.loads(summary.read_text())["evaluations"] * 3
 
 
-@pytest.mark.parametrize(("patience", "lengths"), [(0.0, [2, 2]), (1e9, [2, 20, 120, 20])])
+@pytest.mark.parametrize(("slow", "lengths"), [(-1e9, [2, 2, 4]), (1e9, [2, 2, 4, 20, 120, 20])])
 def test_slow_steps_are_tried_less_often(
-    call: Call, monkeypatch: pytest.MonkeyPatch, patience: float, lengths: list[int]
+    call: Call, monkeypatch: pytest.MonkeyPatch, slow: float, lengths: list[int]
 ) -> None:
     begun: list[int] = []
 
@@ -66,10 +67,24 @@ def test_slow_steps_are_tried_less_often(
         return begin(problem, seeds)
 
     monkeypatch.setattr(sampled_runs, "begin", spied)
-    monkeypatch.setattr(sampled_runs, "PATIENCE", patience)
+    monkeypatch.setattr(sampled_runs, "SLOW", slow)
     plan = call("sampler=gibbs", "-m", "seed=0,1", *SMALL, "--dry-run")
     assert begun == lengths
     assert "They take about 2,400 evaluations" in plan.out
+
+
+def test_what_a_run_pays_once_is_no_part_of_its_steps(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Sampling.record
+
+    def slowly(self: Sampling) -> None:
+        time.sleep(0.5)
+        record(self)
+
+    monkeypatch.setattr(Sampling, "record", slowly)
+    plan = call("sampler=gibbs", *SMALL, "--dry-run").out
+    found = re.search(r"([0-9.]+) (m?s) in one process", plan)
+    assert found is not None, plan
+    assert float(found[1]) * (0.001 if found[2] == "ms" else 1.0) < 20  # 200 steps of 0.5 s would be 100 s
 
 
 @pytest.mark.usefixtures("tiny")

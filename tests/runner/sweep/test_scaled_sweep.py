@@ -149,6 +149,7 @@ def test_one_job_per_seed_runs_and_is_skipped_when_repeated(call: Call, written:
             r"sweep\.rows\.0\.seeds\.paper .* must be .* 'many' was given",
         ),
         (("sampler: gibbs}", "sampler: gibbs, seeds: 5}"), r"sweep\.rows\.0\.seeds .* group of keys, 5"),
+        (("sampler: gibbs}", "sampler: gibbs, seeds: 0}"), r"sweep\.rows\.0\.seeds .* group of keys, 0"),
         (("  scales:\n", "  scale:\n"), r"has sweep\.scale; a sweep has"),
         (("  scales:\n", "  seeds_apart: true\n  scales:\n"), r"is now called one_job_per_seed\."),
     ],
