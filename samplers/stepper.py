@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from samplers.tensor_tree import mapped, same_form, tensors
+from samplers.tensor_tree import maker, mapped, same_form, tensors
 from targets.randomness import Generator, Streams
 from targets.target import Target
 
@@ -108,6 +108,7 @@ class _RecordedStep:
             self._result = step(start)
             self._packed = _packed(tensors(self._result))
             torch._foreach_copy_(self._state, list(tensors(self._result[0])))
+        self._make = maker(self._result)
         self._sizes = {
             dtype: [each.numel() for each in tensors(self._result) if each.dtype == dtype]
             for dtype in self._packed
@@ -127,13 +128,10 @@ class _RecordedStep:
             dtype: iter(torch.split(packed.clone(), self._sizes[dtype]))
             for dtype, packed in self._packed.items()
         }
-
-        def new(each: Tensor) -> Tensor:
-            return next(parts[each.dtype]).view(each.shape)
-
-        after, info = self._result
-        self._last = mapped(after, new)
-        return self._last, mapped(info, new)
+        new = (next(parts[each.dtype]).view(each.shape) for each in tensors(self._result))
+        made: tuple[State, Info] = self._make(new)
+        self._last, _ = made
+        return made
 
 
 def _packed(values: Iterator[Tensor]) -> dict[torch.dtype, Tensor]:

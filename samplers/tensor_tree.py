@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -28,30 +28,15 @@ def tensors(tree: Any) -> Iterator[Tensor]:
 
 def mapped(tree: Tree, function: Callable[[Tensor], Tensor]) -> Tree:
     """`tree` with every tensor replaced, in the order of `tensors`."""
-    changed: Any = tree
-    if isinstance(tree, Tensor):
-        changed = function(tree)
-    elif isinstance(tree, tuple):
-        changed = tuple(mapped(part, function) for part in tree)
-    elif isinstance(tree, Mapping):
-        changed = {name: mapped(tree[name], function) for name in sorted(tree)}
-    elif is_dataclass(tree) and not isinstance(tree, type):
-        changed = replace(
-            tree, **{each.name: mapped(getattr(tree, each.name), function) for each in fields(tree)}
-        )
-    return changed  # type: ignore[no-any-return]
+    changed: Tree = maker(tree)(map(function, tensors(tree)))
+    return changed
 
 
-def maker(tree: Tree) -> Callable[[Iterator[Tensor]], Tree]:
+def maker(tree: Any) -> Callable[[Iterator[Tensor]], Any]:
     """Makes trees of the form of `tree` from their tensors, in the order of `tensors`; all else is shared.
 
-    It takes a third of the time of `mapped`, which looks at the form anew each time.
+    To make one takes a sixth of the time of `mapped`, which looks at the form anew each time.
     """
-    return _maker(tree) or (lambda _: tree)
-
-
-def _maker(tree: Any) -> Callable[[Iterator[Tensor]], Any] | None:
-    """`maker`; None for what holds no tensor."""
     if isinstance(tree, Tensor):
         return next
     if isinstance(tree, tuple):
@@ -64,7 +49,7 @@ def _maker(tree: Any) -> Callable[[Iterator[Tensor]], Any] | None:
         form = type(tree)
         parts = [(each.name, maker(getattr(tree, each.name))) for each in fields(tree)]
         return lambda found: form(**{name: make(found) for name, make in parts})
-    return None
+    return lambda _: tree
 
 
 def same_form(one: Iterator[Tensor], others: Sequence[Tensor]) -> bool:

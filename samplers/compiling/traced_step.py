@@ -131,7 +131,8 @@ class TracedStep:
     @torch.no_grad()
     def __call__(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors, with the next random numbers."""
-        return self._make(iter(self._run(*self._inputs(state))))
+        made: tuple[State, Info] = self._make(iter(self._run(*self._inputs(state))))
+        return made
 
     def _inputs(self, state: State) -> list[Any]:
         """Those of the graph, whose strides must be the same at every call."""
