@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import Info, Kernel, State
 from samplers.tensor_tree import maker, mapped, same_form, tensors
 from targets.randomness import Generator, Streams
@@ -36,10 +38,9 @@ class Stepper:
     """
 
     def __init__(self, kernel: Kernel, target: Target, beta: Tensor, generator: Generator) -> None:
-        self._generators = generator.generators if isinstance(generator, Streams) else [generator]
         self._plain: Step = lambda state: kernel.step(target, state, beta, generator)
         self._arguments = kernel, target, beta, generator
-        self._recordable = beta.is_cuda
+        self._recordable = beta.is_cuda and not isinstance(generator, CounterStreams)
         self._recorded: _RecordedStep | None = None
         self._count = 0
 
@@ -62,8 +63,13 @@ class Stepper:
         """
         from samplers.compiling.traced_step import TracedStep  # a second of imports
 
-        kernel, target, beta, generator = self._arguments
-        return TracedStep(kernel, target, state, beta, generator)
+        kernel, target, beta, streams = self._arguments
+        if not isinstance(streams, CounterStreams):
+            raise NotCompiledError(
+                "a compiled step needs the random numbers of CounterStreams, "
+                f"{type(streams).__name__} was given"
+            )
+        return TracedStep(kernel, target, state, beta, streams)
 
     def compile(self, state: State) -> None:
         """Compiles steps from states of the form of `state`, those of all further calls; takes none.
@@ -75,7 +81,9 @@ class Stepper:
 
     def _record(self, state: State) -> _RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, since the host waits for a value in it."""
-        before = [generator.get_state() for generator in self._generators]
+        generator = self._arguments[-1]
+        generators = generator.generators if isinstance(generator, Streams) else [generator]
+        before = [each.get_state() for each in generators]
         mode = torch.cuda.get_sync_debug_mode()
         torch.cuda.set_sync_debug_mode("error")
         try:
@@ -84,9 +92,9 @@ class Stepper:
             return None
         finally:
             torch.cuda.set_sync_debug_mode(mode)
-            for generator, saved in zip(self._generators, before, strict=True):
-                generator.set_state(saved)
-        return _RecordedStep(self._plain, state, self._generators) if _alike(state, after) else None
+            for each, saved in zip(generators, before, strict=True):
+                each.set_state(saved)
+        return _RecordedStep(self._plain, state, generators) if _alike(state, after) else None
 
 
 class _RecordedStep:

@@ -7,7 +7,6 @@ nevertheless: seed 3 draws the same numbers whatever other seeds are in the batc
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -49,6 +48,19 @@ def _generator(seed: int, purpose: str, device: torch.device) -> torch.Generator
     return generator.set_state(state)
 
 
+def check_batch(batch: Sequence[int], seeds: int) -> None:
+    """Refuses a batch that does not have so many seeds.
+
+    Raises:
+        ValueError: naming its shape; streams of one seed serve every batch.
+    """
+    if seeds > 1 and (len(batch) < 2 or batch[-2] != seeds):
+        raise ValueError(
+            f"a batch with streams of {seeds} seeds ends in the axes (seeds, chains), that is "
+            f"(.., {seeds}, chains); {tuple(batch)} was given"
+        )
+
+
 class Streams:
     """One generator per seed, with the interface of a single generator.
 
@@ -80,11 +92,7 @@ class Streams:
             whole = torch.empty((*batch, *event), dtype=dtype, device=self.device)
             fill(whole, generator=self.generators[0])
             return whole
-        if len(batch) < 2 or batch[-2] != number:
-            raise ValueError(
-                f"a batch with streams of {number} seeds ends in the axes (seeds, chains), that is "
-                f"(.., {number}, chains); {tuple(batch)} was given"
-            )
+        check_batch(batch, number)
         *leading, seeds, chains = batch
         rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
         for row, generator in zip(rows, self.generators, strict=True):
@@ -94,26 +102,6 @@ class Streams:
     def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
         """Uniform numbers on [0, 1) of shape ``(*batch, *event)``."""
         return self._filled(batch, event, dtype, Tensor.uniform_)
-
-    def uniforms(
-        self, shapes: Sequence[tuple[Sequence[int], Sequence[int]]], dtype: torch.dtype
-    ) -> list[Tensor]:
-        """The numbers of a call of `uniform` for each (batch, event), from one call of each generator.
-
-        On the CPU, where a generator gives one number after the other, they are the same bits.
-        """
-        number = len(self.generators)
-        sizes = [math.prod(batch) * math.prod(event) // number for batch, event in shapes]
-        rows = torch.empty((number, sum(sizes)), dtype=dtype, device=self.device)
-        for row, generator in zip(rows, self.generators, strict=True):
-            row.uniform_(generator=generator)
-        parts = zip(torch.split(rows, sizes, dim=1), shapes, strict=True)
-        if number == 1:
-            return [part.view(*batch, *event) for part, (batch, event) in parts]
-        return [
-            part.view(number, *batch[:-2], batch[-1], *event).movedim(0, len(batch) - 2)
-            for part, (batch, event) in parts
-        ]
 
     def normal(
         self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0

@@ -13,9 +13,9 @@ from runner.problem.build import Problem, beta, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.store.digest import digest
 from runner.store.run_files import resolved
+from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.stepper import Stepper
-from targets.randomness import Streams
 from targets.target import Target
 from targets.trial import try_target
 
@@ -132,7 +132,7 @@ def check_traceable(problem: Problem) -> None:
     if problem.tunable is not None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2)).prepared()
-    streams = Streams([0], "trial", problem.device)
+    streams = CounterStreams([0], "trial", problem.device)
     start = small.start(small.kernel.axes, [0])
     state = small.kernel.start(small.target, start, beta(problem), streams)
     try:

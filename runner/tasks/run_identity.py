@@ -15,6 +15,9 @@ from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
 
+COMPILED = "counter"
+"""Where the random numbers of compiled steps come from: `samplers.compiling.counter_streams`."""
+
 
 def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
     """The resolved part of `config` that can change numbers, without the seed: its task says which part.
@@ -57,7 +60,7 @@ def stream_identity(config: DictConfig) -> dict[str, str]:
     return {"streams": INDEPENDENT}
 
 
-def compile_identity(config: DictConfig, device: str) -> dict[str, bool]:
+def compile_identity(config: DictConfig, device: str) -> dict[str, str]:
     """What ``compile`` adds to the identity of a run: nothing where steps are not compiled.
 
     Raises:
@@ -68,7 +71,8 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, bool]:
         if given is True:
             raise UserError(f"compile=true is for task=sample, task={config.task.get('name')} was given.")
         return {}
-    return {"compile": True} if compiles(given, device, int(config.task.steps)) else {}
+    compiled = compiles(given, device, int(config.task.steps))
+    return {"compile": COMPILED} if compiled else {}
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

@@ -20,6 +20,7 @@ from runner.problem.build import Problem, beta, label
 from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
+from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import State
 from samplers.seed_blocks import in_seed_blocks
@@ -195,7 +196,7 @@ def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     problem = replace(problem, target=in_seed_blocks(problem.target, len(seeds)))
     own = stream_seeds(problem.config, seeds)
     theta = problem.start(problem.kernel.axes, own)
-    streams = Streams(own, "chain", problem.device)
+    streams = (CounterStreams if problem.compiled else Streams)(own, "chain", problem.device)
     state = problem.kernel.start(problem.target, theta, beta(problem), streams)
     zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)

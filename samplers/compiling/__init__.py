@@ -1,4 +1,4 @@
 """Steps of a kernel traced into one graph and compiled by TorchInductor, the compiler of `torch.compile`.
 
-Nothing but `samplers.stepper` imports from here.
+Their random numbers come from `CounterStreams`. Only `samplers.stepper` imports what is slow.
 """

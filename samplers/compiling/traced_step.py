@@ -1,23 +1,27 @@
-"""One step of a kernel as a graph of tensor operations, its random numbers drawn before it."""
+"""One step of a kernel as a graph of tensor operations, its random numbers among them."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, fx
+from torch._guards import TracingContext, tracing
+from torch._subclasses import FakeTensorMode
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
-from samplers.compiling.noted_draws import NotedDraws
+from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.kernel import Info, Kernel, State
 from samplers.tensor_tree import maker, mapped, same_form, tensors
-from targets.randomness import Generator, Streams
 from targets.target import Target
 from targets.tracing import traced
 
@@ -25,52 +29,42 @@ OF_COORDINATES = 50_000
 """Coordinates of a chain of which one may take another value by rounding."""
 
 
-class _Given(Streams):
-    """Gives numbers that were drawn before, in their order; the caller may write into them."""
-
-    def __init__(self, drawn: Sequence[Tensor]) -> None:
-        self._drawn = iter(drawn)
-
-    def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
-        return next(self._drawn).clone()
-
-    def normal(
-        self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype, std: float = 1.0
-    ) -> Tensor:
-        return next(self._drawn).clone()
-
-
 class TracedStep:
     """A step from states like `state`, traced: a graph without breaks whose shapes are fixed.
 
     Args:
-        kernel, target, beta, generator: what `Kernel.step` takes besides the state; no number of `generator`
-            is used up. Parameters of the target may change in place.
+        kernel, target, beta, streams: what `Kernel.step` takes besides the state; no number of `streams` is
+            used up. Parameters of the target may change in place.
 
     Attributes:
-        graph: of the tensors of a state, the random numbers of a step and `parts` to those of the result.
-        parts: tensors that the step reads besides: parameters, inverse temperatures, tables.
+        graph: of the tensors of a state and `parts` to those of the result.
+        parts: tensors that the step reads besides: parameters, inverse temperatures, tables, the keys of the
+            random numbers and how many were drawn.
 
     Raises:
         NotCompiledError: if the step is no such graph.
     """
 
     def __init__(
-        self, kernel: Kernel, target: Target, state: State, beta: Tensor, generator: Generator
+        self, kernel: Kernel, target: Target, state: State, beta: Tensor, streams: CounterStreams
     ) -> None:
-        noted = NotedDraws(generator)
-        with _unused(generator):  # what is made at first use is there by then
-            self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
-        self._state, self._generator, self._draws = list(tensors(state)), generator, noted.calls()
-        self._make = maker(self._result)
+        noted = NotedDraws(streams)
+        # What is made at first use is there by then.
+        self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
+        self._state, self._streams = list(tensors(state)), streams
+        self._make, self._calls = maker(self._result), len({draw.kind for draw in noted.draws})
+
+        def step(start: State) -> tuple[State, Info]:
+            numbers = NextNumbers(streams).numbers(noted.draws)
+            return kernel.step(target, start, beta, GivenDraws(numbers))
 
         def flat(*inputs: Tensor) -> list[Tensor]:
             given = iter(inputs)
             start = mapped(state, lambda _: next(given))
-            return list(tensors(kernel.step(target, start, beta, _Given(list(given)))))
+            return list(tensors(step(start)))
 
-        with _unused(generator), traced():
-            inputs = [*map(Tensor.contiguous, self._state), *self._drawn()]
+        with traced():
+            inputs = [*map(Tensor.contiguous, self._state)]
             try:
                 # Twice: what autograd does is traced first, and what is written in place is taken out then.
                 self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
@@ -84,7 +78,7 @@ class TracedStep:
                 raise NotCompiledError(f"{who}: {why}")
         self.parts = list(_lifted(self.graph))
         self._run: Callable[..., Sequence[Tensor]] = self.graph
-        if self._differs(lambda start: kernel.step(target, start, beta, generator)):
+        if self._differs(step):
             raise NotCompiledError(f"{who}: it computes with NumPy, or on the host otherwise")
 
     def _differs(self, step: Callable[[State], tuple[State, Info]]) -> bool:
@@ -93,12 +87,11 @@ class TracedStep:
         A value that left the tensors was one number in the trace and would be that for ever. Rounding alone
         changes few chains.
         """
-        start, taken = self._result[0], []
-        for one in (self, step):
-            with _unused(self._generator):
-                self._drawn()
-                taken.append(one(start)[0])
-        same = torch.isclose(taken[0].theta, taken[1].theta, rtol=1e-3, atol=1e-3, equal_nan=True)
+        start = self._result[0]
+        with self._undone():
+            self._streams.calls += self._calls
+            expected, (found, _) = step(start)[0], self(start)
+        same = torch.isclose(found.theta, expected.theta, rtol=1e-3, atol=1e-3, equal_nan=True)
         others = (~same).reshape(*start.log_prob.shape, -1)
         different = others.sum(-1) > others.shape[-1] // OF_COORDINATES
         return float(different.double().mean()) > 0.05
@@ -113,8 +106,9 @@ class TracedStep:
             # Not by way of torch.compile, whose checks in front of every call take 0.05 to 0.13 ms.
             from torch._inductor import compile as inductor
 
-            with _unused(self._generator), torch.no_grad():
-                self._run = inductor(with_fast_products(self.graph), self._inputs(state))
+            with self._undone(), torch.no_grad():
+                with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
+                    self._run = inductor(with_fast_products(self.graph), self._inputs(state))
                 self(state)
         except Exception as error:
             folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
@@ -132,28 +126,21 @@ class TracedStep:
     def __call__(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors, with the next random numbers."""
         made: tuple[State, Info] = self._make(iter(self._run(*self._inputs(state))))
+        self._streams.calls += self._calls
         return made
 
     def _inputs(self, state: State) -> list[Any]:
         """Those of the graph, whose strides must be the same at every call."""
-        return [*map(Tensor.contiguous, tensors(state)), *self._drawn(), *self.parts]
+        return [*map(Tensor.contiguous, tensors(state)), *self.parts]
 
-    def _drawn(self) -> list[Tensor]:
-        return [number for draw in self._draws for number in draw(self._generator)]
-
-
-class _unused:  # noqa: N801 - reads as a statement
-    """Leaves the generator's random numbers as they were."""
-
-    def __init__(self, generator: Generator) -> None:
-        self._generators = generator.generators if isinstance(generator, Streams) else [generator]
-
-    def __enter__(self) -> None:
-        self._states = [generator.get_state() for generator in self._generators]
-
-    def __exit__(self, *_: object) -> None:
-        for generator, state in zip(self._generators, self._states, strict=True):
-            generator.set_state(state)
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        """Leaves the random numbers that are used in the block for later."""
+        before = self._streams.calls.clone()
+        try:
+            yield
+        finally:
+            self._streams.calls.copy_(before)
 
 
 def _lifted(graph: fx.GraphModule) -> Iterator[Tensor]:

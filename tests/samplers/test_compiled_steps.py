@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import DMALA, Info, Kernel, ParallelTempering, State
+from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import SMALLEST
 from samplers.compiling.not_compiled import NotCompiledError
-from samplers.compiling.noted_draws import NotedDraws
+from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import Stepper
 from samplers.tensor_tree import maker, tensors
 from targets import RBM, FunctionTarget, Streams, Target
-from targets.randomness import Generator, normal, uniform
+from targets.randomness import Generator
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
@@ -35,9 +34,18 @@ class Compiled(Kernel):
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         if self.stepper is None:
-            self.stepper = Stepper(self.kernel, target, beta, generator)
+            self.stepper = Stepper(self.kernel, target, beta, CounterStreams([0], "chain"))
             self.stepper.compile(state)
         return self.stepper(state)
+
+
+def of_next_step(
+    kernel: Kernel, target: Target, state: State, beta: Tensor, streams: CounterStreams
+) -> GivenDraws:
+    """The random numbers of the next compiled step, for the kernel's own."""
+    noted = NotedDraws(streams)
+    kernel.step(target, state, beta, noted)
+    return GivenDraws(NextNumbers(streams).numbers(noted.draws))
 
 
 QUICK = (
@@ -53,12 +61,13 @@ def test_a_traced_step_is_the_eager_step(name: str) -> None:
     """One graph without a value on the host, which uses up the random numbers of one step."""
     kernel, target, _ = EVERY[name]
     state, _ = walked(kernel, target, started(kernel, target, (2, 3), seeded()), 1, seeded(1), ONE)
-    streams, others = Streams([4, 5], "chain"), Streams([4, 5], "chain")
+    streams = CounterStreams([4, 5], "chain")
     traced = Stepper(kernel, target, ONE, streams).trace(state)
     asked = [str(node.target) for node in traced.graph.graph.nodes if "_local_scalar" in str(node.target)]
     assert asked == []
     for _ in range(3):
-        found, expected = traced(state), kernel.step(target, state, ONE, others)
+        given = of_next_step(kernel, target, state, ONE, streams)
+        found, expected = traced(state), kernel.step(target, state, ONE, given)
         assert found[1].evaluations == expected[1].evaluations
         for one, other in zip(tensors(found), tensors(expected), strict=True):
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
@@ -96,32 +105,20 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> Non
     target = RBM(96, 128).float().requires_grad_(False)
     kernel = ParallelTempering(DMALA(0.3), [1.0, 0.8]).to(target.like())
     assert SMALLEST < 2 * 2 * 64 * 96 * 128
-    one, streams, others = torch.ones(()), Streams([0, 1], "chain"), Streams([0, 1], "chain")
+    one, streams = torch.ones(()), CounterStreams([0, 1], "chain")
     state = started(kernel, target, (2, 64), Streams([0, 1], "start"))
     stepper = Stepper(kernel, target, one, streams)
     stepper.compile(state)
     for scale in (1.0, 3.0):
         target.weight.mul_(scale)
         state = kernel.refreshed(target, state, one)
-        (found, info), (expected, other) = stepper(state), kernel.step(target, state, one, others)
+        given = of_next_step(kernel, target, state, one, streams)
+        (found, info), (expected, other) = stepper(state), kernel.step(target, state, one, given)
         torch.testing.assert_close(info.acceptance, other.acceptance, rtol=1e-3, atol=1e-4)
         moved = (found.theta != expected.theta).any(-1)
         assert float(moved.float().mean()) < 0.05  # a coordinate whose uniform number is within rounding
         torch.testing.assert_close(found.log_prob[~moved], expected.log_prob[~moved], rtol=1e-5, atol=1e-4)
         state = found
-
-
-def test_uniform_numbers_in_a_row_are_drawn_at_once() -> None:
-    """A round of tempering draws those of its proposals, its acceptances and its swaps: one call of three."""
-    kernel, target, _ = EVERY["pt_odd_even"]
-    streams = Streams([4, 5], "chain")
-    noted = NotedDraws(streams)
-    kernel.step(target, started(kernel, target, (2, 3), seeded()), ONE, noted)
-    assert len(noted._calls) > len(noted.calls()) == 1
-    mixed = NotedDraws(streams)
-    for draw in (uniform, uniform, normal, uniform):
-        draw(mixed, (2, 3), (2,), like=ONE)
-    assert [len(draw(streams)) for draw in mixed.calls()] == [2, 1, 1]
 
 
 def test_a_maker_gives_the_same_form() -> None:
@@ -137,10 +134,17 @@ def test_a_maker_gives_the_same_form() -> None:
 
 def test_tracing_uses_up_no_random_numbers() -> None:
     kernel, target, _ = EVERY["dmala-binary"]
-    streams = Streams([0], "chain")
-    before = copy.deepcopy(streams.state_dict())
+    streams = CounterStreams([0], "chain")
+    streams.uniform((1, 3), (), torch.float64)
     Stepper(kernel, target, ONE, streams).trace(started(kernel, target, (1, 3), seeded()))
-    assert torch.equal(streams.state_dict()["generators"][0], before["generators"][0])
+    assert int(streams.calls) == 1
+
+
+def test_a_step_is_compiled_with_random_numbers_from_a_counter_alone() -> None:
+    kernel, target, _ = EVERY["dmala-binary"]
+    stepper = Stepper(kernel, target, ONE, Streams([0], "chain"))
+    with pytest.raises(NotCompiledError, match=r"the random numbers of CounterStreams, Streams was given$"):
+        stepper.trace(started(kernel, target, (1, 3), seeded()))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +167,7 @@ def test_a_target_that_cannot_be_traced_is_named_with_the_operation(log_prob: ob
     with pytest.raises(
         NotCompiledError, match=rf"^a step of DMALA on FunctionTarget cannot be compiled: {says}$"
     ):
-        Stepper(kernel, target, ONE, Streams([0], "chain")).trace(state)
+        Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state)
 
 
 class Counting(DMALA):
@@ -181,4 +185,4 @@ def test_a_step_whose_values_leave_the_tensors_is_refused() -> None:
     state = started(kernel, target, (1, 40), seeded())
     says = "a step of Counting on .* cannot be compiled: it computes with NumPy, or on the host otherwise"
     with pytest.raises(NotCompiledError, match=f"^{says}$"):
-        Stepper(kernel, target, ONE, Streams([0], "chain")).trace(state)
+        Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from samplers.compiling.counter_streams import CounterStreams
 from targets.randomness import Generator, Streams, derive_seed, normal, uniform
 from targets.seeds import SEEDED_BY_A_WORD
 
@@ -15,6 +16,8 @@ SEEDS = [3, 0, 11]
 LIKE = torch.empty(0, dtype=torch.float64)
 Draw = Callable[..., Tensor]
 both = pytest.mark.parametrize("draw", [uniform, normal])
+KINDS: list[type[Streams]] = [Streams, CounterStreams]
+of_both_kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 def two_rounds(draw: Draw, generator: Generator, seeds: int, leading: tuple[int, ...]) -> Tensor:
@@ -24,56 +27,48 @@ def two_rounds(draw: Draw, generator: Generator, seeds: int, leading: tuple[int,
 
 
 @both
+@of_both_kinds
 @pytest.mark.parametrize("leading", [(), (4,), (4, 2)], ids=str)
-def test_the_numbers_of_a_seed_do_not_depend_on_the_batch(draw: Draw, leading: tuple[int, ...]) -> None:
-    together = two_rounds(draw, Streams(SEEDS, "chain"), 3, leading)
+def test_the_numbers_of_a_seed_do_not_depend_on_the_batch(
+    draw: Draw, kind: type[Streams], leading: tuple[int, ...]
+) -> None:
+    together = two_rounds(draw, kind(SEEDS, "chain"), 3, leading)
     assert together.shape == (2, *leading, 3, 5, 2)
     seed_axis = 1 + len(leading)
-    backwards = two_rounds(draw, Streams(SEEDS[::-1], "chain"), 3, leading)
+    backwards = two_rounds(draw, kind(SEEDS[::-1], "chain"), 3, leading)
     assert torch.equal(backwards.flip(seed_axis), together)
     for place, seed in enumerate(SEEDS):
-        alone = two_rounds(draw, Streams([seed], "chain"), 1, leading)
+        alone = two_rounds(draw, kind([seed], "chain"), 1, leading)
         assert torch.equal(alone.squeeze(seed_axis), together.select(seed_axis, place))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("seeds", [[5], SEEDS], ids=["one", "three"])
-def test_uniform_numbers_of_several_calls_come_from_one(seeds: list[int], dtype: torch.dtype) -> None:
-    """Also the next call continues where it would."""
-    together, apart, number = Streams(seeds, "chain"), Streams(seeds, "chain"), len(seeds)
-    shapes = [((4, number, 5), (2,)), ((number, 5), ()), ((3, number, 1), (2, 2))]
-    found = together.uniforms(shapes, dtype)
-    for numbers, (batch, event) in zip(found, shapes, strict=True):
-        expected = apart.uniform(batch, event, dtype)
-        assert numbers.shape == expected.shape
-        assert torch.equal(numbers, expected)
-    assert torch.equal(*(streams.normal((number, 40), (), dtype) for streams in (together, apart)))
-
-
 @both
-def test_different_seeds_purposes_and_rounds_draw_different_numbers(draw: Draw) -> None:
-    first = two_rounds(draw, Streams([0, 1], "chain"), 2, ())
-    other = two_rounds(draw, Streams([0, 1], "start"), 2, ())
+@of_both_kinds
+def test_different_seeds_purposes_and_rounds_draw_different_numbers(draw: Draw, kind: type[Streams]) -> None:
+    first = two_rounds(draw, kind([0, 1], "chain"), 2, ())
+    other = two_rounds(draw, kind([0, 1], "start"), 2, ())
     numbers = torch.cat([first.flatten(), other.flatten()])
     assert numbers.unique().numel() == numbers.numel()
 
 
-def test_streams_of_different_purposes_are_uncorrelated() -> None:
+@of_both_kinds
+def test_streams_of_different_purposes_are_uncorrelated(kind: type[Streams]) -> None:
     """Correlations of 1e5 normal pairs within 5.5 standard errors: false alarm below 3 x 4e-8."""
     purposes = ["chain", "start", "reference"]
     rows = torch.stack(
-        [normal(Streams([7], purpose), (1, 100_000), like=LIKE).flatten() for purpose in purposes]
+        [normal(kind([7], purpose), (1, 100_000), like=LIKE).flatten() for purpose in purposes]
     )
     correlations = torch.corrcoef(rows)[~torch.eye(3, dtype=torch.bool)]
     assert correlations.abs().max() < 5.5 / 1e5**0.5
 
 
-def test_streams_continue_from_a_saved_state() -> None:
-    streams = Streams(SEEDS, "chain")
+@of_both_kinds
+def test_streams_continue_from_a_saved_state(kind: type[Streams]) -> None:
+    streams = kind(SEEDS, "chain")
     uniform(streams, (3, 4), like=LIKE)
     saved = streams.state_dict()
     expected = [uniform(streams, (2, 3, 4), like=LIKE), normal(streams, (3, 4), (5,), like=LIKE)]
-    for continued in (streams, Streams([100, 101, 102], "start")):
+    for continued in (streams, kind([100, 101, 102], "start")):
         continued.load_state_dict(saved)
         assert torch.equal(uniform(continued, (2, 3, 4), like=LIKE), expected[0])
         assert torch.equal(normal(continued, (3, 4), (5,), like=LIKE), expected[1])
@@ -81,17 +76,22 @@ def test_streams_continue_from_a_saved_state() -> None:
 
 @both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_numbers_have_the_given_dtype_from_both_kinds_of_generator(draw: Draw, dtype: torch.dtype) -> None:
+def test_numbers_have_the_given_dtype_from_every_kind_of_generator(draw: Draw, dtype: torch.dtype) -> None:
     like = torch.empty(0, dtype=dtype)
-    for generator in (Streams([1, 2], "chain"), torch.Generator().manual_seed(0)):
+    for generator in (
+        Streams([1, 2], "chain"),
+        CounterStreams([1, 2], "chain"),
+        torch.Generator().manual_seed(0),
+    ):
         numbers = draw(generator, (3, 2, 4), (6,), like=like)
         assert numbers.dtype == dtype
         assert numbers.shape == (3, 2, 4, 6)
 
 
-def test_uniform_numbers_lie_in_the_half_open_unit_interval() -> None:
+@of_both_kinds
+def test_uniform_numbers_lie_in_the_half_open_unit_interval(kind: type[Streams]) -> None:
     """The mean of 1e6 numbers within 6 standard errors: false alarm below 1e-8."""
-    numbers = uniform(Streams([5], "chain"), (1, 1_000_000), like=torch.empty(0))
+    numbers = uniform(kind([5], "chain"), (1, 1_000_000), like=torch.empty(0))
     assert numbers.min() >= 0
     assert numbers.max() < 1
     assert abs(numbers.double().mean().item() - 0.5) < 6 * (1 / 12e6) ** 0.5
@@ -99,7 +99,11 @@ def test_uniform_numbers_lie_in_the_half_open_unit_interval() -> None:
 
 def test_the_global_generator_is_not_used() -> None:
     before = torch.get_rng_state()
-    for generator in (Streams(SEEDS, "chain"), torch.Generator().manual_seed(0)):
+    for generator in (
+        Streams(SEEDS, "chain"),
+        CounterStreams(SEEDS, "chain"),
+        torch.Generator().manual_seed(0),
+    ):
         uniform(generator, (3, 4), like=LIKE)
         normal(generator, (3, 4), like=LIKE)
     assert torch.equal(torch.get_rng_state(), before)
@@ -112,9 +116,10 @@ def test_derived_seeds_never_change() -> None:
     assert len({derive_seed(seed, purpose) for seed in range(100) for purpose in ("chain", "start")}) == 200
 
 
-def test_a_batch_with_another_number_of_seeds_is_refused() -> None:
+@of_both_kinds
+def test_a_batch_with_another_number_of_seeds_is_refused(kind: type[Streams]) -> None:
     with pytest.raises(ValueError, match=r"streams of 3 seeds ends in the axes .*; \(2, 5\) was given"):
-        uniform(Streams(SEEDS, "chain"), (2, 5), like=LIKE)
+        uniform(kind(SEEDS, "chain"), (2, 5), like=LIKE)
 
 
 PURPOSES = ["chain", "start", "weights", "order/0", "training chains", "training start", "training order 0"]

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import torch
 
+from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Info, Kernel
 from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
@@ -94,7 +95,7 @@ def stepping(
     compiled: bool = False,
 ) -> Callable[[], Info]:
     """A call that takes one step of all chains of all seeds and keeps their state."""
-    one, generator = torch.ones(()), Streams(range(seeds), "bench")
+    one, generator = torch.ones(()), (CounterStreams if compiled else Streams)(range(seeds), "bench")
     target = in_seed_blocks(target, seeds)
     kernel = kernel.to(target.like())
     if tables:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
+from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from runner.execution.compiled import has_compiler
 from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs
+from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import product
 from targets import Streams, Target
+from targets.randomness import uniform
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 
 KERNELS: dict[str, tuple[Kernel, float | None]] = {
@@ -46,12 +51,17 @@ def _rbm_rows(bench: BenchRows, rounds: int, chains: int) -> None:
     theta = (torch.rand((chains, 784), generator=torch.Generator().manual_seed(0)) < 0.5).float()
     hidden = target.hidden_logits(theta).sigmoid()
     weight = target.weight.detach()
-    one, ten = Streams([0], "bench"), Streams(range(10), "bench")
+    one, ten, twister = (
+        CounterStreams([0], "bench"),
+        CounterStreams(range(10), "bench"),
+        Streams([0], "bench"),
+    )
     with thread_count(1):
         own = seconds_in_turns(
             {
-                "draws": lambda: one.uniform((1, chains), (784,), weight.dtype),
-                "draws of ten": lambda: ten.uniform((10, chains), (784,), weight.dtype),
+                "draws": _compiled_draw(one, (1, chains)),
+                "draws of ten": _compiled_draw(ten, (10, chains)),
+                "draws of a generator": lambda: twister.uniform((1, chains), (784,), weight.dtype),
                 "mkl": lambda: (theta @ weight.T, hidden @ weight),
                 "onednn": lambda: (product(theta, weight.T, None), product(hidden, weight, None)),
             },
@@ -60,8 +70,10 @@ def _rbm_rows(bench: BenchRows, rounds: int, chains: int) -> None:
     bench.ratio(
         f"two products of an RBM 784 x 500, {chains} chains, oneDNN against MKL", own["onednn"], own["mkl"]
     )
-    about = f"uniform numbers of a DMALA step, RBM 784 x 500, {chains} chains"
+    about = f"uniform numbers of a compiled DMALA step, RBM 784 x 500, {chains} chains"
     bench.ratio(f"{about}, against its two products", own["draws"], own["mkl"], most=0.12)
+    bench.ratio(f"{about}, against its two products by oneDNN", own["draws"], own["onednn"])
+    bench.ratio(f"{about}, against those of a plain step", own["draws"], own["draws of a generator"])
     bench.ratio(f"{about}, of 10 seeds together against 10 times one", own["draws of ten"], 10 * own["draws"])
     for name, (kernel, most) in KERNELS.items():
         if chains > 100 and most is None:
@@ -72,6 +84,17 @@ def _rbm_rows(bench: BenchRows, rounds: int, chains: int) -> None:
             row = f"compiled step of {about}, {chains} chains, 1 thread, against its two products"
             bench.ratio(row, seconds, own["mkl"], most=most)
             bench.ratio(f"{row} by oneDNN", seconds, own["onednn"])
+
+
+def _compiled_draw(streams: CounterStreams, batch: tuple[int, ...]) -> Callable[[], object]:
+    """A call that draws a uniform number in float32 for each pixel of a batch."""
+
+    def draw(like: Tensor) -> Tensor:
+        return uniform(NextNumbers(streams), batch, (784,), like=like)
+
+    inputs: list[Any] = [torch.empty(1)]
+    compiled = torch._inductor.compile(make_fx(draw)(*inputs), inputs)
+    return lambda: compiled(*inputs)
 
 
 def _compare(bench: BenchRows, about: str, kernel: Kernel, target: Target, chains: int, rounds: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runner.execution.compiled import has_compiler
 from runner.tools.bench.steps.rbm_step import CHAINS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel
@@ -10,6 +11,9 @@ ETA, AUXILIARY_STEP_SIZE = 2.0, 0.001
 
 WANTED = {"edmala": 1.3, "edmala_glu": 1.15, "edula": None, "edula_glu": None}
 """How many steps of the plain sampler of the same kind a step may cost."""
+
+WANTED_COMPILED = {"edmala": 1.15, "edmala_glu": 1.15}
+"""The same of compiled steps."""
 
 
 def entropic_rows(bench: BenchRows, rounds: int) -> None:
@@ -23,10 +27,18 @@ def entropic_rows(bench: BenchRows, rounds: int) -> None:
         "edula_glu": EDULAGLU(STEP_SIZE, ETA),
     }
     target = paper_rbm()
-    with thread_count(1):
-        calls = {name: stepping(kernel, target, CHAINS) for name, kernel in kernels.items()}
-        seconds = seconds_in_turns(calls, rounds)
-    for name, most in WANTED.items():
-        plain = "dmala" if name.startswith("edmala") else "dula"
-        about = f"{name} step, RBM 784 x 500, 100 chains, 1 thread, against {plain}"
-        bench.ratio(about, seconds[name], seconds[plain], most=most)
+    for compiled in (False, True) if has_compiler() else (False,):
+        wanted = WANTED_COMPILED if compiled else WANTED
+        with thread_count(1):
+            calls = {
+                name: stepping(kernel, target, CHAINS, compiled=compiled)
+                for name, kernel in kernels.items()
+                if not compiled or name in ("dmala", *wanted)
+            }
+            seconds = seconds_in_turns(calls, rounds)
+        for name, most in wanted.items():
+            plain = "dmala" if name.startswith("edmala") else "dula"
+            about = (
+                f"{'compiled ' * compiled}{name} step, RBM 784 x 500, 100 chains, 1 thread, against {plain}"
+            )
+            bench.ratio(about, seconds[name], seconds[plain], most=most)

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Kernel
 from samplers.stepper import Stepper
 from targets import Streams, Target
@@ -114,7 +115,10 @@ def fused_operations(kernel: Kernel, target: Target, chains: int, seeds: int = 1
 def _step(
     kernel: Kernel, target: Target, chains: int, seeds: int, *, compiled: bool = False
 ) -> Callable[[], None]:
-    one, streams = target.like().new_ones(()), Streams(range(seeds), "bench")
+    one, streams = (
+        target.like().new_ones(()),
+        (CounterStreams if compiled else Streams)(range(seeds), "bench"),
+    )
     kernel = kernel.to(target.like()).prepared(target, one)
     state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), streams), one)
     stepper = Stepper(kernel, target, one, streams)
