@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
 from targets.randomness import Generator, uniform
+from targets.tracing import is_traced
+
+SHORTEST_ROW = 8
+"""Places that a compiled draw leaves to its second part, or more; with fewer it would be no faster."""
+
+COLUMN = 16
+"""Values of which the smallest is found first where few of many are sought."""
 
 
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
@@ -24,9 +33,49 @@ def draw_place(weights: Tensor, generator: Generator, number: int = 1) -> Tensor
 
     Weights that are NaN do not lead past the last place; the caller's log density keeps their NaN.
     """
-    cumulative = weights.cumsum(-1)
     draws = uniform(generator, weights.shape[:-1], (number,), like=weights)
+    width = _row_width(weights.shape[-1])
+    if is_traced() and width > 1:
+        return _drawn_by_rows(weights.unflatten(-1, (-1, width)), draws)
+    cumulative = weights.cumsum(-1)
     return _drawn(cumulative, cumulative[..., -1:], draws).clamp_(max=weights.shape[-1] - 1)
+
+
+def _drawn_by_rows(weights: Tensor, draws: Tensor) -> Tensor:
+    """Places as `draw_place` draws them, of weights ``(*batch, rows, width)``: a row first, then one in it.
+
+    For a compiler, to which sums are cheap and long cumulative sums are not.
+    """
+    rows, width = weights.shape[-2:]
+    cumulative = weights.sum(-1).cumsum(-1)
+    point = draws * cumulative[..., -1:]
+    row = _drawn(cumulative, cumulative[..., -1:], draws).clamp_(max=rows - 1)
+    before = torch.where(row > 0, cumulative.gather(-1, (row - 1).clamp_(min=0)), 0.0)
+    own = weights.gather(-2, row.unsqueeze(-1).expand(*row.shape, width)).cumsum(-1)
+    total = own[..., -1]
+    left = torch.minimum((point - before).clamp_(min=0.0), torch.nextafter(total, torch.zeros_like(total)))
+    place = (own <= left.unsqueeze(-1)).sum(-1).clamp_(max=width - 1)
+    return row * width + place
+
+
+def _row_width(number: int) -> int:
+    """The largest divisor of `number` that is at most its square root; 1 where rows would not pay."""
+    widths = [width for width in range(1, math.isqrt(number) + 1) if number % width == 0]
+    return widths[-1] if widths[-1] >= SHORTEST_ROW else 1
+
+
+def smallest(values: Tensor, number: int) -> Tensor:
+    """Places ``(*batch, number)`` of the smallest `values` ``(*batch, n)``, the smallest of all first."""
+    columns, left = divmod(values.shape[-1], COLUMN)
+    if left or 2 * number > columns:
+        return values.topk(number, dim=-1, largest=False).indices
+    # They are in the columns with the smallest minima, of which there are no more than `number`.
+    table = values.unflatten(-1, (COLUMN, columns))
+    column = table.amin(-2).topk(number, dim=-1, largest=False, sorted=False).indices
+    few = table.gather(-1, column.unsqueeze(-2).expand(*column.shape[:-1], COLUMN, number))
+    place = few.flatten(-2).topk(number, dim=-1, largest=False).indices
+    row = torch.div(place, number, rounding_mode="floor")
+    return row * columns + column.gather(-1, place % number)
 
 
 def _drawn(cumulative: Tensor, total: Tensor, draws: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction
-from samplers.proposals.draws import draw_level, draw_place
+from samplers.proposals.draws import draw_level, draw_place, smallest
 from samplers.proposals.local_moves import log_ratios, present, relative_weights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete
@@ -102,7 +102,7 @@ class MoveWeights:
         # The smallest of exponential variables with the weights as rates (Efraimidis and Spirakis 2006).
         batch, d = self.sites.shape[:-1], self.sites.shape[-1:]
         times = uniform(generator, batch, d, like=self.sites).log_().neg_().log_().sub_(self.sites)
-        return times.topk(number, dim=-1, largest=False).indices
+        return smallest(times, number)
 
     def _rows(self, sites: Tensor) -> Tensor:
         """log weights of the levels of `sites` ``(*batch, n)``: ``(*batch, n, levels)``."""

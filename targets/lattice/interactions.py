@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from targets.tracing import is_traced
+
 
 class Interactions(nn.Module, ABC):
     """Symmetric couplings J_ij of sites, without self-couplings.
@@ -66,16 +68,38 @@ class Torus(Interactions):
         total = torch.zeros_like(grid)
         for axis, side in enumerate(self.sides):
             place = first + axis - grid.dim()
+            each = self.coupling[axis].reshape(*self.sides, *(1,) * inner) if self.coupling.dim() else None
+            if is_traced():
+                total = total + _both_neighbours(grid, each, place)
+                continue
             # Sites with their next neighbour: all but the last of a side, then the last with the first.
             for low, high, length in ((0, 1, side - 1), (side - 1, 0, 1)):
                 next_one, this = grid.narrow(place, high, length), grid.narrow(place, low, length)
-                if self.coupling.dim():
-                    each = self.coupling[axis].reshape(*self.sides, *(1,) * inner).narrow(place, low, length)
-                    next_one, this = each * next_one, each * this
+                if each is not None:
+                    coupling = each.narrow(place, low, length)
+                    next_one, this = coupling * next_one, coupling * this
                 total.narrow(place, low, length).add_(next_one)
                 total.narrow(place, high, length).add_(this)
         total = total if self.coupling.dim() else total.mul_(self.coupling)
         return total.reshape(values.shape)
+
+
+def _both_neighbours(grid: Tensor, each: Tensor | None, place: int) -> Tensor:
+    """Sums over the two neighbours along the axis `place`, for a compiler: of padded copies, without writes.
+
+    Args:
+        each: coupling of every site with the next one; None: 1.
+    """
+    next_ones = _padded(grid, place).narrow(place, 2, grid.shape[place])
+    if each is None:
+        return next_ones + _padded(grid, place).narrow(place, 0, grid.shape[place])
+    return each * next_ones + _padded(each * grid, place).narrow(place, 0, grid.shape[place])
+
+
+def _padded(grid: Tensor, place: int) -> Tensor:
+    """`grid` with its last slice along an axis also before it, and its first behind it."""
+    first, last = grid.narrow(place, 0, 1), grid.narrow(place, grid.shape[place] - 1, 1)
+    return torch.cat([last, grid, first], place)
 
 
 class Graph(Interactions):

@@ -18,6 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from runner.execution.freed_memory import keep_freed_memory
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
 from runner.tools.bench.child_cost import run_megabytes
@@ -78,6 +79,7 @@ def _report(bench: BenchRows, settings: Settings) -> None:
 
 
 def _steps(bench: BenchRows, settings: Settings) -> None:
+    keep_freed_memory()  # as every run of a sweep does
     for chains in (100, 1000):
         tempering_rows(bench, chains)
     rounds = settings.rounds

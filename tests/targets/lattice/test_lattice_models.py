@@ -18,6 +18,7 @@ from targets import (
 )
 from targets.lattice.geometry import DISORDERS
 from targets.lattice.interactions import Graph, Torus
+from targets.tracing import traced
 from tests.support.error_message import error_message
 
 MODELS: dict[str, Callable[[], Ising | Potts]] = {
@@ -89,7 +90,19 @@ def test_lattices_and_lists_of_their_edges_give_the_same_sums() -> None:
         graph = Graph(lattice.d, lattice.edges, lattice.strengths())
         for inner in ((), (3,)):
             values = torch.randn(2, lattice.d, *inner, generator=torch.Generator().manual_seed(2)).double()
-            torch.testing.assert_close(lattice.sums(values, len(inner)), graph.sums(values, len(inner)))
+            expected = graph.sums(values, len(inner))
+            torch.testing.assert_close(lattice.sums(values, len(inner)), expected)
+            with traced():
+                torch.testing.assert_close(lattice.sums(values, len(inner)), expected)
+
+
+def test_sums_with_one_coupling_are_the_same_when_traced() -> None:
+    for sides in ([2, 2], [2, 7], [3, 2, 4]):
+        lattice = Torus(sides, torch.tensor(0.7, dtype=torch.float64))
+        values = torch.randn(3, lattice.d, generator=torch.Generator().manual_seed(2)).double()
+        expected = lattice.sums(values)
+        with traced():
+            torch.testing.assert_close(lattice.sums(values), expected)
 
 
 @every
