@@ -36,7 +36,7 @@ def draw_place(weights: Tensor, generator: Generator, number: int = 1) -> Tensor
     draws = uniform(generator, weights.shape[:-1], (number,), like=weights)
     width = _row_width(weights.shape[-1])
     if is_traced() and width > 1:
-        return _drawn_by_rows(weights.unflatten(-1, (-1, width)), draws)
+        return _drawn_by_rows(weights.reshape(*weights.shape[:-1], -1, width), draws)
     cumulative = weights.cumsum(-1)
     return _drawn(cumulative, cumulative[..., -1:], draws).clamp_(max=weights.shape[-1] - 1)
 
@@ -70,7 +70,7 @@ def smallest(values: Tensor, number: int) -> Tensor:
     if left or 2 * number > columns:
         return values.topk(number, dim=-1, largest=False).indices
     # They are in the columns with the smallest minima, of which there are no more than `number`.
-    table = values.unflatten(-1, (COLUMN, columns))
+    table = values.reshape(*values.shape[:-1], COLUMN, columns)
     column = table.amin(-2).topk(number, dim=-1, largest=False, sorted=False).indices
     few = table.gather(-1, column.unsqueeze(-2).expand(*column.shape[:-1], COLUMN, number))
     place = few.flatten(-2).topk(number, dim=-1, largest=False).indices
