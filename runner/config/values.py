@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import DictConfig, ListConfig
 
 from runner.config.form import MOST_SEEDS
-from runner.execution.compiled import compile_choice
+from runner.execution.compiling.choice import compile_choice
 from runner.execution.devices import DEVICES, DTYPES
 from runner.execution.errors import UserError, not_allowed
 from runner.execution.manifest import git

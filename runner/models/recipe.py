@@ -13,6 +13,7 @@ from runner.config.construct_sampler import construct_sampler
 from runner.config.data.datasets import dataset_identity, load_dataset, unknown_files
 from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
+from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.architectures import architecture, architecture_name, remember_arguments
@@ -41,6 +42,7 @@ class Recipe:
         key: where the settings stand in the configuration, for messages.
         unknown: digests of the files of its data set that are not known (`data.verify=false`).
         tuning: what the pilots of an open sampler add to its identity.
+        compiled: whether steps of the sampler are compiled; ``auto``: where that fails they are not.
     """
 
     target: dict[str, Any]
@@ -56,6 +58,7 @@ class Recipe:
     scoring: ValidationSettings | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     tuning: Mapping[str, Any] = field(default_factory=dict)
+    compiled: bool | str = False
 
     @property
     def content(self) -> dict[str, Any]:
@@ -71,6 +74,7 @@ class Recipe:
             "device": self.device,
             "dtype": self.dtype,
             **self.tuning,
+            **compiled_identity(self.compiled),
         }
 
     @property
@@ -103,6 +107,7 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
     settings = training_settings(training, key, tuning_effort(config))
+    device, steps = device_type(config.device), settings.iterations * settings.cd_steps
     values = {name: training[name] for name in SETTINGS if name in training}
     scoring = None
     if settings.validate_every is not None:
@@ -119,12 +124,13 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         training=values,
         sampler=group(sampler or {}, "sampler" if key == "task" else f"{key}.sampler"),
         seed=seed,
-        device=device_type(config.device),
+        device=device,
         dtype=str(config.dtype),
         key=key,
         scoring=scoring,
         unknown=unknown_files(config, target.get("dataset")),
         tuning=tuning_identity(config, sampler),
+        compiled=compiles(config.get("compile", False), device, steps) if key == "task" else False,
     )
 
 

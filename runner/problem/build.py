@@ -21,7 +21,7 @@ from runner.config.data.known_files import verifies
 from runner.config.data.tabular import notes, target_name, with_rows
 from runner.config.key_group import node
 from runner.config.values import threads
-from runner.execution.compiled import compiles
+from runner.execution.compiling.choice import compiles
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UnservedError, UserError, one_sentence
 from runner.models.learned_target import blueprint
@@ -59,8 +59,8 @@ class Problem:
     beside: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def compiled(self) -> bool:
-        """Whether steps are compiled."""
+    def compiled(self) -> bool | str:
+        """Whether steps are compiled; ``auto``: where that fails they are not."""
         return compiles(self.config.compile, self.device.type, self.settings.steps)
 
     def with_kernel(self, kernel: Kernel) -> Problem:

@@ -22,6 +22,9 @@ from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_settings
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
+from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.stepper import Stepper
 from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.randomness import Streams
@@ -76,7 +79,12 @@ def check_learning(config: DictConfig) -> None:
         check_draws(kernel)
         if not isinstance(sampler, Tunable):
             theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
-            kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
+            one = torch.ones((), dtype=theta.dtype)
+            state = kernel.init(target, theta, one)
+            if recipe.compiled is True:
+                Stepper(kernel, target, one, CounterStreams([0], "trial")).trace(state)
+    except NotCompiledError as error:
+        raise UserError(f"compile=true: {error}; compile=auto goes on without.") from error
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
 

@@ -64,6 +64,10 @@ class Learn(PerSeedTask):
         """Iterations times steps of the sampler in each times chains."""
         return int(config.task.iterations) * int(config.task.cd_steps) * int(config.task.chains)
 
+    def compilable_steps(self, config: DictConfig) -> int:
+        """Those of the chains of the training; annealings are not compiled."""
+        return int(config.task.iterations) * int(config.task.cd_steps)
+
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds of training, whichever run paid for it, and of annealing."""
         return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)

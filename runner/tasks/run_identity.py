@@ -8,15 +8,12 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.values import INDEPENDENT, SHARED, streams_of
-from runner.execution.compiled import compiles
+from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.digest import SCHEMA, digest
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
-
-COMPILED = "counter"
-"""Where the random numbers of compiled steps come from: `samplers.compiling.counter_streams`."""
 
 
 def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
@@ -67,12 +64,13 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, str]:
         UserError: for another value, or one that the task has no use for.
     """
     given = config.get("compile", False)
-    if not task_of(config).compiled_steps:
+    steps = task_of(config).compilable_steps(config)
+    if steps is None:
         if given is True:
-            raise UserError(f"compile=true is for task=sample, task={config.task.get('name')} was given.")
+            name = config.task.get("name")
+            raise UserError(f"compile=true is for task=sample and task=learn, task={name} was given.")
         return {}
-    compiled = compiles(given, device, int(config.task.steps))
-    return {"compile": COMPILED} if compiled else {}
+    return compiled_identity(compiles(given, device, steps))
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

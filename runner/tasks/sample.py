@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from metrics.suite import MetricSuite
-from runner.execution.errors import RunError, warn
+from runner.execution.compiling.compiled_stepper import stepper_from
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
@@ -21,7 +21,6 @@ from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
 from samplers.compiling.counter_streams import CounterStreams
-from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import State
 from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
@@ -127,15 +126,9 @@ class Sampling:
 
     @cached_property
     def _stepper(self) -> Stepper:
-        stepper = Stepper(self.problem.kernel, self.problem.target, beta(self.problem), self.streams)
-        if self.problem.compiled:
-            try:
-                stepper.compile(self.state)
-            except NotCompiledError as error:
-                if self.problem.config.compile is True:
-                    raise RunError(f"compile=true: {error}.") from error
-                warn(f"compile=auto goes on without: {error}.")
-        return stepper
+        problem = self.problem
+        parts = problem.kernel, problem.target, beta(problem), self.streams
+        return stepper_from(self.state, *parts, problem.compiled)
 
     def record(self) -> None:
         """Notes the metrics as they stand: step, evaluations, seconds, a value per seed of each metric."""

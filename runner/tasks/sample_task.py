@@ -21,7 +21,6 @@ class Sample(Task):
 
     uses_target = True
     own_streams = True
-    compiled_steps = True
 
     def check_values(self, config: DictConfig) -> None:
         sample_settings(config)
@@ -38,6 +37,9 @@ class Sample(Task):
     def work(self, config: DictConfig) -> int:
         """Steps times chains."""
         return int(config.task.steps) * int(config.task.chains)
+
+    def compilable_steps(self, config: DictConfig) -> int:
+        return int(config.task.steps)
 
     def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:
         return float(summary["evaluations"]) * int(config.task.chains)

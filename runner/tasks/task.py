@@ -104,9 +104,6 @@ class Task(ABC):
     own_streams: bool = False
     """Whether its runs can have random numbers of their own (``streams=independent``)."""
 
-    compiled_steps: bool = False
-    """Whether its steps can be compiled (``compile=true``)."""
-
     spends: ClassVar[Mapping[str, str]] = {}
     """What a table says that its runs have taken: words for seconds of the summary or a metric, by name."""
 
@@ -134,6 +131,10 @@ class Task(ABC):
     def work(self, config: DictConfig) -> int:
         """How much there is to do: what the time of a run is in proportion to."""
         return 1
+
+    def compilable_steps(self, config: DictConfig) -> int | None:
+        """How many steps of the sampler ``compile=true`` compiles; None where a run has none of them."""
+        return None
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds that a finished run took."""

@@ -11,9 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from runner.execution.compiling.compiled_stepper import stepper_from
 from runner.execution.errors import RunError, one_sentence
 from runner.files.checkpoint import from_plain, to_plain
 from runner.models.training.replay_buffer import ReplayBuffer
+from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Kernel, State
 from samplers.pilot_run import PilotRun
 from samplers.stepper import Stepper
@@ -35,6 +37,7 @@ class NegativeChains:
         seed: of the chains, their start and the tuning.
         buffer: the states from which `replay` takes its chains, where there are any.
         effort: of a pilot, as a share of the full one.
+        compiled: whether steps are compiled; ``auto``: where that fails they are not. Pilots never are.
 
     Attributes:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
@@ -52,15 +55,18 @@ class NegativeChains:
         seed: int,
         buffer: ReplayBuffer | None = None,
         effort: float = 1.0,
+        compiled: bool | str = False,
     ) -> None:
         kernel.check(model)
         check_draws(fixed(kernel))
         self.model, self.seed, self.buffer, self.effort = model, seed, buffer, effort
+        self.compiled = compiled
         self.like = model.like()
         self.tunable = kernel if isinstance(kernel, Tunable) else None
         self.kernel = fixed(kernel).to(self.like)
         self.beta = torch.ones((), dtype=self.like.dtype, device=self.like.device)
-        self.streams = Streams([seed], "training chains", self.like.device)
+        kind = CounterStreams if compiled else Streams
+        self.streams: Streams = kind([seed], "training chains", self.like.device)
         self.state: State | None = None
         self._stepper: Stepper | None = None
         self.swap_rate: Tensor | None = None
@@ -172,7 +178,8 @@ class NegativeChains:
         acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
         swaps = []
         if self._stepper is None:
-            self._stepper = Stepper(self.kernel, self.model, self.beta, self.streams)
+            parts = self.kernel, self.model, self.beta, self.streams
+            self._stepper = stepper_from(state, *parts, self.compiled)
         stepper = self._stepper
         for _ in range(steps):
             state, info = stepper(state)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.baselines.plain_sampler import plain_round, propose_level, ring_of_gaussians
 from runner.tools.bench.scaling_figure import draw_scaling, worst_exponent
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runner.config.compose import compose
-from runner.execution import compiled, signals
+from runner.execution import signals
+from runner.execution.compiling import choice
 from runner.tasks import sample
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling
@@ -26,7 +27,7 @@ def test_only_a_run_that_is_compiled_has_it_in_its_identity() -> None:
     )
     assert "compile" not in plain
     assert chosen == {**plain, "compile": "counter"}
-    for steps, there in ((compiled.AUTO_STEPS, True), (compiled.AUTO_STEPS - 1, False)):
+    for steps, there in ((choice.AUTO_STEPS, True), (choice.AUTO_STEPS - 1, False)):
         found = run_identity(compose([*DMALA.split(), "compile=auto", f"task.steps={steps}"]), "cpu")
         assert ("compile" in found) is there
     on_cuda = run_identity(compose([*DMALA.split(), "compile=auto", "task.steps=1e6"]), "cuda")
@@ -37,7 +38,7 @@ def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.
     assert refusal(DMALA, "compile=maybe") == "compile must be true, false or auto, 'maybe' was given."
     assert refusal(DMALA, "compile=true device=cuda").startswith("compile=true is for device=cpu")
     gap = "target=bernoulli4 sampler=gibbs task=spectral_gap compile=true"
-    assert refusal(gap) == "compile=true is for task=sample, task=spectral_gap was given."
+    assert refusal(gap) == "compile=true is for task=sample and task=learn, task=spectral_gap was given."
     monkeypatch.setattr(
         Bernoulli4, "log_prob_and_grad", lambda self, theta: (theta.sum(-1) * theta.max().item(), theta)
     )
@@ -48,7 +49,7 @@ def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.
     monkeypatch.setenv("CXX", "no-such-compiler")
     said = refusal(DMALA, "compile=true")
     assert said.startswith("compile=true needs a C++ compiler, and 'no-such-compiler' is not there; ")
-    assert not compiled.compiles("auto", "cpu", compiled.AUTO_STEPS)
+    assert not choice.compiles("auto", "cpu", choice.AUTO_STEPS)
 
 
 @pytest.mark.slow
@@ -75,7 +76,7 @@ def test_where_it_fails_auto_goes_on_without_and_true_says_so(
         raise NotCompiledError("the compiler failed: no space left on device")
 
     monkeypatch.setattr(Stepper, "compile", fails)
-    monkeypatch.setattr(compiled, "AUTO_STEPS", 40)
+    monkeypatch.setattr(choice, "AUTO_STEPS", 40)
     ended = call(*DMALA.split(), "compile=auto", "output_root=auto")
     assert ended.status == 0
     assert "compile=auto goes on without: the compiler failed: no space left on device." in ended.err

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.child_cost import spawned
 from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count

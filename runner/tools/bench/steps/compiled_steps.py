@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs

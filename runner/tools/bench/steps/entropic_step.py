@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.steps.rbm_step import CHAINS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DMALA, DULA, EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel

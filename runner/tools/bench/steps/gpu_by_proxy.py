@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.steps.operations import DEVICES, fused_operations, operations
 from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows

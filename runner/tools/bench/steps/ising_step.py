@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from runner.execution.compiled import has_compiler
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers import DLMC, DMALA, GWG, PAS, Kernel, SwendsenWang, Wolff
 from targets import Ising, Streams

@@ -8,6 +8,9 @@ from typing import Any
 
 from runner.execution.errors import UserError
 
+RANDOM_NUMBERS = "counter"
+"""Where those of compiled steps come from: `samplers.compiling.counter_streams`."""
+
 AUTO_STEPS = 20_000
 """Steps from which ``compile=auto`` compiles, which takes 3 to 13 s; steps are faster by 0.05 ms or more."""
 
@@ -35,8 +38,10 @@ def compile_choice(given: Any, device: str) -> bool | str:
     return given if isinstance(given, bool) else str(given)
 
 
-def compiles(given: Any, device: str, steps: int) -> bool:
-    """Whether the steps of a run of so many are compiled; ``auto`` asks for many steps and a compiler.
+def compiles(given: Any, device: str, steps: int) -> bool | str:
+    """Whether the steps of a run of so many are compiled: the choice, or False where ``auto`` does without.
+
+    ``auto`` asks for many steps and a compiler.
 
     Args:
         device: type of the device, ``cpu`` or ``cuda``.
@@ -45,9 +50,14 @@ def compiles(given: Any, device: str, steps: int) -> bool:
         UserError: as `compile_choice`.
     """
     choice = compile_choice(given, device)
-    if choice == "auto":
-        return device == "cpu" and steps >= AUTO_STEPS and has_compiler()
-    return choice is True
+    if choice == "auto" and (device != "cpu" or steps < AUTO_STEPS or not has_compiler()):
+        return False
+    return choice
+
+
+def compiled_identity(compiled: bool | str) -> dict[str, str]:
+    """What compiled steps add to the identity of a run or a model: nothing where there are none."""
+    return {"compile": RANDOM_NUMBERS} if compiled else {}
 
 
 def has_compiler() -> bool:
