@@ -25,6 +25,7 @@ from runner.tools.bench.child_cost import run_megabytes
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.memory.experiment_memory import experiment_memory_rows
 from runner.tools.bench.optimisation.cut_step import cut_rows
+from runner.tools.bench.rbm_learning import learning_rows
 from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
@@ -97,6 +98,7 @@ def _steps(bench: BenchRows, settings: Settings) -> None:
 
 def _trainings(bench: BenchRows, settings: Settings) -> None:
     annealing_rows(bench, short=settings.short)
+    learning_rows(bench, rounds=2 if settings.short else 5)
     real_rows(bench, short=settings.short)
     deep_rows(bench, rounds=1 if settings.short else 2)
 

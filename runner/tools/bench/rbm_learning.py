@@ -1,0 +1,39 @@
+"""How long an iteration of learning an RBM takes, with compiled steps and with plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from runner.execution.compiling.choice import has_compiler
+from runner.models.training import Training, TrainingImages, TrainingSettings
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, thread_count
+from samplers import DMALA, Kernel, RBMGibbs
+from targets import RBM
+
+STEPS, CHAINS = 40, 100
+"""Steps of the chains in an iteration, as published for PT-DLP's RBMs, and chains."""
+
+KERNELS: dict[str, Callable[[], Kernel]] = {"dmala": lambda: DMALA(0.2), "rbm_gibbs": RBMGibbs}
+
+
+def _learning(kernel: Kernel, compiled: bool) -> Training:
+    images = torch.rand((1000, 784), generator=torch.Generator().manual_seed(0)) < 0.3
+    model = RBM(784, 500, images.double().mean(0)).float()
+    settings = TrainingSettings("pcd", cd_steps=STEPS, iterations=10**6, batch=100, chains=CHAINS)
+    data = TrainingImages(images.to(torch.uint8))
+    return Training(model, kernel, data, settings, seed=0, records=1, compiled=compiled)
+
+
+def learning_rows(bench: BenchRows, rounds: int) -> None:
+    """An iteration with each sampler, on one thread; nothing where there is no compiler."""
+    if not has_compiler():
+        return
+    with thread_count(1):
+        for name, kernel in KERNELS.items():
+            calls = {choice: partial(_learning(kernel(), choice).advance, 1) for choice in (False, True)}
+            seconds = seconds_in_turns(calls, rounds, warm_up=2)
+            row = f"an iteration of {STEPS} steps of {name}, {CHAINS} chains, RBM 784 x 500, 1 thread"
+            bench.ratio(f"{row}, compiled against plain", seconds[True], seconds[False], most=0.9)
