@@ -127,7 +127,9 @@ class CounterStreams(Streams):
         double = dtype == torch.float64
         blocks = -(-number // (2 if double else 4))
         place, call = torch.arange(blocks, device=self.device), self._call()
-        words = philox(self.keys, (place, torch.zeros_like(place), call & WORD, call >> 32))
+        # The first and the third word are multiplied first. A multiple of `place` must not be taken:
+        # TorchInductor computes those of a vector's lanes in 32 bits, where they overflow.
+        words = philox(self.keys, (call & WORD, place, call >> 32, torch.zeros_like(place)))
         if double:
             uniform = [((one << 21) | (two >> 11)).double() * 2.0**-53 for one, two in (words[:2], words[2:])]
             smallest = 2.0**-54
