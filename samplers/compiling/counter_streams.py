@@ -136,17 +136,8 @@ class CounterStreams(Streams):
         else:
             uniform = [(word >> 8).to(dtype) * 2.0**-24 for word in words]
             smallest = 2.0**-25
-        half = len(uniform) // 2
-        if normal:
-            # Box and Muller (1958): two normal numbers from two uniform ones, the first of them above 0.
-            lengths = [(-2.0 * (each + smallest).log()).sqrt() for each in uniform[:half]]
-            angles = [2.0 * math.pi * each for each in uniform[half:]]
-            uniform = [
-                length * turned
-                for length, angle in zip(lengths, angles, strict=True)
-                for turned in (angle.cos(), angle.sin())
-            ]
-        return torch.cat([row.expand(self.keys.shape[1], blocks) for row in uniform], 1)[:, :number]
+        numbers = _box_muller(uniform, smallest) if normal else uniform
+        return torch.cat([row.expand(self.keys.shape[1], blocks) for row in numbers], 1)[:, :number]
 
     def _call(self) -> Tensor:
         """The number of the next call."""
@@ -167,6 +158,21 @@ class NextNumbers(CounterStreams):
     def _call(self) -> Tensor:
         self.used += 1
         return self.calls + (self.used - 1)
+
+
+def _box_muller(uniform: Sequence[Tensor], smallest: float) -> list[Tensor]:
+    """As many independent normal numbers as uniform ones, which are at least 0 (Box and Muller 1958).
+
+    Args:
+        smallest: what is added to keep logarithms finite.
+    """
+    half = len(uniform) // 2
+    lengths = [(-2.0 * (each + smallest).log()).sqrt() for each in uniform[:half]]
+    angles = [2.0 * math.pi * each for each in uniform[half:]]
+    pairs = list(zip(lengths, angles, strict=True))
+    return [length * angle.cos() for length, angle in pairs] + [
+        length * angle.sin() for length, angle in pairs
+    ]
 
 
 def _shaped(rows: Tensor, draw: Draw) -> Tensor:
