@@ -1,6 +1,6 @@
 """Matrix products of a compiled step by oneDNN instead of MKL.
 
-On CPUs of AMD, where MKL leaves half of the vector width unused, that takes half the time; on others as long.
+On some CPUs of AMD that takes half the time, on others nine tenths of it.
 """
 
 from __future__ import annotations

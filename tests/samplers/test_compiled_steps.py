@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import DMALA, Info, Kernel, ParallelTempering, State
@@ -168,6 +170,23 @@ def test_a_target_that_cannot_be_traced_is_named_with_the_operation(log_prob: ob
         NotCompiledError, match=rf"^a step of DMALA on FunctionTarget cannot be compiled: {says}$"
     ):
         Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state)
+
+
+def test_a_compiler_that_gives_another_step_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here one with other random numbers; TorchInductor's multiples of an index did that to Philox."""
+
+    def wrong(graph: fx.GraphModule, _: object) -> Callable[..., Sequence[Tensor]]:
+        return lambda *given: graph(
+            *(each + (each.dtype == torch.int64 and not each.dim()) for each in given)
+        )
+
+    kernel, target, _ = EVERY["dmala-ordinal"]
+    state = started(kernel, target, (1, 40), seeded())
+    monkeypatch.setattr("torch._inductor.compile", wrong)
+    with pytest.raises(NotCompiledError, match=r"^the compiler gave a step that is not the kernel's$"):
+        Stepper(kernel, target, ONE, CounterStreams([0], "chain")).compile(state)
+    monkeypatch.setattr("torch._inductor.compile", lambda graph, _: graph)
+    Stepper(kernel, target, ONE, CounterStreams([0], "chain")).compile(state)
 
 
 class Counting(DMALA):

@@ -12,7 +12,7 @@ RANDOM_NUMBERS = "counter"
 """Where those of compiled steps come from: `samplers.compiling.counter_streams`."""
 
 AUTO_STEPS = 20_000
-"""Steps from which ``compile=auto`` compiles, which takes 3 to 13 s; steps are faster by 0.05 ms or more."""
+"""Steps from which ``compile=auto`` compiles, which takes 5 to 11 s; most steps gain 0.5 ms or more."""
 
 
 def compile_choice(given: Any, device: str) -> bool | str:
