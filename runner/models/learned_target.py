@@ -97,7 +97,6 @@ def begin_training(recipe: Recipe, config: DictConfig) -> tuple[Training, Datase
             recipe.settings,
             recipe.seed,
             scoring=recipe.scoring,
-            compiled=recipe.compiled,
         )
     except ValueError as error:
         raise UserError(f"The training cannot start: {one_sentence(error)}.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from omegaconf import DictConfig
@@ -42,7 +42,6 @@ class Recipe:
         key: where the settings stand in the configuration, for messages.
         unknown: digests of the files of its data set that are not known (`data.verify=false`).
         tuning: what the pilots of an open sampler add to its identity.
-        compiled: whether steps of the sampler are compiled; ``auto``: where that fails they are not.
     """
 
     target: dict[str, Any]
@@ -58,7 +57,6 @@ class Recipe:
     scoring: ValidationSettings | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     tuning: Mapping[str, Any] = field(default_factory=dict)
-    compiled: bool | str = False
 
     @property
     def content(self) -> dict[str, Any]:
@@ -74,7 +72,7 @@ class Recipe:
             "device": self.device,
             "dtype": self.dtype,
             **self.tuning,
-            **compiled_identity(self.compiled),
+            **compiled_identity(self.settings.compiled),
         }
 
     @property
@@ -107,7 +105,10 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UserError(f"target.model_seed must be a whole number of at least 0, {seed!r} was given.")
     settings = training_settings(training, key, tuning_effort(config))
-    device, steps = device_type(config.device), settings.iterations * settings.cd_steps
+    device = device_type(config.device)
+    if key == "task":
+        steps = settings.iterations * settings.cd_steps
+        settings = replace(settings, compiled=compiles(config.get("compile", False), device, steps))
     values = {name: training[name] for name in SETTINGS if name in training}
     scoring = None
     if settings.validate_every is not None:
@@ -130,7 +131,6 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
         scoring=scoring,
         unknown=unknown_files(config, target.get("dataset")),
         tuning=tuning_identity(config, sampler),
-        compiled=compiles(config.get("compile", False), device, steps) if key == "task" else False,
     )
 
 

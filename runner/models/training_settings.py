@@ -50,6 +50,8 @@ class TrainingSettings:
         energy_penalty: lambda of lambda (mean U(data)^2 + mean U(samples)^2), added to the loss.
         validate_every: iterations between validations, with one more at the end; the final model is the
             validated average with the best score. None: no validation.
+        tuning_effort: of a pilot, as a share of the full one.
+        compiled: whether steps of the sampler are compiled; ``auto``: where that fails they are not.
 
     Raises:
         ValueError: naming the key, the value given and what is allowed.
@@ -72,6 +74,7 @@ class TrainingSettings:
     energy_penalty: float = 0.0
     validate_every: int | None = None
     tuning_effort: float = 1.0
+    compiled: bool | str = False
 
     def __post_init__(self) -> None:
         one_of("method", self.method, METHODS)
@@ -109,7 +112,10 @@ class TrainingSettings:
             )
 
 
-SETTINGS = tuple(each.name for each in fields(TrainingSettings) if each.name != "tuning_effort")
+ELSEWHERE = ("tuning_effort", "compiled")
+"""Settings that a configuration has under keys of its own."""
+
+SETTINGS = tuple(each.name for each in fields(TrainingSettings) if each.name not in ELSEWHERE)
 """The keys of a configuration that are settings."""
 
 

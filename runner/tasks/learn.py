@@ -81,7 +81,7 @@ def check_learning(config: DictConfig) -> None:
             theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
             one = torch.ones((), dtype=theta.dtype)
             state = kernel.init(target, theta, one)
-            if recipe.compiled is True:
+            if recipe.settings.compiled is True:
                 Stepper(kernel, target, one, CounterStreams([0], "trial")).trace(state)
     except NotCompiledError as error:
         raise UserError(f"compile=true: {error}; compile=auto goes on without.") from error

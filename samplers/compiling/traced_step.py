@@ -28,6 +28,10 @@ from targets.tracing import traced
 OF_COORDINATES = 50_000
 """Coordinates of a chain of which one may take another value by rounding."""
 
+# At its first use autograd starts a thread for each device, and a process with such threads cannot compute
+# gradients once it has forked. Tracing brings a device of its own, so that comes after.
+torch.autograd.backward(torch.ones(1, requires_grad=True))
+
 TRIED = 5
 """Compiled steps of which one must be the kernel's in half of the chains."""
 

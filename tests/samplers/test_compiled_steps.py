@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -170,6 +172,28 @@ def test_a_target_that_cannot_be_traced_is_named_with_the_operation(log_prob: ob
         NotCompiledError, match=rf"^a step of DMALA on FunctionTarget cannot be compiled: {says}$"
     ):
         Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state)
+
+
+FORKED = """
+import os, torch
+from samplers import DMALA
+from samplers.compiling.counter_streams import CounterStreams
+from samplers.stepper import Stepper
+from targets import Bernoulli4
+target, one, streams = Bernoulli4(), torch.ones((), dtype=torch.float64), CounterStreams([0], "chain")
+state = DMALA(1.0).init(target, target.initial((1, 2), streams), one)
+Stepper(DMALA(1.0).to(one), target, one, streams).trace(state)
+torch.ones(1, requires_grad=True).backward()
+child = os.fork()
+if not child:
+    torch.ones(1, requires_grad=True).backward()
+    os._exit(0)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_process_that_has_traced_a_step_can_compute_gradients_and_fork() -> None:
+    assert subprocess.run([sys.executable, "-c", FORKED], check=False).returncode == 0
 
 
 def test_a_compiler_that_gives_another_step_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,6 @@ class Training:
         seed: of the order of the images, of the chains and of the tuning.
         records: maximum number of records of the history.
         scoring: settings of the validations; by default `ValidationSettings()`.
-        compiled: whether steps of the kernel are compiled; ``auto``: where that fails they are not.
 
     Raises:
         ValueError: if target, kernel, data and settings do not fit together.
@@ -64,7 +63,6 @@ class Training:
         seed: int,
         records: int = 100,
         scoring: ValidationSettings | None = None,
-        compiled: bool | str = False,
     ) -> None:
         if not list(target.parameters()):
             raise ValueError(f"target must have parameters to learn, {type(target).__name__} has none")
@@ -73,7 +71,8 @@ class Training:
         buffer = None
         if settings.buffer is not None:
             buffer = ReplayBuffer(target, settings.buffer, settings.reinitialisation, seed)
-        self.chains = NegativeChains(target, kernel, seed, buffer, settings.tuning_effort, compiled)
+        effort, compiled = settings.tuning_effort, settings.compiled
+        self.chains = NegativeChains(target, kernel, seed, buffer, effort, compiled)
         like, held_out = self.chains.like, data.validation
         self.data, self.shape = data.train.to(like.device), data.shape
         self.held_out = None if held_out is None or not len(held_out) else held_out.to(like.device)
@@ -224,4 +223,6 @@ class Training:
         settings = asdict(self.settings)
         if self.chains.tunable is None:
             del settings["tuning_effort"]
+        if not settings["compiled"]:  # as in checkpoints from before
+            del settings["compiled"]
         return {**settings, "seed": self.seed, "data": list(self.data.shape)}

@@ -22,9 +22,11 @@ KERNELS: dict[str, Callable[[], Kernel]] = {"dmala": lambda: DMALA(0.2), "rbm_gi
 def _learning(kernel: Kernel, compiled: bool) -> Training:
     images = torch.rand((1000, 784), generator=torch.Generator().manual_seed(0)) < 0.3
     model = RBM(784, 500, images.double().mean(0)).float()
-    settings = TrainingSettings("pcd", cd_steps=STEPS, iterations=10**6, batch=100, chains=CHAINS)
+    settings = TrainingSettings(
+        "pcd", cd_steps=STEPS, iterations=10**6, batch=100, chains=CHAINS, compiled=compiled
+    )
     data = TrainingImages(images.to(torch.uint8))
-    return Training(model, kernel, data, settings, seed=0, records=1, compiled=compiled)
+    return Training(model, kernel, data, settings, seed=0, records=1)
 
 
 def learning_rows(bench: BenchRows, rounds: int) -> None:

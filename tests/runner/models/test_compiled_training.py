@@ -40,12 +40,12 @@ def test_only_a_training_that_is_compiled_has_it_in_its_identity() -> None:
     for iterations, there in ((10_000, True), (9_999, False)):
         config = compose([*LEARN.split(), "compile=auto", f"task.iterations={iterations}"])
         assert ("compile" in run_identity(config, "cpu")) is there
-        assert recipe_of(config, 0).compiled == ("auto" if there else False)
+        assert recipe_of(config, 0).settings.compiled == ("auto" if there else False)
 
 
 def test_a_model_that_a_run_samples_from_is_trained_plainly() -> None:
     config = compose(["target=rbm", "target.dataset=digits", "sampler=rbm_gibbs", "compile=true"])
-    assert recipe_of(config).compiled is False
+    assert recipe_of(config).settings.compiled is False
 
 
 @pytest.mark.usefixtures("traced_alone")
@@ -53,17 +53,17 @@ def test_a_model_that_a_run_samples_from_is_trained_plainly() -> None:
 @pytest.mark.parametrize("method", ["pcd", "cd"])
 def test_a_compiled_training_that_is_interrupted_ends_as_one_that_is_not(name: str, method: str) -> None:
     """And it sees the parameters as they change: its chains have the log densities of the model as it is."""
-    how = settings(method=method)
-    whole = training(KERNELS[name](), how, compiled=True)
+    how = settings(method=method, compiled=True)
+    whole = training(KERNELS[name](), how)
     whole.advance(12)
     assert isinstance(whole.chains.streams, CounterStreams)
-    first, second = (training(KERNELS[name](), how, compiled=True) for _ in range(2))
+    first, second = (training(KERNELS[name](), how) for _ in range(2))
     first.advance(5)
     second.load_state_dict(first.state_dict())
     second.advance(7)
     assert torch.equal(parameters(second.target), parameters(whole.target))
     assert_same(second.chains.state_dict(), whole.chains.state_dict())
-    plain = training(KERNELS[name](), how)
+    plain = training(KERNELS[name](), settings(method=method))
     plain.advance(12)
     assert not torch.equal(parameters(plain.target), parameters(whole.target))
 
@@ -73,9 +73,8 @@ def test_its_chains_leave_a_state_with_the_enumerated_probabilities() -> None:
     """Of a model whose parameters changed since the step was traced; chi-squared, false alarm 1e-6."""
     from scipy.stats import chisquare
 
-    run = training(
-        KERNELS["rbm_gibbs"](), settings(cd_steps=1, chains=4000, learning_rate=0.5), compiled=True
-    )
+    how = settings(cd_steps=1, chains=4000, learning_rate=0.5, compiled=True)
+    run = training(KERNELS["rbm_gibbs"](), how)
     run.advance(3)
     with torch.no_grad():
         start = run.target.space.states(run.chains.like.dtype)[37].expand(4000, -1)
@@ -95,12 +94,12 @@ def test_where_compiling_fails_auto_goes_on_without_and_true_says_so(
         raise NotCompiledError("the compiler failed: no space left on device")
 
     monkeypatch.setattr(Stepper, "compile", fails)
-    run = training(KERNELS["dmala"](), compiled="auto")
+    run = training(KERNELS["dmala"](), settings(compiled="auto"))
     run.advance(2)
     assert state_of(run).theta.shape[-2] == 7
     assert "compile=auto goes on without: the compiler failed" in capsys.readouterr().err
     with pytest.raises(RunError, match=r"^compile=true: the compiler failed: no space left on device\.$"):
-        training(KERNELS["dmala"](), compiled=True).advance(1)
+        training(KERNELS["dmala"](), settings(compiled=True)).advance(1)
 
 
 def test_a_step_that_cannot_be_traced_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
