@@ -107,8 +107,8 @@ def recipe_of(config: DictConfig, seed: int | None = None) -> Recipe:
     settings = training_settings(training, key, tuning_effort(config))
     device = device_type(config.device)
     if key == "task":
-        steps = settings.iterations * settings.cd_steps
-        settings = replace(settings, compiled=compiles(config.get("compile", False), device, steps))
+        compiled = compiles(config.get("compile", False), device, settings.steps)
+        settings = replace(settings, compiled=compiled)
     values = {name: training[name] for name in SETTINGS if name in training}
     scoring = None
     if settings.validate_every is not None:

@@ -93,6 +93,11 @@ class TrainingSettings:
             if not is_number(value) or not 0.0 <= value < math.inf:
                 raise ValueError(f"{key} must be a number of at least 0, {value!r} was given")
 
+    @property
+    def steps(self) -> int:
+        """Steps of the sampler in all iterations."""
+        return self.iterations * self.cd_steps
+
     def _check_buffer(self) -> None:
         within("reinitialisation", self.reinitialisation, 0.0, 1.0)
         if self.buffer is None:

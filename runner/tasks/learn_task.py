@@ -12,7 +12,7 @@ from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.models.identity import learned_identity, tuning_effort
 from runner.models.learned_values import check_data_set
-from runner.models.training_settings import essential, training_settings
+from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
 from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
 
@@ -29,7 +29,7 @@ class Learn(PerSeedTask):
     spends: ClassVar[Mapping[str, str]] = {"seconds": "training", "ais_seconds": "annealing"}
 
     def check_values(self, config: DictConfig) -> None:
-        training_settings(node(config, "task"), "task", tuning_effort(config))
+        _settings(config)
         ais_numbers(config)
         check_data_set(config)
 
@@ -62,11 +62,11 @@ class Learn(PerSeedTask):
 
     def work(self, config: DictConfig) -> int:
         """Iterations times steps of the sampler in each times chains."""
-        return int(config.task.iterations) * int(config.task.cd_steps) * int(config.task.chains)
+        return self.compilable_steps(config) * int(config.task.chains)
 
     def compilable_steps(self, config: DictConfig) -> int:
         """Those of the chains of the training; annealings are not compiled."""
-        return int(config.task.iterations) * int(config.task.cd_steps)
+        return _settings(config).steps
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
         """Seconds of training, whichever run paid for it, and of annealing."""
@@ -106,6 +106,10 @@ class Learn(PerSeedTask):
         from runner.tasks.learn import learned_run
 
         return learned_run(config, seed, store, folder)
+
+
+def _settings(config: DictConfig) -> TrainingSettings:
+    return training_settings(node(config, "task"), "task", tuning_effort(config))
 
 
 def _by_block_gibbs(config: DictConfig) -> bool:

@@ -21,7 +21,7 @@ from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.kernel import Info, Kernel, State
-from samplers.tensor_tree import maker, mapped, same_form, tensors
+from samplers.tensor_tree import maker, mapped, tensors
 from targets.target import Target
 from targets.tracing import traced
 
@@ -58,8 +58,8 @@ class TracedStep:
         noted = NotedDraws(streams)
         # What is made at first use is there by then.
         self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
-        self._state, self._streams = list(tensors(state)), streams
-        self._make, self._calls = maker(self._result), len({draw.kind for draw in noted.draws})
+        self._streams, self._calls = streams, len({draw.kind for draw in noted.draws})
+        self._make = maker(self._result)
 
         def step(start: State) -> tuple[State, Info]:
             numbers = NextNumbers(streams).numbers(noted.draws)
@@ -71,7 +71,7 @@ class TracedStep:
             return list(tensors(step(start)))
 
         with traced():
-            inputs = [*map(Tensor.contiguous, self._state)]
+            inputs = [*map(Tensor.contiguous, tensors(state))]
             try:
                 # Twice: what autograd does is traced first, and what is written in place is taken out then.
                 self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
@@ -129,10 +129,6 @@ class TracedStep:
         if all(self._differing(ahead) > 0.5 for ahead in range(1, TRIED + 1)):
             raise NotCompiledError("the compiler gave a step that is not the kernel's")
         return self
-
-    def fits(self, state: State) -> bool:
-        """Whether this is a step from such a state."""
-        return same_form(tensors(state), self._state)
 
     @torch.no_grad()
     def __call__(self, state: State) -> tuple[State, Info]:

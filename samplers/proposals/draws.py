@@ -34,8 +34,7 @@ def draw_place(weights: Tensor, generator: Generator, number: int = 1) -> Tensor
     Weights that are NaN do not lead past the last place; the caller's log density keeps their NaN.
     """
     draws = uniform(generator, weights.shape[:-1], (number,), like=weights)
-    width = _row_width(weights.shape[-1])
-    if is_traced() and width > 1:
+    if is_traced() and (width := _row_width(weights.shape[-1])) > 1:
         return _drawn_by_rows(weights.reshape(*weights.shape[:-1], -1, width), draws)
     cumulative = weights.cumsum(-1)
     return _drawn(cumulative, cumulative[..., -1:], draws).clamp_(max=weights.shape[-1] - 1)

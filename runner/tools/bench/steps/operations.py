@@ -115,10 +115,8 @@ def fused_operations(kernel: Kernel, target: Target, chains: int, seeds: int = 1
 def _step(
     kernel: Kernel, target: Target, chains: int, seeds: int, *, compiled: bool = False
 ) -> Callable[[], None]:
-    one, streams = (
-        target.like().new_ones(()),
-        (CounterStreams if compiled else Streams)(range(seeds), "bench"),
-    )
+    one = target.like().new_ones(())
+    streams = (CounterStreams if compiled else Streams)(range(seeds), "bench")
     kernel = kernel.to(target.like()).prepared(target, one)
     state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), streams), one)
     stepper = Stepper(kernel, target, one, streams)
