@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -77,7 +78,12 @@ class Streams:
         seeds: the runs' seeds, in the order of the seed axis.
         purpose: name of the use; streams of different purposes are independent.
         device: device on which the numbers are drawn.
+
+    Attributes:
+        for_compiled_steps: whether the steps that take the numbers are to be compiled.
     """
+
+    for_compiled_steps: ClassVar[bool] = False
 
     def __init__(self, seeds: Sequence[int], purpose: str, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
@@ -119,6 +125,11 @@ class Streams:
 
 
 Generator = torch.Generator | Streams
+
+
+def for_compiled_steps(generator: Generator) -> bool:
+    """Whether the steps that take its numbers are to be compiled; such runs are long, and tables pay."""
+    return isinstance(generator, Streams) and generator.for_compiled_steps
 
 
 def uniform(generator: Generator, batch: Sequence[int], event: Sequence[int] = (), *, like: Tensor) -> Tensor:

@@ -85,6 +85,8 @@ class CounterStreams(Streams):
         calls: how often numbers were drawn, int64; changed in place.
     """
 
+    for_compiled_steps = True
+
     def __init__(self, seeds: Sequence[int], purpose: str, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         self.keys = key_schedule([derive_seed(seed, purpose) for seed in seeds]).to(self.device)

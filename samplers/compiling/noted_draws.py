@@ -18,6 +18,8 @@ class NotedDraws(Streams):
         draws: in their order.
     """
 
+    for_compiled_steps = True
+
     def __init__(self, streams: CounterStreams) -> None:
         self.draws: list[Draw] = []
         self._next = NextNumbers(streams)
@@ -37,6 +39,8 @@ class NotedDraws(Streams):
 
 class GivenDraws(Streams):
     """Gives numbers that were drawn before, in their order; the caller may write into them."""
+
+    for_compiled_steps = True
 
     def __init__(self, drawn: Iterable[Tensor]) -> None:
         self._drawn = iter(drawn)

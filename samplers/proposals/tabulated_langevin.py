@@ -7,13 +7,16 @@ The distribution is that of `LangevinProposal`, to rounding.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
 from samplers.kernel import State, along_first, evaluate
+from samplers.proposals.alias_rows import AliasRows
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.sorted_rows import SortedRows
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator, for_compiled_steps, uniform
 from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Enumerable, Target
 from targets.tracing import is_traced
@@ -57,6 +60,11 @@ class TabulatedLangevin(LangevinProposal):
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
         self.coordinate = torch.arange(target.space.d, device=beta.device)
 
+    @cached_property
+    def alias(self) -> AliasRows:
+        """The rows of `cumulative` for compiled steps; made at first use, in up to a second."""
+        return AliasRows(self.cumulative.values)
+
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
@@ -65,7 +73,8 @@ class TabulatedLangevin(LangevinProposal):
         row = self._row(space, state.theta)
         point = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
         rows = row.unsqueeze(-1) * len(self.coordinate) + self.coordinate
-        level = self.cumulative.at_most(rows.reshape(-1), point.reshape(-1)).reshape(rows.shape)
+        draw = self.alias.drawn if for_compiled_steps(generator) else self.cumulative.at_most
+        level = draw(rows.reshape(-1), point.reshape(-1)).reshape(rows.shape)
         theta = space.from_levels(level, state.theta.dtype)
         return theta, self._log_prob(state, theta, beta, row)
 

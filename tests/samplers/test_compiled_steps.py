@@ -104,6 +104,17 @@ def test_compiled_steps_are_drawn_from_the_enumerated_rows(name: str, where: str
 
 
 @pytest.mark.slow
+def test_compiled_steps_from_tables_are_drawn_from_the_enumerated_rows() -> None:
+    target, kernel, draws = SMALL["ordinal"], SAMPLERS["dmala"](2.0), 50_000
+    beta = torch.tensor(0.7, dtype=torch.float64)
+    prepared = kernel.prepared(target, beta)
+    assert prepared is not kernel
+    frequencies = sampled_rows(Compiled(prepared), target, 0.7, draws)
+    matrix = transition_matrix(kernel, target, 0.7)
+    assert largest_gap(frequencies, matrix) <= dkw_band(draws, len(matrix)) < 0.04
+
+
+@pytest.mark.slow
 def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> None:
     """So large that its products are done by oneDNN; a parameter that changes in place is seen."""
     target = RBM(96, 128).float().requires_grad_(False)

@@ -8,8 +8,9 @@ from typing import Any
 
 from runner.execution.errors import UserError
 
-RANDOM_NUMBERS = "counter"
-"""Where those of compiled steps come from: `samplers.compiling.counter_streams`."""
+COMPILED_STEPS = "counter 2"
+"""Where their random numbers come from (`samplers.compiling.counter_streams`), and a number that is raised
+when their draws become others; in the identity of a run."""
 
 AUTO_STEPS = 20_000
 """Steps from which ``compile=auto`` compiles, which takes 5 to 11 s; most steps gain 0.5 ms or more."""
@@ -57,7 +58,7 @@ def compiles(given: Any, device: str, steps: int) -> bool | str:
 
 def compiled_identity(compiled: bool | str) -> dict[str, str]:
     """What compiled steps add to the identity of a run or a model: nothing where there are none."""
-    return {"compile": RANDOM_NUMBERS} if compiled else {}
+    return {"compile": COMPILED_STEPS} if compiled else {}
 
 
 def has_compiler() -> bool:

@@ -34,9 +34,9 @@ def traced_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_a_training_that_is_compiled_has_it_in_its_identity() -> None:
     configs = [compose([*LEARN.split(), *more]) for more in ((), ("compile=true",))]
     plain, chosen = (run_identity(config, "cpu") for config in configs)
-    assert chosen == {**plain, "compile": "counter"}
+    assert chosen == {**plain, "compile": "counter 2"}
     one, other = (recipe_of(config, 0).content for config in configs)
-    assert other == {**one, "compile": "counter"}
+    assert other == {**one, "compile": "counter 2"}
     for iterations, there in ((10_000, True), (9_999, False)):
         config = compose([*LEARN.split(), "compile=auto", f"task.iterations={iterations}"])
         assert ("compile" in run_identity(config, "cpu")) is there

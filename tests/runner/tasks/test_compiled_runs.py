@@ -26,7 +26,7 @@ def test_only_a_run_that_is_compiled_has_it_in_its_identity() -> None:
         run_identity(compose([*DMALA.split(), *more]), "cpu") for more in ((), ("compile=true",))
     )
     assert "compile" not in plain
-    assert chosen == {**plain, "compile": "counter"}
+    assert chosen == {**plain, "compile": "counter 2"}
     for steps, there in ((choice.AUTO_STEPS, True), (choice.AUTO_STEPS - 1, False)):
         found = run_identity(compose([*DMALA.split(), "compile=auto", f"task.steps={steps}"]), "cpu")
         assert ("compile" in found) is there

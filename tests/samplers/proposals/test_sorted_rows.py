@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from samplers.proposals.sorted_rows import FEW, SortedRows
-from targets.tracing import traced
 
 
 def distribution_functions(rows: int, length: int, dtype: torch.dtype) -> torch.Tensor:
@@ -28,15 +27,12 @@ def test_the_count_is_that_of_a_search_from_the_right(length: int, searches: int
     point[::3] = values[row, torch.randint(0, length, (searches,), generator=generator)][::3]  # entries
     expected = torch.searchsorted(values[row], point.unsqueeze(-1), right=True).squeeze(-1)
     assert torch.equal(rows.at_most(row, point), expected)
-    with traced():
-        assert torch.equal(rows.at_most(row, point), expected)
+    assert torch.equal(rows.values, values)
 
 
 def test_numbers_below_and_above_all_entries_are_counted() -> None:
     rows = SortedRows(torch.tensor([[0.25, 0.5, 1.0], [0.0, 0.0, 1.0]]))
     row, point = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0.0, 0.25, 1.0, 0.0, -1.0])
-    with traced():
-        assert rows.at_most(row, point).tolist() == [0, 1, 3, 2, 0]
     assert rows.at_most(row, point).tolist() == [0, 1, 3, 2, 0]
 
 
