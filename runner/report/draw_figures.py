@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -41,7 +42,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure, jobs)]
     down = math.ceil(len(figure.panels) / figure.across)
     with rc_context(RC):
-        page = Figure(figsize=(figure.width, figure.height * down), layout="constrained")
+        page = Figure(figsize=(figure.width, figure.height * down), dpi=DPI, layout="constrained")
         FigureCanvasAgg(page)
         grid = page.subplots(down, figure.across, squeeze=False, sharey="row" if figure.share_y else "none")
         for ax in grid.flat[len(figure.panels) :]:
@@ -58,8 +59,8 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             label = panel_kind(first.kind).colour_label
             if images and label is not None:
                 page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=label)
-        fit_labels(page)
         _draw_legend(page, [row for row in rows if row.role in figure.legend], figure, results.seeds, styles)
+        fit_labels(page)
     return page
 
 
@@ -95,18 +96,25 @@ def _draw_legend(
 
 
 def fit_labels(page: Figure) -> None:
-    """Breaks labels of axes that are longer than their axis, and thins labels of ticks that would meet."""
+    """Places the axes; breaks their labels that are too long, and thins labels of ticks that would meet."""
     _lay_out(page)
-    for ax in page.axes:
-        thin_tick_labels(ax)
-        room = ax.get_window_extent()
-        for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
-            own = label.get_window_extent()
-            share = own.width / room.width if across else own.height / room.height
-            if share > 1.0:
-                lines = label.get_text().split("\n")
-                most = int(LABEL * max(map(len, lines)) / share)
-                label.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, most)))
+    if sum([_thinned_or_broken(ax) for ax in page.axes]):
+        _lay_out(page)
+
+
+def _thinned_or_broken(ax: Axes) -> bool:
+    """Whether a label of the axes did not fit; it does now."""
+    changed = thin_tick_labels(ax)
+    room = ax.get_window_extent()
+    for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
+        own = label.get_window_extent()
+        share = own.width / room.width if across else own.height / room.height
+        if share > 1.0:
+            lines = label.get_text().split("\n")
+            most = int(LABEL * max(map(len, lines)) / share)
+            label.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, most)))
+            changed = True
+    return changed
 
 
 def _lay_out(page: Figure) -> None:
@@ -121,8 +129,6 @@ def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Pat
     for figure in shape.figures:
         page = draw_figure(figure, shape, results)
         with rc_context(RC):
-            page.set_dpi(DPI)
-            _lay_out(page)
             page.set_layout_engine(None)  # both files have this layout
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 path = folder / f"{figure.name}.{suffix}"

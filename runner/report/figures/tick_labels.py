@@ -14,25 +14,29 @@ GAP = 3.0
 """Least distance of two labels, in points."""
 
 
-def thin_tick_labels(ax: Axes) -> None:
+def thin_tick_labels(ax: Axes) -> bool:
     """Keeps every second, third, ... tick of a logarithmic horizontal axis, so that no two labels meet.
 
     Of the ticks to begin with, those with the shortest labels are taken: 0.002 rather than 0.00225.
+
+    Returns:
+        Whether ticks were left out.
     """
     if ax.get_xscale() != "log":
-        return
+        return False
     low, high = ax.get_xlim()
     labels = [label for label in ax.get_xticklabels() if label.get_text() and low <= _at(label) <= high]
     gap = GAP * ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     boxes = [label.get_window_extent() for label in labels]
     if not _meet(boxes, gap):
-        return
+        return False
     for stride in range(2, len(labels) + 1):
         kept = [labels[first::stride] for first in range(stride) if not _meet(boxes[first::stride], gap)]
         if kept:
             shortest = min(kept, key=lambda some: sum(len(label.get_text()) for label in some) / len(some))
             ax.xaxis.set_major_locator(FixedLocator([_at(label) for label in shortest]))
-            return
+            return True
+    return False
 
 
 def _at(label: Text) -> float:

@@ -232,7 +232,7 @@ def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Resu
     (floor,) = (line for line in steps.lines if (line.get_linestyle(), line.get_color()) == FLOOR_LINE)
     assert list(floor.get_ydata()) == pytest.approx([-6.15, -6.15])
     assert (steps.get_xscale(), time.get_xscale()) == ("log", "linear")
-    assert (steps.get_ylabel(), time.get_ylabel()) == ("gap (ln squared distance)\n← better", "")
+    assert (steps.get_ylabel(), time.get_ylabel()) == ("gap (ln squared\ndistance)\n← better", "")
     seconds = time.lines[0].get_xdata()
     assert list(seconds) == pytest.approx([0.1 * step * 2.5 for step in (1, 10, 50)])
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*VALUES, "two sets"]
