@@ -33,7 +33,7 @@ class AliasRows:
 
     def __init__(self, sums: Tensor) -> None:
         self.length = sums.shape[-1]
-        parts = sums.split(max(1, TOGETHER // self.length))
+        parts = torch.split(sums, max(1, TOGETHER // self.length))
         self.columns = torch.cat([_columns(part).flatten() for part in parts])
 
     def drawn(self, row: Tensor, point: Tensor) -> Tensor:

@@ -57,7 +57,8 @@ class SortedRows:
         start = row * 2**self.separated
         block = _bisected(self.separators, start, point, self.separated) - start
         start = row * self.width
-        return _bisected(self.entries, start + block * 2**self.left, point, self.left) - start
+        found: Tensor = _bisected(self.entries, start + block * 2**self.left, point, self.left) - start
+        return found
 
 
 def _bisected(table: Tensor, place: Tensor, point: Tensor, comparisons: int) -> Tensor:
