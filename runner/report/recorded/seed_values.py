@@ -21,15 +21,16 @@ PLACE = ["row", "cell", "metric"]
 
 
 def seed_values(shape: TableShape, results: Results) -> str:
-    """The file's text: of metrics with a direction, published numbers or a comparison below the table.
+    """The file's text: of metrics with a direction or published numbers, and of those compared or drawn.
 
     Nine digits: more than a test can tell apart.
     """
-    compared = {comparison.metric for comparison in shape.comparisons}
+    shown = {comparison.metric for comparison in shape.comparisons}
+    shown |= {panel.metric for figure in shape.figures for panel in figure.panels}
     metrics = [
         metric
         for metric in shape.metrics
-        if metric.published or metric.direction != Direction.none or metric.metric in compared
+        if metric.published or metric.direction != Direction.none or metric.metric in shown
     ]
     lines: list[dict[str, object]] = []
     for metric, row, column in product(metrics, shape.rows, shape.columns):

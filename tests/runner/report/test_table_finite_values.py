@@ -97,10 +97,17 @@ def test_columns_with_fewer_seeds_are_named() -> None:
     assert "over n = 4 seeds; n = 3 in 'long'." in markdown(lay_out(shape, summary, results, "", ""))
 
 
-def test_the_values_by_seed_are_those_of_what_is_compared() -> None:
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "comparisons: [{metric: mass, rows: [lucky, slow]}]",
+        "figures: [{name: figure, panels: [{kind: intervals, title: M, metric: mass, columns: [graph]}]}]",
+    ],
+)
+def test_the_values_by_seed_are_those_of_what_is_compared_or_drawn(shown: str) -> None:
     others = "{metric: mass, name: M, direction: none}, {metric: seconds, name: S, direction: none}"
     block = BLOCK.replace("metrics: [", f"metrics: [{others}, ")
-    shape = shape_from(block + "comparisons: [{metric: mass, rows: [lucky, slow]}]\n")
+    shape = shape_from(f"{block}{shown}\n")
     run = finished("slow", "graph", 0, {"scale": {"name": "quick"}}, {"time_to_target": 2.0, "mass": 0.5})
     lines = seed_values(shape, Results((run,), random_runs=True)).splitlines()
     assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2"]
