@@ -75,8 +75,8 @@ def _widest(experiment: str) -> dict[str, list[str]]:
         if of not in found or (replicas and not tempered[of]):
             seeds = plan.seeds or config.scale.seeds
             target = locate(config.target._target_, "target")
-            invariant = getattr(target, "batch_invariant", True) or getattr(target, "by_seed", ())
-            # All others compute a seed at a time.
+            # All others compute a seed at a time, or share a batch only where their states are small.
+            invariant = getattr(target, "batch_invariant", True)
             together = invariant and task == "Sample" and not plan.one_job_per_seed
             tempered[of] = replicas
             found[of] = [*plan.overrides, f"seed={list(range(seeds)) if together else 0}".replace(" ", "")]
