@@ -32,6 +32,6 @@ def sum_log(factors: Tensor) -> Tensor:
     blocks = factors[..., :whole].reshape(*factors.shape[:-1], FACTORS, products)
     # A compiler fuses a chain of products with what comes before and after it.
     product = reduce(Tensor.mul, blocks.unbind(-2)) if is_traced() else blocks.prod(-2)
-    # The remaining factors, fewer than 16, are multiplied to one product each.
-    product[..., : factors.shape[-1] - whole].mul_(factors[..., whole:])
+    if left := factors.shape[-1] - whole:  # fewer than 16, multiplied to one product each
+        product[..., :left].mul_(factors[..., whole:])
     return product.log_().sum(-1)

@@ -90,9 +90,10 @@ def _both_neighbours(grid: Tensor, each: Tensor | None, place: int) -> Tensor:
     Args:
         each: coupling of every site with the next one; None: 1.
     """
-    next_ones = _padded(grid, place).narrow(place, 2, grid.shape[place])
+    padded = _padded(grid, place)
+    next_ones = padded.narrow(place, 2, grid.shape[place])
     if each is None:
-        return next_ones + _padded(grid, place).narrow(place, 0, grid.shape[place])
+        return next_ones + padded.narrow(place, 0, grid.shape[place])
     return each * next_ones + _padded(each * grid, place).narrow(place, 0, grid.shape[place])
 
 
