@@ -47,13 +47,16 @@ MOST_SEEDS = 10_000
 """Seeds of one scale at most."""
 
 
-def check_form(config: DictConfig) -> None:
+def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     """Refuses a composed configuration that is none.
+
+    Args:
+        resolve: whether values take the places of references in `config`, which is then faster to read.
 
     Raises:
         UserError: naming the key, the value and what is allowed.
     """
-    found = {str(key): _resolved(config, str(key)) for key in config if key not in BLOCKS}
+    found = {str(key): _resolved(config, str(key), resolve) for key in config if key not in BLOCKS}
     for key, value in _walk(found):
         if isinstance(value, str) and len(value) > LONGEST_TEXT:
             raise UserError(f"{key} must have at most {LONGEST_TEXT} characters, {len(value)} were given.")
@@ -81,8 +84,8 @@ def check_form(config: DictConfig) -> None:
         raise UserError(f"scale.seeds must be a whole number from 1 to {MOST_SEEDS:,}, {seeds!r} was given.")
 
 
-def _resolved(config: DictConfig, key: str) -> Any:
-    """What stands at `key`, every reference in it replaced.
+def _resolved(config: DictConfig, key: str, in_place: bool) -> Any:
+    """What stands at `key`, every reference in it replaced; if `in_place`, in `config` too.
 
     Raises:
         UserError: naming the key whose reference leads nowhere or in a circle, or that has no value.
@@ -91,8 +94,12 @@ def _resolved(config: DictConfig, key: str) -> Any:
         value = config[key]
         if not OmegaConf.is_config(value):
             return value
-        return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
+        if in_place:
+            OmegaConf.resolve(value)
+        return OmegaConf.to_container(value, resolve=not in_place, throw_on_missing=True)
     except OmegaConfBaseException as error:
+        if in_place:
+            return _resolved(config, key, in_place=False)  # its error names the key inside a group
         where = getattr(error, "full_key", None) or key
         said = str(error).strip().split("\n", 1)[0].rstrip(".:")
         raise UserError(f"{where} cannot be resolved: {said}.") from error

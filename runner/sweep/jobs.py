@@ -7,7 +7,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
-from runner.config.form import check_form
+from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
 from runner.config.plans import Plan, experiment_plans, product
@@ -79,12 +79,14 @@ class Request:
 
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
-        check_form(config)
+        _set_seeds(config, plan)
+        # Values that are made of the seed are known later where each seed is a job of its own.
+        check_form(config, resolve=not plan.one_job_per_seed)
         check_clean(config)
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)
-            if not plan.one_job_per_seed:  # values that are made of the seed are known later
+            if not plan.one_job_per_seed:
                 for group in ("target", "metric", "logger"):
                     check_plainly(node(config, group), group)
                 check_sampler_plainly(node(config, "sampler"), "sampler")
@@ -146,10 +148,8 @@ def jobs_of(request: Request) -> list[Job]:
     known: set[tuple[str, str]] = set()
     for plan, config in zip(request.plans, request.configs, strict=True):
         overrides = plan.overrides
-        if plan.row and not any(override.startswith("seed=") for override in overrides):
-            number = int(config.scale.seeds) if plan.seeds is None else plan.seeds
-            overrides = [*overrides, f"seed=[{','.join(map(str, range(number)))}]"]
-            config.seed = list(range(number))
+        if _takes_seeds(plan):
+            overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
         if not plan.one_job_per_seed:
             batches = [(overrides, config)]
         else:
@@ -162,6 +162,20 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def _takes_seeds(plan: Plan) -> bool:
+    """Whether the seeds of a plan are those of its experiment or scale."""
+    return bool(plan.row) and not any(override.startswith("seed=") for override in plan.overrides)
+
+
+def _set_seeds(config: DictConfig, plan: Plan) -> None:
+    """Gives a job of an experiment its seeds; a scale without their number is refused later."""
+    if _takes_seeds(plan):
+        with suppress(OmegaConfBaseException):
+            number = OmegaConf.select(config, "scale.seeds") if plan.seeds is None else plan.seeds
+            if isinstance(number, int) and 1 <= number <= MOST_SEEDS:
+                config.seed = list(range(number))
 
 
 def spread(jobs: Sequence[Job]) -> list[Job]:

@@ -26,7 +26,7 @@ def seed_values(shape: TableShape, results: Results) -> str:
     Nine digits: more than a test can tell apart.
     """
     shown = {comparison.metric for comparison in shape.comparisons}
-    shown |= {panel.metric for figure in shape.figures for panel in figure.panels}
+    shown |= {panel.metric for figure in shape.figures for panel in figure.panels if panel.metric}
     metrics = [
         metric
         for metric in shape.metrics
