@@ -28,6 +28,7 @@ FEW = {
     "task.steps": 50,
     "task.iterations": 4,
     "task.ais.temperatures": 20,
+    "task.validation.temperatures": 20,
 }
 """Keys that say how long a run is, with the shorter length; of `task` where an experiment names them."""
 
