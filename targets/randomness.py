@@ -128,7 +128,7 @@ Generator = torch.Generator | Streams
 
 
 def for_compiled_steps(generator: Generator) -> bool:
-    """Whether the steps that take its numbers are to be compiled; such runs are long, and tables pay."""
+    """Whether the steps that take its numbers are to be compiled."""
     return isinstance(generator, Streams) and generator.for_compiled_steps
 
 

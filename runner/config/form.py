@@ -40,6 +40,9 @@ LONGEST_TEXT = 4096
 DEEPEST = 30
 """Groups and lists inside each other at most; the deepest of ours is 5."""
 
+ESCAPE = "\\$"
+"""Begins what looks like a reference and is text."""
+
 BLOCKS = ("sweep", "table")
 """An experiment's own, which no run reads."""
 
@@ -51,7 +54,8 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     """Refuses a composed configuration that is none.
 
     Args:
-        resolve: whether values take the places of references in `config`, which is then faster to read.
+        resolve: whether values take the places of references inside the groups of `config`, which are then
+            faster to read; not in a group with an escaped one, which would become a reference.
 
     Raises:
         UserError: naming the key, the value and what is allowed.
@@ -94,9 +98,9 @@ def _resolved(config: DictConfig, key: str, in_place: bool) -> Any:
         value = config[key]
         if not OmegaConf.is_config(value):
             return value
-        if in_place:
+        if in_place and ESCAPE not in str(OmegaConf.to_container(value, resolve=False)):
             OmegaConf.resolve(value)
-        return OmegaConf.to_container(value, resolve=not in_place, throw_on_missing=True)
+        return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         if in_place:
             return _resolved(config, key, in_place=False)  # its error names the key inside a group

@@ -98,7 +98,8 @@ def _draw_legend(
 def fit_labels(page: Figure) -> None:
     """Places the axes; breaks their labels that are too long, and thins labels of ticks that would meet."""
     _lay_out(page)
-    if sum([_thinned_or_broken(ax) for ax in page.axes]):
+    changed = [_thinned_or_broken(ax) for ax in page.axes]
+    if any(changed):
         _lay_out(page)
 
 

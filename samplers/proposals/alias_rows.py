@@ -3,7 +3,7 @@
 Every row is laid out as columns of equal width, each of one or two indices. A draw picks a column and a place
 in it, so that it reads a single entry, where a search reads several in two cache lines. On a table of 41 MB
 and in a compiled step that takes less than half of the time. Making the columns takes longer than sorted
-rows, however, which therefore serve short runs.
+rows, however, in which plain steps therefore search.
 """
 
 from __future__ import annotations
