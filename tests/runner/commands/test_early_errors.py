@@ -23,6 +23,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     stub.parent.mkdir()
     stub.write_text(
         "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored\n"
         "number = 0 if os.environ.get('GROUP') else os.getpid()  # 0 is the group\n"
         "os.kill(number, signal.SIGINT)\n"
     )
