@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from metrics.mixing.autocovariance import mean_autocovariance
 from metrics.mixing.diagnostics import _Diagnostic
 from metrics.mixing.ranked_chains import RankedChains, chains_by_seed
 from metrics.statistics.order_parameter_series import OrderParameterSeries
@@ -21,13 +22,11 @@ WINDOW = 5.0
 def autocorrelations(series: NDArray[Any]) -> NDArray[np.float64]:
     """rho_t of a series ``(chains, draws)`` at all lags ``(draws,)``, averaged over the chains.
 
-    Deviations are from the mean of all chains, so that chains that disagree count as slow ones. The sum over
-    the pairs of a lag is divided by the number of draws, not of pairs, which biases large lags to 0.
+    Deviations are from the mean of all chains, so that chains that disagree count as slow ones. Large lags
+    are biased to 0 (`mean_autocovariance`).
     """
-    deviations = np.asarray(series, dtype=np.float64) - np.mean(series, dtype=np.float64)
-    draws = deviations.shape[1]
-    spectrum = np.abs(np.fft.rfft(deviations, 2 * draws, axis=1)) ** 2
-    covariances = np.fft.irfft(spectrum.mean(0))[:draws] / draws
+    values = np.asarray(series, dtype=np.float64)
+    covariances = mean_autocovariance(values - values.mean())
     return np.asarray(covariances / covariances[0])
 
 

@@ -11,8 +11,9 @@ import math
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+
+from metrics.mixing.autocovariance import mean_autocovariance
 
 SAME = np.finfo(np.float64).resolution
 """Range of values below which ArviZ, too, takes all of them for equal."""
@@ -35,29 +36,12 @@ def geyer_sample_size(chains: NDArray[Any]) -> float:
     if spread < SAME:
         return float(values.size)
     means = values.mean(1, keepdims=True)
-    covariance = _mean_autocovariance(values - means)
+    covariance = mean_autocovariance(values - means)
     within = covariance[0] * draws / (draws - 1)
     variance = covariance[0] + (means.var(ddof=1) if number > 1 else 0.0)
     correlation = 1.0 - (within - covariance) / variance
     correlation[0] = 1.0
     return float(values.size / max(_correlation_time(correlation), 1 / math.log10(values.size)))
-
-
-def _mean_autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The autocovariances at the lags 0 .. draws - 1 of chains ``(chains, draws)`` of mean 0, averaged."""
-    number, draws = centred.shape
-    size = _fast_length(2 * draws)
-    spectrum = torch.fft.rfft(torch.from_numpy(centred), size).numpy()
-    power = np.einsum("cf,cf->f", spectrum.real, spectrum.real)
-    power += np.einsum("cf,cf->f", spectrum.imag, spectrum.imag)
-    found: NDArray[np.float64] = torch.fft.irfft(torch.from_numpy(power), size).numpy()[:draws]
-    found /= draws * number
-    return found
-
-
-def _fast_length(least: int) -> int:
-    """The least of 1, 3, 5, 9 and 15 times a power of two that is not below `least`: fast to transform."""
-    return min(factor << max(0, math.ceil(math.log2(least / factor))) for factor in (1, 3, 5, 9, 15))
 
 
 def _correlation_time(correlation: NDArray[np.float64]) -> float:

@@ -11,14 +11,13 @@ from tests.support.tables import ids, jobs_at, placed, printed, shape_of
 
 EXPERIMENTS = ("pt_table2_sampling", "pt_table2_learning", "pt_figure3", "pt_figure4")
 REAL = ["MNIST", "EMNIST", "KMNIST", "Omniglot", "Caltech"]
-SETS = {"pt_figure3": ["MNIST"]}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_data_sets_of_a_scale(experiment: str) -> None:
     """At smoke small digits and a small model, without a download; else all sets, seen at one sampler."""
     small, large = placed(experiment, "scale=smoke"), placed(experiment, "scale=quick", "sampler=dula")
-    for results, sets in ((small, ["digits"]), (large, SETS.get(experiment, REAL))):
+    for results, sets in ((small, ["digits"]), (large, REAL)):
         assert results.columns == sets
         left = shape_of(experiment).restricted(sets)
         assert [column.label for column in left.columns] == sets
