@@ -26,6 +26,11 @@ def require_enumeration(metric: str, context: Context) -> tuple[Discrete, Tensor
         UnsupportedMetric: if the states cannot be listed.
     """
     target = context.target
+    if isinstance(target.space, Discrete) and target.space.size <= LISTABLE and not enumerable(target):
+        raise UnsupportedMetric(
+            f"{metric} needs the exact probabilities of all states; {_name(target)} has no method "
+            "probabilities() that gives them"
+        )
     if not enumerable(target):
         raise UnsupportedMetric(
             f"{metric} needs a target whose states can be listed; those of {_name(target)} cannot"

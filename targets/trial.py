@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from targets.checks import described
+from targets.spaces import Discrete
 from targets.target import Target
+
+MOST, TRIED = 2**16, 1024
+"""States up to which a target's probabilities are looked at, and how many of them."""
 
 
 def require_target(given: object) -> None:
@@ -52,6 +57,47 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     if log_prob.dtype != theta.dtype:
         raise ValueError(
             f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."
+        )
+
+
+def try_probabilities(name: str, target: Target) -> None:
+    """Refuses a target whose `probabilities` are no distribution, or not that of its log density.
+
+    Metrics compare draws with them. Looks at `TRIED` states at most, and at no target of more than `MOST`.
+
+    Args:
+        name: what the target is called in the message.
+
+    Raises:
+        ValueError: naming what it gave and what was expected, in one sentence.
+    """
+    space = target.space
+    given = getattr(target, "probabilities", None)
+    if given is None or not isinstance(space, Discrete) or space.size > MOST:
+        return
+    found = given()
+    if not isinstance(found, Tensor) or tuple(found.shape) != (space.size,):
+        got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else described(found)
+        raise ValueError(f"The probabilities of {name} must have the shape {(space.size,)}, not {got}.")
+    found = found.double()
+    total = float(found.sum())
+    if not bool((found >= 0).all()) or not abs(total - 1.0) <= 1e-4:
+        raise ValueError(
+            f"The probabilities of {name} must be at least 0 and sum to 1; the smallest is "
+            f"{float(found.min()):.6g} and their sum {total:.6g}."
+        )
+    index = torch.linspace(0, space.size - 1, min(space.size, TRIED), device=found.device).long()
+    own = target.log_prob(space.at(index, target.like().dtype).to(target.like().device)).double()
+    known = found[index].to(own.device)
+    # States that are nearly impossible say nothing: their probabilities may be rounded to zero.
+    likely = known > 1e-12 * float(known.max())
+    off = (known.log() - own)[likely]
+    spread = float(off.max() - off.min()) if bool(likely.any()) else 0.0
+    room = 0.01 + 1e-5 * float(own[likely].abs().max()) if bool(likely.any()) else 0.0
+    if not spread <= room:
+        raise ValueError(
+            f"The probabilities of {name} are not those of its log density: log p - log_prob must be the "
+            f"same for all states and differs by {spread:.3g}."
         )
 
 

@@ -8,6 +8,7 @@ import torch
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel, require_kernel
 from samplers.stepper import Stepper
+from samplers.trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
@@ -48,8 +49,9 @@ def run_chains(
     Raises:
         TypeError: if `target` is no `Target` or `kernel` no `Kernel`.
         ValueError: if a number is out of range, the target gives wrong shapes or types or no finite number,
-            the kernel does not support it, or its chains move between temperatures, so that most of their
-            states are not draws from the target.
+            the kernel does not support it, its step gives wrong shapes or types or draws from torch's global
+            generator, or its chains move between temperatures, so that most of their states are not draws
+            from the target.
     """
     require_target(target)
     require_kernel(kernel)
@@ -67,6 +69,7 @@ def run_chains(
     name = target.function if isinstance(target, FunctionTarget) else type(target)
     try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)
+    try_step(kernel, target, kernel.init(target, start, one), one, Streams([seed], "trial", like.device))
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)

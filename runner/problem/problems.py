@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import torch
 from omegaconf import DictConfig
 
 from runner.execution.errors import UnservedError, UserError, one_sentence, warn
@@ -16,8 +17,10 @@ from runner.store.run_files import resolved
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.stepper import Stepper
+from samplers.trial import try_step
+from targets.randomness import Streams
 from targets.target import Target
-from targets.trial import try_target
+from targets.trial import try_probabilities, try_target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
 PROBLEM_KEYS = (
@@ -105,7 +108,7 @@ def _content(config: DictConfig, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def check_kernel(problem: Problem) -> None:
-    """Tries the kernel's `init` on two initial states, unless it is still to be tuned.
+    """Tries the kernel's `init` and `step` on two initial states, unless it is still to be tuned.
 
     Raises:
         UserError: if it refuses the target.
@@ -118,7 +121,10 @@ def check_kernel(problem: Problem) -> None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
-        problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
+        state = problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
+        with torch.no_grad():
+            streams = Streams([0], "trial", problem.device)
+            try_step(problem.kernel, problem.target, state, beta(problem), streams)
     except ValueError as error:
         raise UnservedError(f"sampler: {one_sentence(error)}.") from error
 
@@ -176,6 +182,7 @@ def check_target(problem: Problem) -> None:
         )
     try:
         try_target(str(name), target, theta, gradient=False)
+        try_probabilities(str(name), target)
     except ValueError as error:
         raise UserError(str(error)) from error
     if problem.kernel.needs_gradient:

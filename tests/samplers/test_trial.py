@@ -1,0 +1,68 @@
+"""A step that does not return what a kernel must, or draws from torch's global generator, is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics import run_chains
+from samplers import DMALA, Info, ParallelTempering, State
+from samplers.trial import try_step
+from targets import LogQuadratic, Streams, Target
+
+
+class Wrong(DMALA):
+    """DMALA whose step returns what `change` makes of its state and its info."""
+
+    change: Any = None
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> Any:
+        return type(self).change(*super().step(target, state, beta, generator))
+
+
+def drawn(state: State, info: Info) -> tuple[State, Info]:
+    torch.rand(3)
+    return state, info
+
+
+CASES = {
+    "torch's global generator": drawn,
+    "must return a pair of a State and an Info, it gave": lambda state, info: state,
+    "a pair of .* and ": lambda state, info: (state, {"acceptance": info.acceptance}),
+    r"the state's theta as a tensor of shape \(1, 2, 5\), not shape \(2, 5\)": lambda state, info: (
+        replace(state, theta=state.theta[0]),
+        info,
+    ),
+    r"the state's log_prob as a tensor of shape \(1, 2\), not shape \(2,\)": lambda state, info: (
+        replace(state, log_prob=state.log_prob[0]),
+        info,
+    ),
+    r"Info.acceptance as a tensor of shape \(1, 2\), not shape \(\)": lambda state, info: (
+        state,
+        replace(info, acceptance=info.acceptance.mean()),
+    ),
+    r"Info.jump as a tensor of shape \(1, 2\), not 3": lambda state, info: (state, replace(info, jump=3)),
+    r"Info.evaluations as a whole number, not": lambda state, info: (
+        state,
+        replace(info, evaluations=torch.tensor(1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("said", CASES)
+def test_what_a_step_must_not_do(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Wrong, "change", staticmethod(CASES[said]))
+    with pytest.raises(ValueError, match=f"^Wrong.step .*{said}"):
+        run_chains(LogQuadratic(d=5), Wrong(0.5), chains=2, steps=10)
+
+
+def test_a_right_step_passes_with_replicas_too() -> None:
+    target, beta = LogQuadratic(d=5), torch.tensor([1.0, 0.5, 0.0], dtype=torch.float64)
+    kernel = ParallelTempering(DMALA(0.5), beta)
+    one = torch.ones((), dtype=torch.float64)
+    state = kernel.init(target, target.initial((3, 1, 2), Streams([0], "start")), one)
+    try_step(kernel, target, state, one, Streams([0], "trial"))
