@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.progress import Progress, duration
+from runner.library.selected_runs import RUNS, selected_runs
 from runner.report.page.statuses import lines_of_runs, show_statuses
-from runner.report.selection.selected_runs import RUNS, selected_runs
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import experiment_jobs

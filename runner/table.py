@@ -15,8 +15,8 @@ from pathlib import Path
 from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.errors import UserError
 from runner.execution.garbage import collect_once_imported, imported
+from runner.library.selected_runs import RUNS
 from runner.report.experiment_shape import experiment_shape
-from runner.report.selection.selected_runs import RUNS
 
 RECORD = Path("outputs") / "record"
 
@@ -120,7 +120,7 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     Raises:
         UserError: for a condition that cannot be read or that no run fits.
     """
-    from runner.report.selection.selected_runs import selected_runs
+    from runner.library.selected_runs import selected_runs
     from runner.report.selection_table import show_runs, write_runs
 
     chosen = selected_runs(conditions)

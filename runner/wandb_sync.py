@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.errors import UserError, one_sentence
-from runner.report.selection.selected_runs import RUNS
+from runner.library.selected_runs import RUNS
 from runner.store.logged_run import Given, log_runs
 from runner.store.logger_protocol import Logger
 
@@ -108,7 +108,7 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     from runner.config.compose import compose
     from runner.dashboards.dashboard import show_workspace
     from runner.dashboards.shown import shown_runs
-    from runner.report.selection.selected_runs import selected_runs
+    from runner.library.selected_runs import selected_runs
     from runner.store.damaged_runs import damaged_runs
 
     given = _with_group(lines)

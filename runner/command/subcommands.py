@@ -36,6 +36,8 @@ COMPLETE = "__complete"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status: 2 for a mistake in the line."""
+    if argv is None and "" not in sys.path:
+        sys.path.insert(0, "")  # the current folder, where python -m finds packages of the user's own
     word, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     if word == COMPLETE:
         from runner.command.completion import completions

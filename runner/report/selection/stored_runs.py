@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.config.run_settings import Settings, flat_settings
-from runner.report.selection.conditions import chosen_by
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store
 
@@ -72,26 +71,8 @@ def done_runs(folders: Iterable[RunFolder]) -> list[StoredRun]:
     return [run for run in runs if run is not None and run.status == "done"]
 
 
-def load_runs(*conditions: str, output_root: str | Path = "outputs") -> pd.DataFrame:
-    """The runs under `output_root` that fit all `conditions`, one row each, with settings and final metrics.
-
-    ``load_runs("target=mog", "sampler=dmala,acs")`` is what ``python -m runner.table runs target=mog
-    sampler=dmala,acs`` shows.
-
-    Returns:
-        A frame with the columns ``run_id``, ``status``, ``experiment``, ``seed``, every setting by its dotted
-        key (``sampler.step_size``), what was tuned (``tuned.step_size``), the metrics by their names, and the
-        costs ``steps``, ``evaluations``, ``seconds`` and ``wall_seconds``. A value that a run does not
-        have is missing.
-
-    Raises:
-        UserError: for a condition that cannot be read, or a key that no run has.
-    """
-    return runs_frame(chosen_by(conditions, stored_runs(output_root)))
-
-
 def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
-    """`runs` as the frame of `load_runs`."""
+    """`runs` as the frame of `runner.load_runs`."""
     import pandas as pd
 
     rows = []

@@ -3,7 +3,8 @@
 Without overrides every sampler in conf/sampler is checked. ``sampler=dmala sampler.step_size=3`` checks one;
 ``sampler._target_=mypackage.MySampler sampler.width=2`` one of your own, which must be a
 `samplers.metropolis_hastings.MetropolisHastings` or `Unadjusted`, or give `log_transition`;
-``target=bernoulli4`` takes that target instead of the small ones; ``output_root=DIR`` says where results go.
+``target=bernoulli4`` takes that target instead of the small ones; ``output_root=DIR`` says where results go;
+``--config-dir DIR`` adds a folder of configurations of your own.
 
 It builds the transition matrices, and draws 100,000 steps from each state to see that `step` follows them.
 
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.execution.command_line import OneSentenceParser, called, with_config_dir
+
 CRASHED = 3
 """Exit status where a sampler crashed and nothing worse was found."""
 
@@ -23,12 +26,17 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
     """Checks the samplers, prints the table and writes it as CSV.
 
     Args:
-        arguments: overrides.
+        arguments: overrides, and ``--config-dir DIR``.
         draws: steps from each state; by default 100,000.
     """
     if {"-h", "--help"} & set(arguments):
         print((__doc__ or "").strip())
         return 0
+    parser = OneSentenceParser(prog=called("runner.exactness"), add_help=False)
+    parser.add_argument("overrides", nargs="*")
+    parser.add_argument("--config-dir")
+    given = parser.parse_intermixed_args(arguments)
+    arguments = with_config_dir(given.overrides, given.config_dir)
     from itertools import product
     from pathlib import Path
 

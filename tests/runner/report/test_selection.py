@@ -16,9 +16,10 @@ from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings
 from runner.execution.errors import UserError
+from runner.library.selected_runs import load_runs
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.grid import grid_of, varied_keys
-from runner.report.selection.stored_runs import load_runs, stored_runs
+from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
 from runner.store.run_files import written
 from tests.support.commands import Call, finished
@@ -138,6 +139,41 @@ def test_runs_as_a_frame(store: Path) -> None:
     assert (one["steps"], one["seconds"]) == (20, summary["seconds"])
     assert frame.loc[frame["sampler.step_size"] == "auto", "tuned.step_size"].gt(0).all()
     assert runner.load_runs is load_runs
+
+
+EXPERIMENT = """# @package _global_
+experiment: mine
+sweep:
+  rows: [{row: Gibbs, sampler: gibbs}, {row: DMALA, sampler: dmala}]
+  overrides: {target: bernoulli4, metric: "[tv,jump,kl]", task.steps: 20, task.chains: 3}
+  seeds: {smoke: 3, quick: 3, paper: 3}
+"""
+
+
+def test_an_experiment_has_the_runs_that_other_commands_computed(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its six runs are among those of plain sweeps, which have noted no experiment, or another one."""
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "mine.yaml").write_text(EXPERIMENT)
+    frame = load_runs("experiment=mine", output_root=store, config_dir=tmp_path)
+    assert sorted(zip(frame["sampler"], frame["seed"], strict=True)) == [
+        (sampler, seed) for sampler in ("dmala", "gibbs") for seed in range(3)
+    ]
+    assert set(frame["experiment"]) == {"mine"}
+    assert set(frame["task.steps"]) == {20}
+    line = ["runs", "experiment=mine", f"output_root={store}", "--config-dir", str(tmp_path)]
+    assert status.main(line) == 0
+    assert "6" in capsys.readouterr().out
+    assert load_runs("experiment=null", output_root=store)["experiment"].isna().all()
+
+
+def test_load_runs_refuses_what_the_command_refuses(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"There are no runs under output_root={tmp_path}"):
+        load_runs(output_root=tmp_path)
+    with pytest.raises(TypeError, match="conditions are texts, as load_runs"):
+        load_runs(["sampler=dmala"], output_root=store)  # type: ignore[arg-type]
+    assert len(load_runs("sampler=gibbs", f"output_root={store}")) == 6
 
 
 def test_the_table_of_a_selection_is_that_of_its_runs(

@@ -15,9 +15,9 @@ import pytest
 
 from metrics.inference.few_seeds import interval
 from runner import table
+from runner.library.selected_runs import load_runs
 from runner.report.figures.sampler_looks import look_of
 from runner.report.page.markdown import markdown
-from runner.report.selection.stored_runs import load_runs
 from runner.site.build import Report
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code

@@ -1,0 +1,94 @@
+"""The runs that a command names by conditions: ``runs target=mog sampler=dmala,acs output_root=DIR``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.execution.command_line import SEARCH_PATH, with_config_dir
+from runner.execution.errors import UserError
+from runner.library.of_experiments import under_experiments
+from runner.report.selection.conditions import chosen_by
+from runner.report.selection.stored_runs import StoredRun, runs_frame, stored_runs
+from targets.checks import described
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUNS = "runs"
+"""In the place of an experiment's name: any runs, chosen by conditions."""
+
+ROOT = "output_root="
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Runs of one output root, at least one, and the conditions that they fit."""
+
+    root: Path
+    conditions: list[str]
+    runs: list[StoredRun]
+
+    @property
+    def title(self) -> str:
+        """The conditions, as they were given."""
+        return " ".join(self.conditions) or "all runs"
+
+
+def selected_runs(lines: Sequence[str]) -> Selection:
+    """The runs that fit all conditions among `lines`; ``output_root=DIR`` says where they are.
+
+    Raises:
+        UserError: for a condition that cannot be read, or where no run fits.
+    """
+    places = [line.removeprefix(ROOT) for line in lines if line.startswith(ROOT)]
+    root = Path(places[-1] if places else "outputs")
+    hydra = [line for line in lines if line.startswith(SEARCH_PATH)]
+    conditions = [line for line in lines if not line.startswith((ROOT, SEARCH_PATH))]
+    stored = stored_runs(root)
+    if not stored:
+        raise UserError(f"There are no runs under output_root={root}.")
+    runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
+    if not runs:
+        raise UserError(f"None of the {len(stored)} runs under {root} fits {' '.join(conditions)}.")
+    return Selection(root, conditions, runs)
+
+
+def load_runs(
+    *conditions: str, output_root: str | Path | None = None, config_dir: str | Path | None = None
+) -> pd.DataFrame:
+    """The runs under `output_root` that fit all `conditions`, one row each, with settings and final metrics.
+
+    ``load_runs("target=mog", "sampler=dmala,acs")`` is what ``python -m runner.table runs target=mog
+    sampler=dmala,acs`` shows, and no row where no run fits. ``experiment=NAME`` is about all runs that the
+    experiment needs, also those that another command computed.
+
+    Args:
+        output_root: where the runs are; by default ``outputs``, or what a condition ``output_root=DIR`` says.
+        config_dir: the folder of an experiment of your own, as ``--config-dir``.
+
+    Returns:
+        A frame with the columns ``run_id``, ``status``, ``experiment``, ``seed``, every setting by its dotted
+        key (``sampler.step_size``), what was tuned (``tuned.step_size``), the metrics by their names, and the
+        costs ``steps``, ``evaluations``, ``seconds`` and ``wall_seconds``. A value that a run does not
+        have is missing.
+
+    Raises:
+        TypeError: if a condition is no text.
+        UserError: for a condition that cannot be read, a key that no run has, or a folder without runs.
+    """
+    for given in conditions:
+        if not isinstance(given, str):
+            raise TypeError(f"conditions are texts, as load_runs('target=mog'); {described(given)} was given")
+    places = [line for line in conditions if line.startswith(ROOT)]
+    others = [line for line in conditions if not line.startswith(ROOT)]
+    root = Path(
+        (places[-1].removeprefix(ROOT) if places else "outputs") if output_root is None else output_root
+    )
+    stored = stored_runs(root)
+    if not stored:
+        raise UserError(f"There are no runs under output_root={root}.")
+    hydra = with_config_dir([], None if config_dir is None else str(config_dir))
+    return runs_frame(chosen_by(others, under_experiments(stored, others, hydra)))
