@@ -22,7 +22,7 @@ class KL(FrequencyMetric):
     """D(pi || q) with q_i = (n_i + a) / (N + a size), a = 1/2 by default.
 
     That is, 0.5 / N is added to every frequency and q is normalised again (settings A.3), so that the
-    value is a divergence between two distributions and never negative.
+    value is a divergence between two distributions and never negative; NaN for a seed without draws.
 
     Args:
         smoothing: a > 0, in draws.
@@ -41,7 +41,9 @@ class KL(FrequencyMetric):
     def result(self) -> dict[str, Tensor]:
         total = self.visits.draws + self.smoothing * self.space.size
         smoothed = (self.visits.counts.double() + self.smoothing) / total
-        return {self.name: _divergence(self.probabilities, smoothed)}
+        found = _divergence(self.probabilities, smoothed)
+        # Without draws the smoothing alone would be the value of a uniform distribution.
+        return {self.name: found.masked_fill(self.visits.draws.squeeze(-1) == 0, math.nan)}
 
 
 class KLClipped(FrequencyMetric):

@@ -112,7 +112,10 @@ class _ModeDiagnostic(_Diagnostic):
 
 
 class ESS(_Diagnostic):
-    """Bulk effective sample size of U(theta), over all chains of a seed."""
+    """Bulk effective sample size of U(theta), over all chains of a seed.
+
+    Of long runs 2,048 steps at most are kept, 131,072 values a seed: more independent draws are not counted.
+    """
 
     name = "ess"
     unit = "draws"
@@ -126,7 +129,8 @@ class ESS(_Diagnostic):
 class ESSMagnetisation(ESS):
     """Bulk effective sample size of the order parameter, over all chains of a seed.
 
-    In an Ising model that is the signed magnetisation, which mixes only where its sign changes.
+    In an Ising model that is the signed magnetisation, which mixes only where its sign changes. Of long runs
+    as few steps are kept as for `ESS`.
 
     Raises:
         UnsupportedMetric: if the target has no order parameter.

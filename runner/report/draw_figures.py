@@ -19,7 +19,7 @@ from runner.report.figures.published_marks import published_handles
 from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
 from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
 from runner.report.figures.tick_labels import thin_tick_labels
-from runner.report.panel_kinds import panel_kind
+from runner.report.panel_kinds import panel_kind, shares_axes
 from runner.report.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
 
@@ -41,10 +41,11 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     jobs = {run.row for run in results.runs}
     rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure, jobs)]
     down = math.ceil(len(figure.panels) / figure.across)
+    shared = figure.share_y and shares_axes(figure)
     with rc_context(RC):
         page = Figure(figsize=(figure.width, figure.height * down), dpi=DPI, layout="constrained")
         FigureCanvasAgg(page)
-        grid = page.subplots(down, figure.across, squeeze=False, sharey="row" if figure.share_y else "none")
+        grid = page.subplots(down, figure.across, squeeze=False, sharey="row" if shared else "none")
         for ax in grid.flat[len(figure.panels) :]:
             ax.set_axis_off()
         for place, (ax, panel) in enumerate(zip(grid.flat, figure.panels, strict=False)):
@@ -52,7 +53,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
                 ax, PanelData(shape, panel, rows, results, styles, figure.floor_label)
             )
             ax.set_title(panel.title)
-            if figure.share_y and place % figure.across:
+            if shared and place % figure.across:
                 ax.set_ylabel("")
         for line, first in zip(grid, figure.panels[:: figure.across], strict=True):
             images = [image for ax in line for image in ax.images]

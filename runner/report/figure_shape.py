@@ -68,7 +68,7 @@ class FigureShape:
         height: of one line of panels, in inches.
         roles: the rows that it shows.
         legend: the rows that its legend names.
-        share_y: whether the panels of a line share their vertical axis.
+        share_y: whether the panels of a line share their vertical axis, if it is the same quantity in all.
         floor_label: what the legend calls the panels' `floor`.
     """
 

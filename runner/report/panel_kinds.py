@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
 
-from runner.execution.errors import UserError, listed, unknown
+from runner.execution.errors import UserError, listed, nearest, unknown
 from runner.report import panels
 from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.panel import PanelKind
@@ -65,5 +65,18 @@ def _check(figure: FigureShape, panel: PanelShape) -> None:
     if unread := given - {*kind.required, *kind.optional}:
         read = listed((*kind.required, *kind.optional))
         raise UserError(f"{name} does not read {listed(unread)}; it reads: {read}.")
+    for key, words in kind.allowed.items():
+        if (word := str(getattr(panel, key))) not in words:
+            hint = nearest(word, words) or "."
+            raise UserError(f"{name} needs one of {listed(words)} as its {key}, '{word}' was given{hint}")
     if kind.one_column and len(panel.columns) != 1:
         raise UserError(f"{name} takes one column, {len(panel.columns)} were given.")
+
+
+def shares_axes(figure: FigureShape) -> bool:
+    """Whether the panels of each line can share their vertical axis: it names rows, or has one metric."""
+    for start in range(0, len(figure.panels), figure.across):
+        line = figure.panels[start : start + figure.across]
+        if len({"rows" if panel_kind(panel.kind).names_rows else panel.metric for panel in line}) > 1:
+            return False
+    return True

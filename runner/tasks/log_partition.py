@@ -145,7 +145,10 @@ def population(target: Target, settings: Settings, seed: int) -> PopulationAnnea
 
 
 def values_of(walk: PopulationAnnealing, target: Target) -> dict[str, float]:
-    """log Z from all populations together, its interval over them, families, and the exact value if known.
+    """log Z from all populations together, families, the exact value if known, and an interval.
+
+    ``log_z_repeats_low`` and ``log_z_repeats_high`` are that of the mean of the populations' own log Z-hat,
+    which is below log Z by about half its variance: where they are far apart, it may not hold log Z.
 
     Raises:
         RunError: if a weight is not finite.

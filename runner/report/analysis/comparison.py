@@ -13,7 +13,8 @@ BETTER = {Direction.min: "lower", Direction.max: "higher"}
 def compared(shape: TableShape, results: Results) -> list[str]:
     """One sentence for each of the table's comparisons in each of its columns.
 
-    The p-values are Holm-adjusted over all of them.
+    The p-values are Holm-adjusted over all of them. A row some of whose runs have no finite value is compared
+    with nothing, as in the table: the others are not a fair choice of its runs.
     """
     pairs = [
         (comparison, column) for comparison in shape.comparisons for column in shape.columns if column.table
@@ -22,12 +23,32 @@ def compared(shape: TableShape, results: Results) -> list[str]:
         [results.values(row, column.label, comparison.metric) for row in comparison.rows]
         for comparison, column in pairs
     ]
-    p_values = holm([paired_p_value(first, second) for first, second in values])
+    without = [_without(results, comparison, column) for comparison, column in pairs]
+    p_values = holm(
+        [None if lost else paired_p_value(*both) for lost, both in zip(without, values, strict=True)]
+    )
     name = "Holm-adjusted p" if len(pairs) > 1 else "p"
-    return [
-        _sentence(shape.metric(comparison.metric), comparison, column, first, second, p_value, name)
-        for (comparison, column), (first, second), p_value in zip(pairs, values, p_values, strict=True)
-    ]
+    sentences = []
+    for (comparison, column), lost, (first, second), p_value in zip(
+        pairs, without, values, p_values, strict=True
+    ):
+        metric = shape.metric(comparison.metric)
+        if lost:
+            about = f"{metric.name}, {column.label}: {' against '.join(comparison.rows)}"
+            sentences.append(f"{about}: not compared, as {lost}.")
+        else:
+            sentences.append(_sentence(metric, comparison, column, first, second, p_value, name))
+    return sentences
+
+
+def _without(results: Results, comparison: ComparisonShape, column: ColumnShape) -> str:
+    """Which runs have no finite value: ``2 of 5 runs of ACS have no finite value``; nothing if all have."""
+    said = []
+    for row in comparison.rows:
+        if lost := results.without_value(row, column.label, comparison.metric):
+            done = lost + len(results.values(row, column.label, comparison.metric))
+            said.append(f"{lost} of {done} runs of {row}")
+    return f"{' and '.join(said)} have no finite value" if said else ""
 
 
 def _sentence(

@@ -74,6 +74,11 @@ NOW = "_now"
 OTHER_UNITS = {"mean_norm_log2": "ln²"}
 """Values that have another unit than the metric whose name they begin with."""
 
+UNBOUNDED = ("_u", "_deviation", "_binder")
+"""Ends of names of values that may lie outside the bounds of the metric whose name they begin with: an
+unbiased estimate that is negative at times, a difference in standard errors, a ratio of moments.
+"""
+
 
 @functools.cache
 def quantities() -> dict[str, Quantity]:
@@ -98,7 +103,8 @@ def quantity_of(metric: str) -> Quantity:
     found = known[max(begun, key=len)] if begun else Quantity("")
     if metric in known:
         return found
-    return Quantity(OTHER_UNITS.get(metric, ""), found.low, found.high)
+    unit = OTHER_UNITS.get(metric, "")
+    return Quantity(unit) if metric.endswith(UNBOUNDED) else Quantity(unit, found.low, found.high)
 
 
 def metric_label(metric: MetricShape, text: str | None = None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
@@ -98,6 +98,8 @@ class PanelKind:
         optional: keys that may be given; any other is refused.
         one_column: whether a panel shows a single column of the table.
         colour_label: label of the colour bar of a line of such panels; None draws no bar.
+        names_rows: whether the vertical axis names the rows; by default it has the values of the metric.
+        allowed: of a key that takes some words alone, those words.
     """
 
     draw: Draw
@@ -105,6 +107,8 @@ class PanelKind:
     optional: tuple[str, ...] = ()
     one_column: bool = True
     colour_label: str | None = None
+    names_rows: bool = False
+    allowed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def mark_partial(ax: Axes, data: PanelData, row: str, column: str, at: tuple[float, float]) -> None:

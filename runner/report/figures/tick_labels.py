@@ -1,4 +1,4 @@
-"""Fewer labels on a logarithmic axis that is too narrow for all of them."""
+"""The labels of a logarithmic horizontal axis: which there are, and fewer where it is too narrow."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import BboxBase
 
 GAP = 3.0
 """Least distance of two labels, in points."""
+
+
+def label_ticks(ax: Axes) -> None:
+    """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
+    low, high = ax.get_xlim()
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if high / low < 100:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        ax.xaxis.set_major_locator(LogLocator(numticks=4))
 
 
 def thin_tick_labels(ax: Axes) -> bool:

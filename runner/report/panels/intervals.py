@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
 from runner.report.figure_shape import Role
 from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, mark_partial, name_rows, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
+from runner.report.figures.tick_labels import label_ticks
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:
@@ -54,15 +55,8 @@ def _on_axis(mean: float, data: PanelData) -> bool:
     return mean > 0 or data.panel.log_x is False
 
 
-def label_ticks(ax: Axes) -> None:
-    """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
-    low, high = ax.get_xlim()
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    if high / low < 100:
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    else:
-        ax.xaxis.set_major_locator(LogLocator(numticks=4))
-
-
-KINDS = {"intervals": PanelKind(draw_intervals, required=("metric",), optional=("log_x", "x_label"))}
+KINDS = {
+    "intervals": PanelKind(
+        draw_intervals, required=("metric",), optional=("log_x", "x_label"), names_rows=True
+    )
+}

@@ -14,6 +14,7 @@ from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
+from runner.report.figures.tick_labels import label_ticks
 from runner.report.stored_results import chosen
 
 ALONG = {
@@ -79,17 +80,19 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
 def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % interval.
 
-    Seeds are averaged at each recorded step; on an axis of seconds that point is at their mean time. Up to
-    `FEW` recorded steps the intervals are bars, side by side; beyond that they are bands behind all lines.
+    Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
+    point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
+    they are bands behind all lines.
     """
     metric, curves = data.metric.metric, []
     quantity = quantity_of(metric)
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
-        curve = curve[np.isfinite(curve["value"].astype(float))]
         found, spans = [], []
         for _, group in curve.groupby("step"):
-            span = interval([float(value) for value in group["value"]])
+            values = [float(value) for value in group["value"]]
+            # A mean over the other seeds would be too good.
+            span = interval(values) if all(map(math.isfinite, values)) else None
             if span is not None:
                 found.append(float(group[data.panel.x].mean()))
                 spans.append(span)
@@ -123,12 +126,15 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         level(ax, data.floor, FLOOR, data.floor_label)
     if log_x:
         ax.set_xscale("log")
+        low, high = ax.get_xlim()
+        if high < 10 * low:  # matplotlib would label every mark between two powers of ten
+            label_ticks(ax)
     if few and curves and data.panel.x == "step":
         steps = sorted({place for _, places, _ in curves for place in places})
         ax.set_xticks(steps, [f"{step:g}" for step in steps])
         ax.minorticks_off()
         ax.margins(x=0.25)
-    ax.set_xlabel(data.panel.x_label or ALONG.get(data.panel.x, data.panel.x))
+    ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
     _label_metric(ax, data)
 
 
@@ -153,5 +159,7 @@ KINDS = {
     "against_columns": PanelKind(
         draw_against_columns, ("metric", "x"), (*OPTIONAL, "row", "x_power", "theory"), one_column=False
     ),
-    "against_steps": PanelKind(draw_against_steps, ("metric",), ("x", *OPTIONAL, "floor")),
+    "against_steps": PanelKind(
+        draw_against_steps, ("metric",), ("x", *OPTIONAL, "floor"), allowed={"x": tuple(ALONG)}
+    ),
 }

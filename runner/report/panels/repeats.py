@@ -48,4 +48,8 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
     ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
 
 
-KINDS = {"repeats": PanelKind(draw_repeats, required=("metric",), optional=("floor", "limits", "x_label"))}
+KINDS = {
+    "repeats": PanelKind(
+        draw_repeats, required=("metric",), optional=("floor", "limits", "x_label"), names_rows=True
+    )
+}

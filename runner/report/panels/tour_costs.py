@@ -54,4 +54,6 @@ def draw_tour_costs(ax: Axes, data: PanelData) -> None:
         ax.set_xlim(*data.panel.limits)
 
 
-KINDS = {"tour_costs": PanelKind(draw_tour_costs, required=("metric",), optional=("limits",))}
+KINDS = {
+    "tour_costs": PanelKind(draw_tour_costs, required=("metric",), optional=("limits",), names_rows=True)
+}

@@ -109,7 +109,9 @@ def _errors(group: pd.DataFrame, limits: tuple[float, float]) -> dict[str, list[
     """How far the intervals go up and down, within the values that the metric can have."""
     low, high = limits
     up, down = group["hi"].clip(upper=high) - group["mean"], group["mean"] - group["lo"].clip(lower=low)
-    return {"array": list(up.fillna(0.0)), "arrayminus": list(down.fillna(0.0))}
+    return {
+        name: list(off.fillna(0.0).clip(lower=0.0)) for name, off in (("array", up), ("arrayminus", down))
+    }
 
 
 def _published(row: str, group: pd.DataFrame, version: str, style: RowStyle) -> Trace:

@@ -99,8 +99,8 @@
   };
 
   const errors = (metric, spans) => ({
-    array: spans.map(({ mean, margin }) => clipped(metric, mean + margin) - mean),
-    arrayminus: spans.map(({ mean, margin }) => mean - clipped(metric, mean - margin)),
+    array: spans.map(({ mean, margin }) => Math.max(0, clipped(metric, mean + margin) - mean)),
+    arrayminus: spans.map(({ mean, margin }) => Math.max(0, mean - clipped(metric, mean - margin))),
   });
 
   const bars = (found, metric, key) => {
@@ -123,17 +123,18 @@
   const lines = (found, metric, key, along) => {
     const traces = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
     made.forEach(([name, own], place) => {
-      const points = new Map();
+      const points = new Map(), without = new Set();
       for (const run of own) {
         for (const part of curves[runs.ids[run]] || []) {
           (part.values[metric] || []).forEach((given, index) => {
-            if (given === null) return;
+            if (given === null) { without.add(part.step[index]); return; } // the other seeds would be too good
             if (!points.has(part.step[index])) points.set(part.step[index], { x: [], y: [] });
             points.get(part.step[index]).x.push(part[along][index]);
             points.get(part.step[index]).y.push(given);
           });
         }
       }
+      without.forEach((step) => points.delete(step));
       if (!points.size) return;
       const sorted = [...points].sort(([one], [other]) => one - other).map(([, each]) => each);
       const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y));

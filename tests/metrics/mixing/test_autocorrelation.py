@@ -60,6 +60,24 @@ def test_chains_that_disagree_have_no_finite_error() -> None:
         assert integrated_autocorrelation_time(useless) == (math.inf, 50, math.inf)
 
 
+@pytest.mark.parametrize("draws", [1, 2, 3])
+def test_a_series_of_a_few_draws_has_no_time(draws: int) -> None:
+    """The sum over all lags of one chain is zero but for rounding: no small time, which would be the best."""
+    series = np.random.default_rng(1).normal(size=(1, draws))
+    assert integrated_autocorrelation_time(series)[::2] == (math.inf, math.inf)
+
+
+def test_a_time_below_the_kept_steps_has_no_finite_error() -> None:
+    """Independent draws of which every fourth is kept look as if four were worth one."""
+    target = Ising(size=[2, 2], coupling=0.3)
+    for steps, stride in ((2_000, 1), (8_000, 4)):
+        found = measure(
+            context(target, 1, 3), [AutocorrelationTime], random_draws(target, steps, 1, 3)
+        ).result()
+        assert float(found["autocorrelation_time"]) == pytest.approx(stride, rel=0.3)
+        assert math.isfinite(float(found["autocorrelation_time_error"])) is (stride == 1)
+
+
 def test_the_metrics_read_the_energy_and_the_magnetisation() -> None:
     target = Ising(size=[2, 3], coupling=0.3)
     draws = random_draws(target, 300, seeds=2, chains=4)

@@ -53,6 +53,14 @@ def test_shares_are_counted_by_seed() -> None:
         assert result["level_occupancy_uneven"][seed].item() == 0.0
 
 
+def test_a_seed_that_never_came_to_the_cold_level_has_no_distance() -> None:
+    """The smoothing of `kl` alone would be the value of a uniform distribution: good on flat targets."""
+    draws, levels = stretch(40)
+    levels[:, 0] = 1
+    for name, value in feed(suite_of(TV, KL, KLClipped), draws, levels).result().items():
+        assert value.isnan().tolist() == [True, False], name
+
+
 def test_uneven_by_more_than_e_squared_is_flagged() -> None:
     """A share of e^-2 / L is the limit of Lemma 22; a seed below it is flagged alone."""
     limit = math.exp(-2) / LEVELS

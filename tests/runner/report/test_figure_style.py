@@ -21,7 +21,7 @@ from runner.report.figures.metric_axis import Quantity, metric_label, quantities
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
-from runner.report.panels.intervals import label_ticks
+from runner.report.figures.tick_labels import label_ticks
 from runner.report.panels.lines import FEW, draw_against_steps
 from runner.report.stored_results import Results
 from runner.report.table_shape import Direction, MetricShape
@@ -107,6 +107,21 @@ def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float
     assert len(labels) >= 2
     assert all(right.x0 > left.x1 + 2 for left, right in pairwise(boxes))
     pyplot.close(page)
+
+
+def test_panels_share_an_axis_only_where_it_means_the_same() -> None:
+    """Curves beside intervals had the axis that names the rows, and lay at the height of one of them."""
+    interval = "{kind: intervals, title: i, metric: acceptance, columns: [a]}"
+    curve = "{kind: against_steps, title: c, metric: acceptance, columns: [a]}"
+    for panels, shared in ((f"{interval}, {interval}", True), (f"{interval}, {curve}", False)):
+        shape = table("{row: D}", figures=yaml.safe_load(f"[{{name: f, panels: [{panels}]}}]"))
+        page = draw_figure(shape.figures[0], shape, Results((run("D", "dmala"), run("D", "dmala", 1))))
+        left, right = page.axes[:2]
+        assert left.get_shared_y_axes().joined(left, right) is shared
+        assert [label.get_text() for label in left.get_yticklabels()] == ["D"]
+        assert bool(right.get_ylabel()) is not shared
+    low, high = right.get_ylim()
+    assert low < 0.4 < 0.9 < high
 
 
 def test_the_legend_names_exact_values_only_where_a_panel_has_them() -> None:
@@ -218,6 +233,10 @@ def test_bounds_of_metrics() -> None:
     assert quantity_of("mean_norm_log2").errors(1.0, 2.0) == (1.0, 2.0)
     assert quantity_of("log_mmd").errors(-1.0, 2.0) == (2.0, 2.0)
     assert (quantity_of("swap_rate_min").low, quantity_of("swap_rate_min").high) == (0.0, 1.0)
+    # What may be below zero or above one although its metric cannot.
+    for name in ("mmd_u", "specific_heat_deviation", "magnetisation_deviation", "overlap_binder"):
+        assert (quantity_of(name).low, quantity_of(name).high) == (-math.inf, math.inf), name
+    assert quantity_of("mmd_u").errors(-2.2e-5, 1.57e-4) == (pytest.approx(1.57e-4), pytest.approx(1.57e-4))
     assert quantity_of("loss").low == -math.inf
     for name, quantity in quantities().items():
         assert quantity.unit, name

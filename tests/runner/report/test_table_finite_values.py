@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.panels.intervals import draw_intervals
+from runner.report.panels.lines import draw_against_steps
 from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
 from runner.report.stored_results import Results
+from runner.site.content.averages import averaged
+from runner.site.content.curves import Curve
 from runner.site.content.recorded_table import read_page
 from tests.support.tables import finished, panel_data, shape_from
 
@@ -59,6 +66,44 @@ def test_a_mean_over_the_runs_that_reached_a_target_is_compared_with_nothing(sum
     assert [row for row, entry in found.items() if entry.best] == ["steady"]
     assert [row for row, entry in found.items() if entry.p_value is not None] == ["slow"]
     assert [entry.seeds for entry in found.values()] == ["2 of 4", None, None, "0 of 4", None]
+
+
+def test_rows_without_some_values_are_not_compared(results: Results) -> None:
+    """Two of four runs of `lucky` reached the target soon; the sentence must not say that it is better."""
+    block = (
+        BLOCK
+        + """comparisons:
+  - {metric: time_to_target, rows: [lucky, steady]}
+  - {metric: time_to_target, rows: [steady, slow]}
+  - {metric: time_to_target, rows: [lucky, never]}
+"""
+    )
+    first, second, third = compared(shape_from(block), results)
+    assert first == (
+        "Time, graph: lucky against steady: not compared, as 2 of 4 runs of lucky have no finite value."
+    )
+    assert "significantly different (Holm-adjusted p = " in second
+    assert third.endswith("as 2 of 4 runs of lucky and 4 of 4 runs of never have no finite value.")
+
+
+def test_a_curve_ends_where_a_seed_has_no_value() -> None:
+    """A mean over the seeds that are left would be too good."""
+    values = {0: [1.0, 2.0, 3.0], 1: [1.5, None, 3.5]}
+    averages = averaged(Curve([1, 2, 3], [1, 2, 3], [0.1, 0.2, 0.3], each) for each in values.values())
+    assert [(point.step, point.span.mean) for point in averages] == [(1, 1.25), (3, 3.25)]
+    runs = []
+    for seed, each in values.items():
+        rows = [(step, step, 0.1 * step, "time_to_target", math.nan if value is None else value)
+                for step, value in enumerate(each, start=1)]  # fmt: skip
+        curve = pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
+        config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
+        runs.append(finished("steady", "graph", seed, config, {"time_to_target": 3.0}, curve=curve))
+    figure, ax = pyplot.subplots()
+    shape = shape_from(BLOCK)
+    draw_against_steps(ax, panel_data(shape, Results(tuple(runs)), "graph", metric="time_to_target"))
+    (bars,) = ax.containers
+    assert list(bars.lines[0].get_ydata()) == [1.25, 3.25]
+    pyplot.close(figure)
 
 
 def test_the_table_says_how_many_runs_the_mean_is_of(page: Page) -> None:

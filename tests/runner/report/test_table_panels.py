@@ -40,6 +40,10 @@ def figure(panel: str) -> list[FigureShape]:
             r"does not read floor, log; it reads: row\.",
         ),
         ("kind: images, row: A, columns: [a, b]", "takes one column, 2 were given"),
+        (
+            "kind: against_steps, metric: m, columns: [a], x: evals",
+            "needs one of evaluations, seconds, step as its x, 'evals' was given; did you mean 'eval",
+        ),
     ],
 )
 def test_a_panel_with_a_mistake_is_refused(panel: str, sentence: str) -> None:
