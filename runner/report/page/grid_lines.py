@@ -82,7 +82,8 @@ def _metrics(grid: Grid, sort: str | None, everything: bool) -> list[MetricShape
     if sort is not None and sort not in names:
         raise unknown("metric", sort, names)
     judged = [metric for metric in grid.shape.metrics if metric.direction is not Direction.none]
-    metrics = grid.shape.metrics if everything or not judged else judged
+    shown = grid.shape.metrics if everything or not judged else judged
+    metrics = [metric for metric in grid.shape.metrics if metric in shown or metric.metric == sort]
     return sorted(metrics, key=lambda metric: metric.metric != sort)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from metrics.enumeration.row_agreement import Agreement
 from runner.execution.errors import one_sentence
@@ -13,8 +14,10 @@ from runner.tools.exactness.kernel_variants import KernelVariant
 from runner.tools.exactness.measured_kernel import Measured, is_tempered, measured_kernel
 from runner.tools.exactness.served import crash, kernel_for
 from runner.tools.exactness.step_agreement import DRAWS, LEVEL
-from samplers.kernel import NotEnumerableError
+from samplers.kernel import Kernel, NotEnumerableError
+from samplers.trial import try_step
 from samplers.tuning.tunable import fixed
+from targets.randomness import Streams
 from targets.target import Target
 
 LIMIT = 1e-12
@@ -70,6 +73,7 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target, draw
         name, claimed = variant.name, claimed or fixed(variant.sampler).exact
         try:
             kernel = kernel_for(variant.sampler, target)
+            _try(kernel, target)
             parts += measured_kernel(kernel, target, 0 if parts and is_tempered(kernel) else draws)
         except NotEnumerableError as error:
             reasons[one_sentence(error)] = None
@@ -88,3 +92,11 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target, draw
         left_out="; ".join(reasons),
         crash=crashed,
     )
+
+
+def _try(kernel: Kernel, target: Target) -> None:
+    """Raises ValueError if a step of two chains does not return what it must."""
+    one = target.like().new_ones(())
+    theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
+    with torch.no_grad():
+        try_step(kernel, target, kernel.init(target, theta, one), one, Streams([0], "trial"))

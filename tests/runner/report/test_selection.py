@@ -6,7 +6,8 @@ import importlib.util
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -17,10 +18,12 @@ from runner.config.compose import compose
 from runner.config.run_settings import changed_settings
 from runner.execution.errors import UserError
 from runner.library.selected_runs import load_runs
+from runner.report.page import grid_lines
 from runner.report.selection.conditions import chosen_by
-from runner.report.selection.grid import grid_of, varied_keys
+from runner.report.selection.grid import Grid, grid_of, varied_keys
 from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
+from runner.report.table_shape import Direction, MetricShape
 from runner.store.run_files import written
 from tests.support.commands import Call, finished
 
@@ -286,3 +289,10 @@ def test_a_selection_of_nothing_is_one_sentence(
 def test_flags_of_runs_are_refused_for_an_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main(["pt_table1", "--sort", "kl"]) == 2
     assert "--sort and --all are for runs" in capsys.readouterr().err
+
+
+def test_sorting_by_a_metric_without_a_direction_shows_it() -> None:
+    metrics = [MetricShape("kl", "KL", Direction.min), MetricShape("acceptance", "A", Direction.none)]
+    grid = cast(Grid, SimpleNamespace(shape=SimpleNamespace(metrics=metrics)))
+    for sort, shown in ((None, ["kl"]), ("acceptance", ["acceptance", "kl"]), ("kl", ["kl"])):
+        assert [metric.metric for metric in grid_lines._metrics(grid, sort, everything=False)] == shown

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from runner.execution.command_line import reported
@@ -21,9 +23,10 @@ from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
-from samplers.kernel import Kernel
+from samplers.kernel import Info, Kernel, State
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
+from targets.randomness import Generator
 from targets.spaces import Binary
 from targets.target import Target
 from tests.support.mutants import KERNEL_MUTANTS
@@ -31,6 +34,21 @@ from tests.support.mutants import KERNEL_MUTANTS
 ROOT = Path(__file__).parents[3]
 TARGET = log_quadratic(Binary(3))
 FEW = 2_000
+
+
+class OneAcceptance(Gibbs):
+    """Gibbs that says how many of all chains moved, in place of each."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        after, info = super().step(target, state, beta, generator)
+        return after, replace(info, acceptance=info.acceptance.mean())
+
+
+def test_a_step_that_returns_another_shape_is_not_proved() -> None:
+    found = distance([KernelVariant("one acceptance", OneAcceptance())], "bits", TARGET, FEW)
+    assert found.checked == 0
+    assert "must give Info.acceptance as a tensor of shape (1, 2), not shape ()" in found.crash
+
 
 OWN = """
 import torch
