@@ -113,7 +113,13 @@ class MetropolisHastings(Kernel):
 
 
 def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
-    """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself."""
+    """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself.
+
+    Raises:
+        ValueError: if `adjusted` is no truth value.
+    """
+    if not isinstance(adjusted, bool):
+        raise ValueError(f"adjusted must be true or false, {adjusted!r} was given")
     says_so = cls is not MetropolisHastings and "exact" in vars(cls)
     return cls.exact and (adjusted or says_so)
 

@@ -25,7 +25,7 @@ def components(edges: Tensor, active: Tensor, sites: int) -> Tensor:
     from scipy.sparse.csgraph import connected_components
 
     batch = active.shape[:-1]
-    graph, edge = active.reshape(-1, len(edges)).numpy().nonzero()
+    graph, edge = active.reshape(batch.numel(), len(edges)).numpy().nonzero()
     ends = edges.numpy()[edge] + sites * graph[:, None]
     number = batch.numel() * sites
     matrix = coo_array((np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), shape=(number, number))

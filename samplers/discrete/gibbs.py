@@ -63,7 +63,7 @@ class Gibbs(Kernel):
         theta = space.from_levels(levels.scatter(-1, coordinate.unsqueeze(-1), level), state.theta.dtype)
         after = State(theta, log_probs.gather(-1, level).squeeze(-1), aux=aux)
         info = Info(
-            acceptance=torch.ones_like(after.log_prob),
+            acceptance=certain(log_probs),
             jump=space.hamming(state.theta, theta),
             evaluations=space.levels,
         )
@@ -98,9 +98,17 @@ def _log_conditional(
 
 
 def tempered_weights(log_probs: Tensor, beta: Tensor) -> Tensor:
-    """beta U for `log_probs` ``(*batch, levels)``; states of density zero have none at beta = 0 either."""
+    """beta U for `log_probs` ``(*batch, levels)``; states of density zero have none at beta = 0 either.
+
+    Nor have those whose density is NaN: one of them would leave no weight to the others.
+    """
     tempered = torch.as_tensor(beta).to(log_probs).unsqueeze(-1) * log_probs
-    return tempered.masked_fill_(log_probs.isneginf(), -torch.inf)
+    return tempered.masked_fill_(log_probs.isneginf() | log_probs.isnan(), -torch.inf)
+
+
+def certain(log_probs: Tensor) -> Tensor:
+    """The acceptance ``(*batch)`` of a draw among `log_probs` ``(*batch, levels)``: 1, NaN where one is."""
+    return torch.ones_like(log_probs[..., 0]).masked_fill_(log_probs.isnan().any(-1), torch.nan)
 
 
 def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype) -> Tensor:

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from samplers.discrete.gibbs import tempered_weights
+from samplers.discrete.gibbs import certain, tempered_weights
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.proposals.draws import draw_place, whole_numbers
 from targets.checks import at_most, whole_number
@@ -74,7 +74,7 @@ class HammingBall(Kernel):
         theta = space.from_levels(taken, state.theta.dtype)
         after = State(theta, log_probs.gather(-1, choice).squeeze(-1))
         jump = space.hamming(state.theta, theta)
-        return after, Info(torch.ones_like(after.log_prob), jump, evaluations=len(shifts))
+        return after, Info(certain(log_probs), jump, evaluations=len(shifts))
 
     def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         """log P(source -> destination) of one step, shape ``(*batch)``, which both states share.

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import positive
-from samplers.kernel import State
+from samplers.kernel import State, tempered_log_ratio
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.draws import whole_numbers
 from targets.randomness import Generator, normal, uniform
@@ -108,6 +108,7 @@ class RandomWalk(MetropolisHastings):
     """
 
     proposal: RandomWalkProposal
+    tensor_step_size = False
 
     def __init__(self, step_size: float | None = None) -> None:
         if step_size is not None:
@@ -122,7 +123,7 @@ class RandomWalk(MetropolisHastings):
         self, space: Space, source: State, destination: State, beta: Tensor, forward: Tensor
     ) -> Tensor:
         # q is symmetric and cancels; so do the minus infinities of moves that are never proposed.
-        return (beta * (destination.log_prob - source.log_prob)).clamp(max=0.0)
+        return tempered_log_ratio(source.log_prob, destination.log_prob, beta).clamp(max=0.0)
 
 
 def _log_where(mask: Tensor, value: float, like: Tensor) -> Tensor:

@@ -20,12 +20,14 @@ COLUMN = 16
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
     """Levels ``(*batch, d)`` drawn in proportion to `weights` ``(*batch, d, levels)``, and the weights' sums.
 
-    Inverse of the cumulative sum, so one uniform number a coordinate. A draw never lands on weight zero.
+    Inverse of the cumulative sum, so one uniform number a coordinate. A draw never lands on weight zero, and
+    weights that are NaN do not lead past the last level.
     """
     cumulative = weights.cumsum(-1)
     total = cumulative[..., -1:]
     draws = uniform(generator, weights.shape[:-2], weights.shape[-2:-1], like=weights)
-    return _drawn(cumulative, total, draws.unsqueeze(-1)).squeeze(-1), total.squeeze(-1)
+    level = _drawn(cumulative, total, draws.unsqueeze(-1)).squeeze(-1)
+    return level.clamp_(max=weights.shape[-1] - 1), total.squeeze(-1)
 
 
 def draw_place(weights: Tensor, generator: Generator, number: int = 1) -> Tensor:

@@ -139,9 +139,12 @@ def _rungs(proposal: LangevinProposal, beta: Tensor) -> torch.Size:
 
 
 def tabulated(proposal: object, target: Target, beta: Tensor) -> TabulatedLangevin | None:
-    """`proposal` from tables; None for other proposals or spaces and for tables too large."""
+    """`proposal` from tables; None for other proposals or spaces, several step sizes, tables too large."""
     space = target.space
     if type(proposal) is not LangevinProposal or torch.as_tensor(proposal.balancing).dim():
+        return None
+    # Step sizes of a ladder are one for each of its rungs; others may belong to any batch axis.
+    if proposal.step_size.dim() and proposal.step_size.shape != beta.shape:
         return None
     if not isinstance(space, Ordinal) or not isinstance(target, Enumerable):
         return None

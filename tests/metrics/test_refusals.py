@@ -38,7 +38,11 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
 @pytest.mark.parametrize(
     ("names", "target", "words"),
     [
-        (f"{LISTED} {STUDIED}", BARE, "needs a target whose states can be listed; those of Bare cannot"),
+        (
+            f"{LISTED} {STUDIED}",
+            BARE,
+            "needs the exact probabilities of all states; Bare has no method probabilities",
+        ),
         ("emc emc_per_sample ess_mode rhat_mode", BARE, "needs a target with known modes; Bare has none"),
         (MODED, SINGLE, "needs a target with at least 2 modes; Table has 1"),
         ("swap_rate barrier round_trips", BARE, "needs a kernel with replicas that swap; Ladder has none"),
