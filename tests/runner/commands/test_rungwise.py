@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -111,3 +114,19 @@ def test_help_names_the_command_as_it_was_called(
         with pytest.raises(SystemExit):
             table(["--help"])
         assert capsys.readouterr().out.startswith(f"usage: {said} EXPERIMENT")
+
+
+def test_the_installed_command_finds_packages_in_the_current_folder(tmp_path: Path) -> None:
+    """As `python -m` does; of a script only the folder that it lies in is on Python's path."""
+    (tmp_path / "mine.py").write_text("print('found')\n")
+    script = tmp_path / "bin" / "rungwise"
+    script.parent.mkdir()
+    script.write_text("from runner.command.subcommands import main\nmain()\nimport mine\n")
+    ended = subprocess.run(
+        [sys.executable, str(script), "--version"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.stdout.splitlines()[1:] == ["found"], ended.stderr
