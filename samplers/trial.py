@@ -9,26 +9,28 @@ from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
 from targets.checks import described
-from targets.randomness import Generator
+from targets.randomness import Streams
 from targets.target import Target
 
 
-def try_step(kernel: Kernel, target: Target, state: State, beta: Tensor, generator: Generator) -> None:
-    """Refuses a kernel whose `step` does not return what `samplers.kernel.Kernel` says.
+@torch.no_grad()
+def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> None:
+    """Refuses a kernel that cannot step from `theta`, or whose `step` does not return what `Kernel` says.
 
     What is wrong there does not always fail: an acceptance of another shape is spread over the chains, and
     numbers from torch's global generator change with whatever else draws from it.
 
     Args:
-        state: of at least two chains, as `Kernel.init` gave it.
-        generator: not that of a run, whose random numbers would change.
+        theta: states ``(*axes, 1, chains, *event_shape)``.
 
     Raises:
-        ValueError: naming what it gave and what was expected, in one sentence.
+        ValueError: as the kernel does, or naming what it gave and what was expected, in one sentence.
     """
     name = type(kernel).__name__
+    state = kernel.init(target, theta, beta)
     before = torch.get_rng_state()
-    given: Any = kernel.step(target, state, beta, generator)
+    # Not the random numbers of a run, which would be others then.
+    given: Any = kernel.step(target, state, beta, Streams([0], "trial", theta.device))
     if not torch.equal(before, torch.get_rng_state()):
         raise ValueError(
             f"{name}.step draws from torch's global generator; its random numbers must come from the "

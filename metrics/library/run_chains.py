@@ -69,7 +69,7 @@ def run_chains(
     name = target.function if isinstance(target, FunctionTarget) else type(target)
     try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)
-    try_step(kernel, target, kernel.init(target, start, one), one, Streams([seed], "trial", like.device))
+    try_step(kernel, target, start, one)  # of all chains: hyperparameters may be one for each
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)

@@ -15,7 +15,7 @@ from runner.report.selection.stored_runs import StoredRun
 def under_experiments(
     runs: Sequence[StoredRun], conditions: Sequence[str], hydra: Sequence[str] = ()
 ) -> list[StoredRun]:
-    """`runs`, each of those that an experiment of `conditions` shares under the name of that experiment.
+    """`runs`, of which those that an experiment of `conditions` needs are described as its own.
 
     A run notes the experiment that computed it. Others that need the same run skip it, and so does an
     experiment what a plain sweep has computed; a condition ``experiment=NAME`` is about all of them.
@@ -39,10 +39,7 @@ def under_experiments(
                 f"the experiment {name} is not among the configurations here (--config-dir says where else "
                 "to look): runs of it that other commands computed are left out."
             )
-        found = [
-            replace(run, config={**run.config, EXPERIMENT: name}) if run.folder.run_id in ids else run
-            for run in found
-        ]
+        found = [replace(run, needed_by=name) if run.folder.run_id in ids else run for run in found]
     return found
 
 

@@ -25,7 +25,7 @@ ROOT = "output_root="
 
 @dataclass(frozen=True)
 class Selection:
-    """Runs of one output root, at least one, and the conditions that they fit."""
+    """The runs of one output root that fit some conditions."""
 
     root: Path
     conditions: list[str]
@@ -38,22 +38,15 @@ class Selection:
 
 
 def selected_runs(lines: Sequence[str]) -> Selection:
-    """The runs that fit all conditions among `lines`; ``output_root=DIR`` says where they are.
+    """The runs that fit all conditions among `lines`, at least one; ``output_root=DIR`` says where they are.
 
     Raises:
         UserError: for a condition that cannot be read, or where no run fits.
     """
-    places = [line.removeprefix(ROOT) for line in lines if line.startswith(ROOT)]
-    root = Path(places[-1] if places else "outputs")
-    hydra = [line for line in lines if line.startswith(SEARCH_PATH)]
-    conditions = [line for line in lines if not line.startswith((ROOT, SEARCH_PATH))]
-    stored = stored_runs(root)
-    if not stored:
-        raise UserError(f"There are no runs under output_root={root}.")
-    runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
-    if not runs:
-        raise UserError(f"None of the {len(stored)} runs under {root} fits {' '.join(conditions)}.")
-    return Selection(root, conditions, runs)
+    found, number = _fitting(lines)
+    if not found.runs:
+        raise UserError(f"None of the {number} runs under {found.root} fits {' '.join(found.conditions)}.")
+    return found
 
 
 def load_runs(
@@ -82,13 +75,24 @@ def load_runs(
     for given in conditions:
         if not isinstance(given, str):
             raise TypeError(f"conditions are texts, as load_runs('target=mog'); {described(given)} was given")
-    places = [line for line in conditions if line.startswith(ROOT)]
-    others = [line for line in conditions if not line.startswith(ROOT)]
-    root = Path(
-        (places[-1].removeprefix(ROOT) if places else "outputs") if output_root is None else output_root
-    )
+    lines = [*with_config_dir([], None if config_dir is None else str(config_dir)), *conditions]
+    if output_root is not None:
+        lines.append(f"{ROOT}{output_root}")
+    return runs_frame(_fitting(lines)[0].runs)
+
+
+def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
+    """The runs that fit all conditions among `lines`, and of how many.
+
+    Raises:
+        UserError: for a condition that cannot be read, or where there are no runs.
+    """
+    places = [line.removeprefix(ROOT) for line in lines if line.startswith(ROOT)]
+    root = Path(places[-1] if places else "outputs")
+    hydra = [line for line in lines if line.startswith(SEARCH_PATH)]
+    conditions = [line for line in lines if not line.startswith((ROOT, SEARCH_PATH))]
     stored = stored_runs(root)
     if not stored:
         raise UserError(f"There are no runs under output_root={root}.")
-    hydra = with_config_dir([], None if config_dir is None else str(config_dir))
-    return runs_frame(chosen_by(others, under_experiments(stored, others, hydra)))
+    runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
+    return Selection(root, conditions, runs), len(stored)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import torch
 from omegaconf import DictConfig
 
 from runner.execution.errors import UnservedError, UserError, one_sentence, warn
@@ -18,7 +17,6 @@ from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.stepper import Stepper
 from samplers.trial import try_step
-from targets.randomness import Streams
 from targets.target import Target
 from targets.trial import try_probabilities, try_target
 
@@ -121,12 +119,12 @@ def check_kernel(problem: Problem) -> None:
         return
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
-        state = problem.kernel.init(problem.target, small.start(problem.kernel.axes, [0]), beta(problem))
+        start = small.start(problem.kernel.axes, [0])
         held_out = getattr(problem.target, "held_out", None)
-        if held_out is None or len(held_out):  # else its reference sample, which a step may need, is to come
-            with torch.no_grad():
-                streams = Streams([0], "trial", problem.device)
-                try_step(problem.kernel, problem.target, state, beta(problem), streams)
+        if held_out is None or len(held_out):
+            try_step(problem.kernel, problem.target, start, beta(problem))
+        else:  # a step may draw from the reference sample, which is made with the model
+            problem.kernel.init(problem.target, start, beta(problem))
     except ValueError as error:
         raise UnservedError(f"sampler: {one_sentence(error)}.") from error
 

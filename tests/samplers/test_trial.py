@@ -64,5 +64,4 @@ def test_a_right_step_passes_with_replicas_too() -> None:
     target, beta = LogQuadratic(d=5), torch.tensor([1.0, 0.5, 0.0], dtype=torch.float64)
     kernel = ParallelTempering(DMALA(0.5), beta)
     one = torch.ones((), dtype=torch.float64)
-    state = kernel.init(target, target.initial((3, 1, 2), Streams([0], "start")), one)
-    try_step(kernel, target, state, one, Streams([0], "trial"))
+    try_step(kernel, target, target.initial((3, 1, 2), Streams([0], "start")), one)

@@ -66,7 +66,7 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
     if any(entry.not_significant for entry in entries):
         sentences.append(
             f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds, "
-            "Holm-adjusted p of at least 0.05; that the best was chosen by its mean is not allowed for)."
+            "Holm-adjusted p of at least 0.05, which does not account for the choice of the best)."
         )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")

@@ -25,12 +25,14 @@ class StoredRun:
         status: ``done``, ``running``, ``damaged``, ``failed`` or ``interrupted``.
         config: its configuration in plain values; empty where that cannot be read.
         summary: what it measured; None unless it is done.
+        needed_by: an experiment that was asked for and needs it, whatever command computed it.
     """
 
     folder: RunFolder
     status: str
     config: Mapping[str, Any]
     summary: Mapping[str, Any] | None
+    needed_by: str | None = None
 
     @property
     def seed(self) -> int:
@@ -45,7 +47,7 @@ class StoredRun:
     @cached_property
     def described(self) -> Settings:
         """What a condition may name: the settings, and what else tells runs apart."""
-        own = {key: self.config.get(key) for key in ("experiment", "seed")}
+        own = {"experiment": self.needed_by or self.config.get("experiment"), "seed": self.config.get("seed")}
         return {**self.settings, **own, "status": self.status, "run_id": self.folder.run_id}
 
 

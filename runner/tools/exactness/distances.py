@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from metrics.enumeration.row_agreement import Agreement
 from runner.execution.errors import one_sentence
@@ -14,7 +13,7 @@ from runner.tools.exactness.kernel_variants import KernelVariant
 from runner.tools.exactness.measured_kernel import Measured, is_tempered, measured_kernel
 from runner.tools.exactness.served import crash, kernel_for
 from runner.tools.exactness.step_agreement import DRAWS, LEVEL
-from samplers.kernel import Kernel, NotEnumerableError
+from samplers.kernel import NotEnumerableError
 from samplers.trial import try_step
 from samplers.tuning.tunable import fixed
 from targets.randomness import Streams
@@ -73,7 +72,8 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target, draw
         name, claimed = variant.name, claimed or fixed(variant.sampler).exact
         try:
             kernel = kernel_for(variant.sampler, target)
-            _try(kernel, target)
+            two = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
+            try_step(kernel, target, two, target.like().new_ones(()))
             parts += measured_kernel(kernel, target, 0 if parts and is_tempered(kernel) else draws)
         except NotEnumerableError as error:
             reasons[one_sentence(error)] = None
@@ -92,11 +92,3 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target, draw
         left_out="; ".join(reasons),
         crash=crashed,
     )
-
-
-def _try(kernel: Kernel, target: Target) -> None:
-    """Raises ValueError if a step of two chains does not return what it must."""
-    one = target.like().new_ones(())
-    theta = target.initial((*kernel.axes, 1, 2), Streams([0], "start"))
-    with torch.no_grad():
-        try_step(kernel, target, kernel.init(target, theta, one), one, Streams([0], "trial"))

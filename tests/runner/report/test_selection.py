@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +17,9 @@ import runner
 from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings
+from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
-from runner.library.selected_runs import load_runs
+from runner.library.selected_runs import load_runs, selected_runs
 from runner.report.page import grid_lines
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.grid import Grid, grid_of, varied_keys
@@ -167,7 +169,10 @@ def test_an_experiment_has_the_runs_that_other_commands_computed(
     assert set(frame["task.steps"]) == {20}
     line = ["runs", "experiment=mine", f"output_root={store}", "--config-dir", str(tmp_path)]
     assert status.main(line) == 0
-    assert "6" in capsys.readouterr().out
+    assert re.findall(r"│\s+(\d+)", capsys.readouterr().out) == ["3", "3", "6"]
+    # What the runs have noted is what is on the disk, and what a logger copies.
+    chosen = selected_runs(with_config_dir(line[1:3], str(tmp_path)))
+    assert {run.config.get("experiment") for run in chosen.runs} == {None}
     assert load_runs("experiment=null", output_root=store)["experiment"].isna().all()
 
 
