@@ -103,12 +103,12 @@ def tempered_weights(log_probs: Tensor, beta: Tensor) -> Tensor:
     Nor have those whose density is NaN: one of them would leave no weight to the others.
     """
     tempered = torch.as_tensor(beta).to(log_probs).unsqueeze(-1) * log_probs
-    return tempered.masked_fill_(log_probs.isneginf() | log_probs.isnan(), -torch.inf)
+    return torch.where(log_probs > -torch.inf, tempered, -torch.inf)
 
 
 def certain(log_probs: Tensor) -> Tensor:
     """The acceptance ``(*batch)`` of a draw among `log_probs` ``(*batch, levels)``: 1, NaN where one is."""
-    return torch.ones_like(log_probs[..., 0]).masked_fill_(log_probs.isnan().any(-1), torch.nan)
+    return log_probs.clamp(1.0, 1.0).amax(-1)  # either passes a NaN on
 
 
 def _line(target: Target, levels: Tensor, coordinate: Tensor, dtype: torch.dtype) -> Tensor:
