@@ -96,9 +96,11 @@ class Context:
         metric_seed: seed of the metrics' own random numbers, which are independent of the chains'.
         seed_values: the S seeds of the runs, for metrics that use random numbers of their own per run; with
             None all runs of the batch share the same ones.
+        series_steps: at how many steps, at most, the values are kept from which effective sample sizes and
+            their like are computed (`metrics.statistics.thinned_series`); 0: as many as fit bounded memory.
 
     Raises:
-        ValueError: if `seed_values` has not S entries.
+        ValueError: if `seed_values` has not S entries, or `series_steps` is negative.
     """
 
     target: Target
@@ -108,11 +110,14 @@ class Context:
     device: torch.device
     metric_seed: int = 0
     seed_values: tuple[int, ...] | None = None
+    series_steps: int = 0
     statistics: dict[str, Statistic] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.seed_values is not None and len(self.seed_values) != self.seeds:
             raise ValueError(f"seed_values must name {self.seeds} seeds, {len(self.seed_values)} were given")
+        if self.series_steps < 0:
+            raise ValueError(f"series_steps must be 0 or more, {self.series_steps} was given")
 
     def statistic(self, cls: type[S], **args: Any) -> S:
         """The statistic `cls` with these arguments, built on first use and shared afterwards."""

@@ -63,7 +63,8 @@ class AutocorrelationTime(_Diagnostic):
     """Integrated autocorrelation time of U(theta): the number of steps that are worth one independent draw.
 
     Of long runs every second, fourth, .. step is kept (2,048 steps at most, 131,072 values a seed). A time of
-    fewer than three kept steps is an upper bound then, and its error is infinite.
+    fewer than three kept steps is an upper bound then, and its error is infinite. ``task.series`` (in Python
+    `Context.series_steps`) has more of them kept.
 
     Values, one per seed:
         autocorrelation_time: 1 + 2 sum of the autocorrelations up to the window.

@@ -1,8 +1,9 @@
 """Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021).
 
 Computed from thinned series (`metrics.statistics.thinned_series`), so an effective sample size is limited by
-the number of stored values. A high one alone does not prove mixing: a chain stuck in one mode also has one.
-Compare `rhat_mode`. R-hat is 1 if the chains of a seed agree; values above 1.01 show that they do not.
+the number of stored values (`Context.series_steps`). A high one alone does not prove mixing: a chain stuck
+in one mode also has one. Compare `rhat_mode`. R-hat is 1 if the chains of a seed agree; values above 1.01
+show that they do not.
 """
 
 from __future__ import annotations
@@ -115,6 +116,7 @@ class ESS(_Diagnostic):
     """Bulk effective sample size of U(theta), over all chains of a seed.
 
     Of long runs 2,048 steps at most are kept, 131,072 values a seed: more independent draws are not counted.
+    ``task.series`` (in Python `Context.series_steps`) has more of them kept, at one evaluation of U each.
     """
 
     name = "ess"

@@ -61,7 +61,8 @@ class OverlapSeries(ThinnedSeries):
             )
         self.pairs = context.chains // 2
         shape = (context.seeds, self.pairs)
-        super().__init__(context, shape, context.target.like().dtype, ChainSeries.capacity_of(self.pairs))
+        capacity = ChainSeries.capacity_of(context, self.pairs)
+        super().__init__(context, shape, context.target.like().dtype, capacity)
 
     def value(self, step: int, theta: Tensor) -> Tensor:
         differing = (theta[:, : self.pairs] - theta[:, self.pairs : 2 * self.pairs]).abs()

@@ -131,16 +131,19 @@ class ThinnedSeries(Statistic, ABC):
 class ChainSeries(ThinnedSeries):
     """A scalar of each chain, ``(rows, seeds, chains)``.
 
-    There are at most 2,048 rows; with many chains fewer (131,072 values per seed), but at least 128.
+    There are at most `Context.series_steps` rows. Where that is 0 there are 2,048 at most; with many chains
+    fewer (131,072 values per seed), but at least 128.
     """
 
     def __init__(self, context: Context, dtype: torch.dtype) -> None:
-        super().__init__(context, (context.seeds, context.chains), dtype, self.capacity_of(context.chains))
+        capacity = self.capacity_of(context, context.chains)
+        super().__init__(context, (context.seeds, context.chains), dtype, capacity)
 
     @staticmethod
-    def capacity_of(chains: int) -> int:
-        """Maximum number of rows for so many values of a seed at each step."""
-        return max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // chains)) // 2 * 2
+    def capacity_of(context: Context, values: int) -> int:
+        """Maximum number of rows, an even number, for so many values of a seed at each step."""
+        rows = context.series_steps or max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // values))
+        return max(2, rows // 2 * 2)
 
 
 class LogProbSeries(ChainSeries):

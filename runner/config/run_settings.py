@@ -22,7 +22,7 @@ CHOSEN = ("target", "sampler", "task", "scale")
 PLAIN = ("model", "device", "dtype", "streams", "threads")
 """Keys at the top of a configuration that are settings."""
 
-UNLISTED = {"task.keep": 0}
+UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings that runs of earlier versions have not, with the value that changes nothing: it is not listed."""
 
 Settings = dict[str, Any]

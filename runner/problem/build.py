@@ -90,6 +90,7 @@ class Problem:
             chains=chains or self.settings.chains,
             device=self.device,
             seed_values=tuple(seeds),
+            series_steps=self.settings.series,
         )
         try:
             suite = MetricSuite(context, factories, optional=optional)

@@ -31,6 +31,7 @@ class SampleSettings:
             first mode).
         record: at how many points of the run, besides its end, metrics are written.
         keep: draws of each chain that are written at most; 0 for none.
+        series: at how many steps, at most, metrics of series such as `ess` keep values; 0: as they choose.
     """
 
     steps: int
@@ -39,6 +40,7 @@ class SampleSettings:
     start: str
     record: int
     keep: int
+    series: int
 
     def points(self) -> list[int]:
         """The steps after which metrics are written: log-spaced behind the burn-in, and the end."""
@@ -69,6 +71,7 @@ def sample_settings(config: DictConfig, target: Target | None = None) -> SampleS
             start=one_of("start", task.get("start"), STARTS),
             record=whole_number("record", task.get("record"), 0),
             keep=whole_number("keep", task.get("keep", 0), 0),
+            series=whole_number("series", task.get("series", 0), 0),
         )
     if settings.burn_in >= settings.steps:
         raise UserError(

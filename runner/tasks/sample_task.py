@@ -30,8 +30,9 @@ class Sample(Task):
         problems.check(config)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
-        """Without ``keep`` where it is 0, as in runs of versions that had no such key."""
-        kept = {key: value for key, value in parts["task"].items() if (key, value) != ("keep", 0)}
+        """Without ``keep`` and ``series`` where they are 0, as in runs of versions that had no such keys."""
+        later = {("keep", 0), ("series", 0)}
+        kept = {key: value for key, value in parts["task"].items() if (key, value) not in later}
         return super().identity(config, {**parts, "task": kept})
 
     def work(self, config: DictConfig) -> int:

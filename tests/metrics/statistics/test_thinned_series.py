@@ -8,6 +8,7 @@ from torch import Tensor
 
 from metrics.metric import Context
 from metrics.statistics.thinned_series import LogProbSeries, ModeSeries, ThinnedSeries
+from samplers import Gibbs
 from tests.support.measuring import context, random_draws, silent
 from tests.support.targets.modes import corners
 
@@ -55,6 +56,14 @@ def test_merge_equals_one_pass(cut: int, length: int) -> None:
 @pytest.mark.parametrize(("chains", "rows"), [(1, 2048), (64, 2048), (100, 1310), (1000, 130), (5000, 128)])
 def test_memory_is_bounded(chains: int, rows: int) -> None:
     assert LogProbSeries(context(corners(), 1, chains)).capacity == rows
+
+
+@pytest.mark.parametrize(("asked", "rows"), [(1, 2), (7, 6), (5000, 5000)])
+def test_as_many_rows_as_are_asked_for(asked: int, rows: int) -> None:
+    run = Context(corners(), Gibbs(), 1, 1000, torch.device("cpu"), series_steps=asked)
+    assert LogProbSeries(run).capacity == rows
+    with pytest.raises(ValueError, match="series_steps must be 0 or more, -1 was given"):
+        Context(corners(), Gibbs(), 1, 1000, torch.device("cpu"), series_steps=-1)
 
 
 def test_energies_and_modes_are_those_of_the_kept_draws() -> None:
