@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from numbers import Integral, Real
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -12,19 +13,19 @@ Option = TypeVar("Option", int, str)
 
 
 def is_number(value: object) -> bool:
-    """Whether `value` is a real number, booleans not counted."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether `value` is a real number, of Python or of NumPy, booleans not counted."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def whole_number(key: str, value: object, least: int = 1, error: type[ValueError] = ValueError) -> int:
-    """`value` if it is an integer of at least `least`.
+    """`value` as an int if it is an integer, of Python or of NumPy, of at least `least`.
 
     Raises:
         ValueError: otherwise; or `error`, a subclass.
     """
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise error(f"{key} must be a whole number of at least {least}, {value!r} was given")
-    return value
+    return int(value)
 
 
 def positive_number(key: str, value: Any, allowed: str = "a positive number") -> float:

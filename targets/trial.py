@@ -23,7 +23,7 @@ def require_target(given: object) -> None:
 
 
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:
-    """Refuses a target whose log density is of the wrong shape or type or not finite at `theta`.
+    """Refuses a target whose log density or gradient is of the wrong shape or type or not finite at `theta`.
 
     Args:
         name: what the target is called in the message.
@@ -48,15 +48,30 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
             "expected."
         )
     if gradient:
-        try:
-            target.log_prob_and_grad(theta)
-        except Exception as error:
-            raise ValueError(
-                f"The target {name} gives no gradient, which the sampler needs ({_said(error)})."
-            ) from error
+        _try_gradient(name, target, theta)
     if log_prob.dtype != theta.dtype:
         raise ValueError(
             f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."
+        )
+
+
+def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
+    try:
+        _, gradient = target.log_prob_and_grad(theta)
+    except Exception as error:
+        raise ValueError(
+            f"The target {name} gives no gradient, which the sampler needs ({_said(error)})."
+        ) from error
+    if not isinstance(gradient, Tensor) or gradient.shape != theta.shape:
+        got = tuple(gradient.shape) if isinstance(gradient, Tensor) else described(gradient)
+        raise ValueError(
+            f"The target {name} gave gradients of shape {got}, {tuple(theta.shape)} was expected."
+        )
+    if not bool(gradient.isfinite().all()):
+        values = gradient[~gradient.isfinite()].flatten()[:4].tolist()
+        raise ValueError(
+            f"The target {name} gave the gradient {values} in some coordinates of its initial states, finite "
+            "numbers were expected; a sampler without gradient, such as gibbs, needs none."
         )
 
 

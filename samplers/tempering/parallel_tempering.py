@@ -16,6 +16,7 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.ladder import check_ladder, require_replicas
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
+from targets.checks import described
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -39,6 +40,7 @@ class ParallelTempering(Kernel):
 
     Raises:
         ValueError: for a ladder, step sizes or a swap rule that do not fit.
+        TypeError: for a kernel that is none, or swaps that are no `Swaps`.
     """
 
     tensor_step_size = False
@@ -53,7 +55,7 @@ class ParallelTempering(Kernel):
         require_temperable(kernel)
         self.betas = check_ladder(ladder, auto=False)
         sizes = rung_step_sizes(kernel, step_size, len(self.betas))
-        self.base, self.swaps = kernel, swap or Swaps()
+        self.base, self.swaps = kernel, _require_swaps(swap)
         self.rungs = RungKernels(kernel, None if sizes is None else sizes.expand(len(self.betas)))
         self.tables: Kernel | None = None
         self._tempered: _Tempered | None = None
@@ -160,6 +162,17 @@ def rung_step_sizes(
         own = getattr(kernel, kernel.step_name, None)
         return own if isinstance(own, Tensor) else None
     return ladder_step_sizes(kernel, step_size, rungs, words)
+
+
+def _require_swaps(given: object) -> Swaps:
+    """`given`, or the default where it is None; TypeError, in one sentence, for anything else."""
+    if given is None:
+        return Swaps()
+    if not isinstance(given, Swaps):
+        raise TypeError(
+            f"swap must be a samplers.Swaps such as Swaps(rule='metropolis'), {described(given)} was given"
+        )
+    return given
 
 
 def check_rule(kernel: Kernel, swaps: Swaps) -> None:

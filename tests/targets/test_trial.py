@@ -1,13 +1,15 @@
-"""Probabilities of a target that are no distribution, or not that of its log density, are refused."""
+"""What a target gives is tried before chains run on it: gradients, and probabilities where it has them."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from targets import Bernoulli4, Binary, IndependentLevels, Ising, LogQuadratic, Target
-from targets.trial import MOST, try_probabilities
+from targets.checks import is_number, positive_number, whole_number
+from targets.trial import MOST, try_probabilities, try_target
 
 
 class Counted(Target):
@@ -58,3 +60,24 @@ def test_states_of_probability_zero_say_nothing() -> None:
     steep = Counted(2, torch.tensor([0.0, 0.0, 0.0, 1.0]))
     steep.log_prob = lambda theta: 1000.0 * theta.sum(-1)  # type: ignore[method-assign]
     try_probabilities("steep", steep)
+
+
+@pytest.mark.parametrize(("made", "got"), [(torch.zeros(2), r"\(2,\)"), (None, "a NoneType")])
+def test_gradients_that_are_not_those_of_the_states_are_refused(made: object, got: str) -> None:
+    target = Counted(3, None)
+    target.log_prob_and_grad = lambda theta: (target.log_prob(theta), made)  # type: ignore[assignment, return-value]
+    with pytest.raises(ValueError, match=rf"gave gradients of shape {got}, \(2, 3\) was expected"):
+        try_target("mine", target, torch.zeros(2, 3), gradient=True)
+
+
+def test_numbers_of_numpy_are_numbers_and_truth_values_are_none() -> None:
+    for value in (np.float32(0.5), np.float64(0.5), 0.5):
+        assert is_number(value)
+        assert positive_number("step_size", value) == 0.5
+    found = whole_number("steps", np.int32(7))
+    assert (found, type(found)) == (7, int)
+    for value in (True, np.bool_(True), torch.tensor(1.0), "1", None):
+        assert not is_number(value)
+    for value in (np.float32(7.0), np.bool_(True), np.int64(0)):
+        with pytest.raises(ValueError, match="steps must be a whole number of at least 1"):
+            whole_number("steps", value)

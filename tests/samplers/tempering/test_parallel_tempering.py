@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -197,3 +198,11 @@ def test_prepared_tempering_takes_the_same_steps() -> None:
 def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> None:
     with pytest.raises(ValueError, match="history_exact holds for unadjusted Langevin moves"):
         ParallelTempering(kernel, [1.0, 0.5], swap=Swaps("history_exact"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("metropolis", "'metropolis'"), (Swaps, "the class Swaps itself")]
+)
+def test_swaps_that_are_none_are_refused(given: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=rf"swap must be a samplers.Swaps such as .*, {said} was given"):
+        ParallelTempering(DMALA(1.0), [1.0, 0.5], swap=given)
