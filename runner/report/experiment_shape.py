@@ -23,7 +23,25 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     names = Names([line for line in overrides if line.startswith("hydra.")])
     if name not in names.options(EXPERIMENT):
         raise unknown(EXPERIMENT, name, names.options(EXPERIMENT))
-    config = OmegaConf.create(names.composed(f"+{EXPERIMENT}={name}"))
-    if "table" not in config:
+    found = _shape(name, names)
+    if found is None:
         raise UserError(f"Experiment {name} has no table block.")
-    return table_shape(name, config.table)
+    return found
+
+
+def check_table(overrides: Sequence[str], names: Names) -> None:
+    """Refuses a mistake in the table of the experiment that a job's `overrides` name, if there are both.
+
+    Raises:
+        UserError: naming the key of the table's block.
+    """
+    prefix = f"+{EXPERIMENT}="
+    for line in overrides:
+        if line.startswith(prefix):
+            _shape(line.removeprefix(prefix), names)
+
+
+def _shape(name: str, names: Names) -> TableShape | None:
+    """The shape of the table of experiment `name`; None where it has none."""
+    composed = names.composed(f"+{EXPERIMENT}={name}")
+    return table_shape(name, OmegaConf.create(composed).table) if "table" in composed else None

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 
 from runner.execution import progress
 from runner.problem.build import Problem
@@ -106,3 +107,29 @@ def test_a_search_has_no_plan(call: Call) -> None:
     assert "a search decides on its trials" in refused(
         call, "-m --dry-run hydra/sweeper=optuna sampler=dmala sampler.step_size=interval(1,2)"
     )
+
+
+TABLE = """
+table:
+  title: T
+  caption: C
+  rows: [{row: Gibbs}]
+  columns: [{label: bits, where: {target: bernoulli4}}]
+  metrics: [{metric: tv, name: TV, direction: min}]
+  comparisons: [{metric: tv, rows: [Gibbs, PT]}]
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+def test_a_mistake_in_the_table_of_an_experiment_is_found_before_its_runs(
+    call: Call, tiny: str, tmp_path: Path, flags: Sequence[str]
+) -> None:
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    plain = path.read_text()
+    command = ("-m", "+experiment=tiny", tiny, "scale=smoke", *flags)
+    path.write_text(plain + TABLE)
+    assert "table names the row 'PT', it has: Gibbs." in refused(call, *command)
+    path.write_text(plain + TABLE.replace("direction: min", "direction: best"))
+    GlobalHydra.instance().clear()
+    assert "Invalid value 'best', expected one of [min, max, none]" in refused(call, *command)
+    assert not (tmp_path / "outputs").exists()
