@@ -34,6 +34,7 @@ from .mixing.diagnostics import ESS as ESS
 from .mixing.diagnostics import ESSMagnetisation as ESSMagnetisation
 from .mixing.diagnostics import ESSMode as ESSMode
 from .mixing.diagnostics import RHat as RHat
+from .mixing.diagnostics import RHatMagnetisation as RHatMagnetisation
 from .mixing.diagnostics import RHatMode as RHatMode
 from .mixing.level_occupancy import LevelOccupancy as LevelOccupancy
 from .mixing.mean_norm import MeanNorm as MeanNorm

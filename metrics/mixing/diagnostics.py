@@ -171,6 +171,20 @@ class RHat(_Diagnostic):
         return potential_scale_reduction(chains)
 
 
+class RHatMagnetisation(RHat):
+    """R-hat (rank-normalised, split and folded) of the order parameter, over all chains of a seed.
+
+    In an Ising model at low temperature it is large until chains change the sign of the magnetisation, which
+    that of U does not show.
+
+    Raises:
+        UnsupportedMetric: if the target has no order parameter.
+    """
+
+    name = "rhat_magnetisation"
+    statistic = OrderParameterSeries
+
+
 class RHatMode(_ModeDiagnostic):
     """R-hat of the indicator of a mode, maximum over modes; infinite if a mode was never visited.
 

@@ -28,7 +28,7 @@ STUDIES = {
     *("tour_cost", "tour_mismatch"),
     *("best_log_prob", "feasible", "gap", "log_z", "objective", "time_to_target"),
     *("autocorrelation_time", "autocorrelation_time_magnetisation", "binder", "energy", "ess_magnetisation"),
-    *("magnetisation", "overlap", "renewed_round_trips", "specific_heat"),
+    *("magnetisation", "overlap", "renewed_round_trips", "rhat_magnetisation", "specific_heat"),
 }
 """Metrics of one study, chosen by name: among the standard ones they would give all runs other identities."""
 

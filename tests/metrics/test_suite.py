@@ -32,7 +32,7 @@ from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.mixing.autocorrelation import AutocorrelationTime, AutocorrelationTimeMagnetisation
 from metrics.mixing.auxiliary_density import AuxiliaryDensity
 from metrics.mixing.auxiliary_distance import AuxiliaryDistance
-from metrics.mixing.diagnostics import ESS, ESSMagnetisation, ESSMode, RHat, RHatMode
+from metrics.mixing.diagnostics import ESS, ESSMagnetisation, ESSMode, RHat, RHatMagnetisation, RHatMode
 from metrics.mixing.level_occupancy import LevelOccupancy
 from metrics.mixing.mean_norm import MeanNorm
 from metrics.mixing.round_trips import RoundTrips
@@ -149,7 +149,7 @@ def reals() -> Run:
     return levels(target, [partial(MeanNorm, threshold=0.8, every=2)])
 
 
-PHYSICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant, Overlap, ESSMagnetisation]
+PHYSICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant, Overlap, ESSMagnetisation, RHatMagnetisation]
 PHYSICS += [AutocorrelationTime, AutocorrelationTimeMagnetisation]
 LANDSCAPE = [FlatMass, Flatness, HessianSpectrum, LocalEntropy, LogMeanGap]
 RUNS: dict[str, Callable[[], Run]] = {

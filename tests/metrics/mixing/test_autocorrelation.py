@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from metrics import AutocorrelationTime, AutocorrelationTimeMagnetisation, ESSMagnetisation
+from metrics import AutocorrelationTime, AutocorrelationTimeMagnetisation, ESSMagnetisation, RHatMagnetisation
 from metrics.mixing.autocorrelation import autocorrelations, integrated_autocorrelation_time
-from metrics.mixing.diagnostics import effective_sample_size
+from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 from targets import Ising
 from tests.metrics.mixing.test_diagnostics import autoregression
 from tests.support.measuring import context, measure, random_draws
@@ -92,7 +92,8 @@ def test_the_metrics_read_the_energy_and_the_magnetisation() -> None:
             assert float(found[metric.name][seed]) == pytest.approx(time)
             assert float(found[f"{metric.name}_error"][seed]) == pytest.approx(error)
             assert float(found[metric.name.replace("_time", "_window")][seed]) == window
-    found = measure(context(target, 2, 4), [ESSMagnetisation], draws).result()
+    found = measure(context(target, 2, 4), [ESSMagnetisation, RHatMagnetisation], draws).result()
     for seed in range(2):
         series = target.magnetisation(draws[:, seed]).T.numpy()
         assert float(found["ess_magnetisation"][seed]) == pytest.approx(effective_sample_size(series))
+        assert float(found["rhat_magnetisation"][seed]) == pytest.approx(potential_scale_reduction(series))

@@ -46,7 +46,13 @@ SMALL = {
 REALS = {"gaussian_mixture", "singular_mixture", "stmh_two_modes"}
 NOT_REAL = (set(options("target")) - REALS, "needs a binary, ordinal or categorical space, not Real(d=")
 SUMMED = {"bernoulli", "categorical", "quadratic", "fhmm", "ngram"}
-ORDER_PARAMETER = ("autocorrelation_time_magnetisation", "binder", "ess_magnetisation", "magnetisation")
+ORDER_PARAMETER = (
+    "autocorrelation_time_magnetisation",
+    "binder",
+    "ess_magnetisation",
+    "magnetisation",
+    "rhat_magnetisation",
+)
 ON_THE_REALS = ("mala", "ula", "stmh", "st_mala", "reld", "mreld", "pt_random_walk")
 RBM_ONLY = ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given.")
 TOURS_ONLY = ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given.")
