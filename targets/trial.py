@@ -67,11 +67,13 @@ def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
         raise ValueError(
             f"The target {name} gave gradients of shape {got}, {tuple(theta.shape)} was expected."
         )
-    if not bool(gradient.isfinite().all()):
+    # At some states alone it may be infinite, as that of a square root at 0: moves from there are refused.
+    finite = gradient.isfinite().flatten(len(target.space.batch_shape(theta))).all(-1)
+    if not bool(finite.any()):
         values = gradient[~gradient.isfinite()].flatten()[:4].tolist()
         raise ValueError(
-            f"The target {name} gave the gradient {values} in some coordinates of its initial states, finite "
-            "numbers were expected; a sampler without gradient, such as gibbs, needs none."
+            f"The target {name} gave the gradient {values} in some coordinates of each of its initial states, "
+            "finite numbers were expected; a sampler without gradient, such as gibbs, needs none."
         )
 
 
