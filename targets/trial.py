@@ -72,8 +72,8 @@ def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
     if not bool(finite.any()):
         values = gradient[~gradient.isfinite()].flatten()[:4].tolist()
         raise ValueError(
-            f"The target {name} gave the gradient {values} in some coordinates of each of its initial states, "
-            "finite numbers were expected; a sampler without gradient, such as gibbs, needs none."
+            f"The target {name} gave the gradient {values} in some coordinates of each of its initial "
+            "states, finite numbers were expected; a sampler without gradient, such as gibbs, needs none."
         )
 
 

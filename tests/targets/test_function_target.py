@@ -49,7 +49,7 @@ def test_what_is_no_function_or_no_space_is_refused(given: tuple[object, object]
         (lambda theta: normal(theta.round().detach()), "gives no gradient, which the sampler needs"),
         (
             lambda theta: normal(theta) + (theta[..., 0] - theta[..., 0].detach()).abs().sqrt(),
-            r"gave the gradient \[nan, nan\] in some coordinates of each of its initial states, .* such as gibbs, needs none\.",
+            r"gave the gradient \[nan, nan\] in some .* initial states, .* such as gibbs, needs none\.",
         ),
         (lambda theta: normal(theta @ theta), "cannot be evaluated: RuntimeError: "),
     ],
