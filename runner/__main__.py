@@ -43,7 +43,6 @@ def _main(argv: Sequence[str]) -> int:
         return _hydra(lines, args)
 
     from runner.config.overrides import other_sweeper, parse
-    from runner.report.experiment_shape import check_table
     from runner.sweep.jobs import requested
 
     if args.multirun and args.cfg:
@@ -65,6 +64,8 @@ def _main(argv: Sequence[str]) -> int:
     listen()
     _ = request.configs  # wrong values are found before torch is imported
     if args.multirun:
+        from runner.report.experiment_shape import check_table
+
         check_table(request.plans[0].overrides, request.names)
     if args.dry_run:
         return _show_plan(request)

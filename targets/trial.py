@@ -23,7 +23,9 @@ def require_target(given: object) -> None:
 
 
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:
-    """Refuses a target whose log density or gradient is of the wrong shape or type or not finite at `theta`.
+    """Refuses a target whose log density is of the wrong shape or type or not finite at `theta`.
+
+    And one whose gradient has another shape than `theta`, or is finite at none of its states.
 
     Args:
         name: what the target is called in the message.

@@ -141,9 +141,8 @@ class ChainSeries(ThinnedSeries):
 
     @staticmethod
     def capacity_of(context: Context, values: int) -> int:
-        """Maximum number of rows, an even number, for so many values of a seed at each step."""
-        rows = context.series_steps or max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // values))
-        return max(2, rows // 2 * 2)
+        """Maximum number of rows for so many values of a seed at each step."""
+        return context.series_steps or max(FEWEST_ROWS, min(MOST_ROWS, VALUES_A_SEED // values)) // 2 * 2
 
 
 class LogProbSeries(ChainSeries):

@@ -23,7 +23,10 @@ PLAIN = ("model", "device", "dtype", "streams", "threads")
 """Keys at the top of a configuration that are settings."""
 
 UNLISTED = {"task.keep": 0, "task.series": 0}
-"""Settings that runs of earlier versions have not, with the value that changes nothing: it is not listed."""
+"""Settings that runs of earlier versions have not, with the value that changes nothing.
+
+It is neither listed nor part of the id.
+"""
 
 Settings = dict[str, Any]
 """Dotted key to a number, a text, a truth value or None; a list is written as text."""

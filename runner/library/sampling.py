@@ -11,6 +11,7 @@ from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
+from targets.checks import whole_number
 from targets.function_target import FunctionTarget
 from targets.randomness import Streams
 from targets.target import Target
@@ -66,7 +67,7 @@ def sample(
     if isinstance(kernel, str):
         from runner.library.named_parts import named_sampler  # half a second more, for names alone
 
-        kernel = named_sampler(kernel, steps)
+        kernel = named_sampler(kernel, whole_number("steps", steps))
     if isinstance(kernel, Tunable):
         kernel.check(on)
         streams = Streams([TUNING_SEED], "tuning", on.like().device)

@@ -90,7 +90,7 @@ class Problem:
             chains=chains or self.settings.chains,
             device=self.device,
             seed_values=tuple(seeds),
-            series_steps=self.settings.series,
+            series_steps=min(self.settings.series, self.settings.steps),
         )
         try:
             suite = MetricSuite(context, factories, optional=optional)

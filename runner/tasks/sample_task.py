@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
+from runner.config.run_settings import UNLISTED
 from runner.models.learned_values import check_training
 from runner.problem.sample_settings import sample_settings
 from runner.tasks.task import Parts, Runs, Task, Trial, alternatives, span
@@ -30,9 +31,12 @@ class Sample(Task):
         problems.check(config)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
-        """Without ``keep`` and ``series`` where they are 0, as in runs of versions that had no such keys."""
-        later = {("keep", 0), ("series", 0)}
-        kept = {key: value for key, value in parts["task"].items() if (key, value) not in later}
+        """Without the keys that earlier versions had not, where their values change nothing (`UNLISTED`)."""
+        kept = {
+            key: value
+            for key, value in parts["task"].items()
+            if f"task.{key}" not in UNLISTED or value != UNLISTED[f"task.{key}"]
+        }
         return super().identity(config, {**parts, "task": kept})
 
     def work(self, config: DictConfig) -> int:

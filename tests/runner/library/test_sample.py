@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -95,6 +96,17 @@ def test_what_is_no_target_or_kernel_is_one_sentence(
     with pytest.raises(error, match=sentence) as refused:
         runner.sample(*given, steps=10)  # type: ignore[arg-type]
     assert "\n" not in str(refused.value)
+
+
+def test_counts_and_step_sizes_may_be_numbers_of_numpy() -> None:
+    plain = runner.sample("bernoulli4", DMALA(0.5), chains=3, steps=20, seed=1)
+    given = runner.sample(
+        "bernoulli4", DMALA(np.float32(0.5)), chains=np.int64(3), steps=np.int64(20), seed=np.int64(1)
+    )
+    assert np.array_equal(plain.draws, given.draws)
+    assert runner.sample("bernoulli4", "gibbs", steps=np.int64(20)).draws.shape[1] == 16
+    with pytest.raises(ValueError, match="steps must be a whole number of at least 1, 'x' was given"):
+        runner.sample("bernoulli4", "gibbs", steps="x")  # type: ignore[arg-type]
 
 
 def test_a_space_is_for_a_function_alone() -> None:
