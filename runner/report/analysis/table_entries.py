@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from metrics.inference.few_seeds import ALPHA, Interval, holm, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, paired_p_value
+from runner.report.analysis.against_best import p_values_against
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
 from runner.report.stored_results import Results
@@ -29,7 +30,7 @@ class Entry:
         exact: the kernel's claim; None while no run of the row is done.
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column.
-        p_value: paired t-test against the best, Holm-adjusted over the column's other samplers.
+        p_value: paired t-test against the best, adjusted for its choice (`p_values_against`).
         closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
         within_floor: whether it is not significantly worse than the row that is the metric's floor.
@@ -151,9 +152,7 @@ def _entries(
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
     p_values: dict[str, float | None] = {}
     if best is not None:
-        others = [row for row in samplers if row != best]
-        tests = holm([paired_p_value(values[row], values[best]) for row in others])
-        p_values = dict(zip(others, tests, strict=True))
+        p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
     floor = values[metric.floor] if metric.floor is not None and sign and not void else {}
     entries = []
     for row in shape.rows:

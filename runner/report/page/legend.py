@@ -65,8 +65,8 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         sentences.append("Bold: the best mean among the samplers that are exact.")
     if any(entry.not_significant for entry in entries):
         sentences.append(
-            f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds, "
-            "Holm-adjusted p of at least 0.05, which does not account for the choice of the best)."
+            f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds; p of at "
+            "least 0.05, Holm-adjusted over all pairs of samplers, since the same numbers chose the best)."
         )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")

@@ -12,6 +12,7 @@ import pytest
 from scipy import optimize
 
 from metrics.inference.few_seeds import detectable_difference, holm, interval, paired_p_value
+from runner.report.analysis.against_best import p_values_against
 
 
 def student_density(t: np.ndarray, freedom: int) -> np.ndarray:
@@ -110,6 +111,37 @@ def test_holm_with_ties_with_nothing_and_with_a_missing_test_that_counts() -> No
     assert holm([0.02, 0.02, 0.5]) == pytest.approx([0.06, 0.06, 0.5])
     assert holm([]) == []
     assert holm([0.01, None, 0.2]) == [pytest.approx(0.03), None, pytest.approx(0.4)]
+
+
+def test_equal_samplers_are_seldom_called_different_from_the_best_of_them() -> None:
+    """1,500 tables of 8 equal samplers and 5 seeds: a false mark in at most 5 %, where Holm's correction over the
+    seven tests alone gives 10 %. The binomial standard errors are 0.006 and 0.008.
+    """
+    random, wrong, unadjusted = np.random.default_rng(0), 0, 0
+    for table in random.normal(size=(1_500, 8, 5)):
+        values = {str(row): dict(enumerate(map(float, each))) for row, each in enumerate(table)}
+        best = min(values, key=lambda row: np.mean(list(values[row].values())))
+        p_values = p_values_against(best, values, values)
+        assert p_values.keys() == values.keys() - {best}
+        wrong += any(p is not None and p < 0.05 for p in p_values.values())
+        against = holm([paired_p_value(values[row], values[best]) for row in p_values])
+        unadjusted += any(p is not None and p < 0.05 for p in against)
+    assert wrong / 1_500 < 0.06
+    assert unadjusted / 1_500 > 0.07
+
+
+def test_pairs_that_cannot_hold_the_best_are_not_tested() -> None:
+    """Of three samplers that are not exact and one that is, three pairs hold the one that can be the best."""
+    values = {
+        name: dict(enumerate(np.random.default_rng(seed).normal(size=4))) for seed, name in enumerate("ABCD")
+    }
+    plain = {name: paired_p_value(values["B"], values[name]) for name in "ACD"}
+    assert p_values_against("B", ["B"], values) == dict(zip("ACD", holm(list(plain.values())), strict=True))
+    pairs = [paired_p_value(values[one], values[other]) for one, other in itertools.combinations("ABCD", 2)]
+    found = closed_test([p for p in pairs if p is not None])
+    assert list(p_values_against("B", "ABCD", values).values()) == pytest.approx(
+        [found[0], found[3], found[4]]
+    )
 
 
 def test_where_the_data_say_nothing_there_is_none_and_never_nan() -> None:
