@@ -22,6 +22,9 @@ CHOSEN = ("target", "sampler", "task", "scale")
 PLAIN = ("model", "device", "dtype", "streams", "threads")
 """Keys at the top of a configuration that are settings."""
 
+CODE = "code"
+"""Where the written configuration of a run has digests of the user's own code, by group."""
+
 UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings that runs of earlier versions have not, with the value that changes nothing.
 
@@ -35,7 +38,8 @@ Settings = dict[str, Any]
 def flat_settings(config: Mapping[str, Any]) -> Settings:
     """The settings in the plain `config` of a run: ``{"sampler": "dmala", "sampler.step_size": 0.3, ...}``.
 
-    What a scale offers is left out: the task's settings say what of it was used.
+    What a scale offers is left out: the task's settings say what of it was used. A group with code of the
+    user's own has a digest of it, as ``sampler.code``.
     """
     found: Settings = {}
     for group in CHOSEN:
@@ -46,6 +50,7 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
                 found |= _leaves(node, group)
     for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
         del found[key]
+    found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
     return found | {key: config[key] for key in PLAIN if key in config}
 
 

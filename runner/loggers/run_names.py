@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import conf
-from runner.config.run_settings import Settings, changed_settings, flat_settings
+from runner.config.run_settings import CODE, Settings, changed_settings, flat_settings
 from runner.files.plain_yaml import plain_yaml
 
 LONGEST = 120
@@ -51,11 +51,12 @@ def run_name(config: Mapping[str, Any], settings: Settings | None = None) -> Run
     column = _column(table.get("columns") or [], every)
     versions = (table.get("published") or {}).get("versions") or {}
     papers = dict.fromkeys(str(version["paper"]) for version in versions.values())
-    parts = [row or _described("sampler", every, own), column or _described("target", every, own)]
+    named = {key: value for key, value in own.items() if not key.endswith(f".{CODE}")}
+    parts = [row or _described("sampler", every, named), column or _described("target", every, named)]
     seed = f" · seed {config.get('seed')}"
     text = " · ".join(filter(None, parts))[: LONGEST - len(seed)]
     if row is None or column is None:
-        others = [f"{k} {_short(v)}" for k, v in own.items() if k.split(".")[0] not in IN_PLACE]
+        others = [f"{k} {_short(v)}" for k, v in named.items() if k.split(".")[0] not in IN_PLACE]
         for place, other in enumerate(others):
             longer = f"{text}{', ' if place else ' · '}{other}"
             if len(longer) > LONGEST - len(seed):

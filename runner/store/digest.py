@@ -1,4 +1,7 @@
-"""A short hash of a configuration: equal for equal meaning, whatever module a built-in class is in."""
+"""A short hash of a configuration: equal for equal meaning, whatever module a built-in class is in.
+
+Where it names code of the user's own, what that code says is a part of its meaning.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,22 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.integrity.own_code import code_digest
+from runner.integrity.source import FLOORS
+
 SCHEMA = 2
 """Raised when the meaning of a result or of an id changes, so that old and new runs are never confused."""
 
 PARTS = ("target", "sampler", "task", "metric")
 """The groups of the configuration that make a run; `seed`, device type and `dtype` join them."""
 
-BUILT_IN = ("targets", "samplers", "metrics", "runner")
-"""The packages whose classes enter an identity by their name alone: a class that moves keeps its runs."""
-
 
 def canonical(value: Any) -> Any:
     """`value` with everything that means the same written the same: 1.0 as 1, tuples as lists.
 
-    A built-in class, ``_target_: samplers.discrete.dmala.DMALA``, is written ``DMALA``; a class of the user's
-    own keeps its path. Falsy values stay: seed 0 is a seed, False is not absent.
+    A built-in class, ``_target_: samplers.discrete.dmala.DMALA``, is written ``DMALA``: a class that moves
+    keeps its runs. A class or function of the user's own keeps its path, with a digest of its code beside it.
+    Falsy values stay: seed 0 is a seed, False is not absent.
     """
     if isinstance(value, Mapping):
         return {
@@ -32,13 +36,35 @@ def canonical(value: Any) -> Any:
         return [canonical(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value
+    code = _code_of(value)
+    return value if code is None else f"{value} {code}"
 
 
 def _class_name(path: Any) -> Any:
-    if isinstance(path, str) and path.split(".", 1)[0] in BUILT_IN:
+    if isinstance(path, str) and path.split(".", 1)[0] in FLOORS:
         return path.rsplit(".", 1)[-1]
-    return path
+    return canonical(path)
+
+
+def _code_of(value: Any) -> str | None:
+    """The digest of the user's code that `value` names by its dotted path; None where it names none."""
+    dotted = isinstance(value, str) and "." in value and all(part.isidentifier() for part in value.split("."))
+    return code_digest(value) if dotted else None
+
+
+def own_code(value: Any) -> str | None:
+    """A short digest of all code of the user's own that a configuration's node names; None for none."""
+    found = sorted(_codes(value))
+    return hashlib.sha256(" ".join(found).encode()).hexdigest()[:8] if found else None
+
+
+def _codes(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return set().union(*map(_codes, value))
+    code = _code_of(value)
+    return set() if code is None else {code}
 
 
 def digest(content: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
 from runner.store.arrays.pictures import stored_pictures
-from runner.store.digest import PARTS, SCHEMA
+from runner.store.digest import PARTS, SCHEMA, own_code
 from runner.store.logger_protocol import Logger
 from runner.store.run_folder import RunFolder
 
@@ -171,8 +171,13 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
 
 
 def written(config: DictConfig) -> dict[str, Any]:
-    """The part of a configuration that is written with its runs, in plain values."""
-    return {key: resolved(config, key) for key in WRITTEN}
+    """The part of a configuration that is written with its runs, in plain values.
+
+    Where it names code of the user's own, ``code`` has a digest of that by group.
+    """
+    content = {key: resolved(config, key) for key in WRITTEN}
+    code = {part: found for part in PARTS if (found := own_code(content[part])) is not None}
+    return {**content, "code": code} if code else content
 
 
 def resolved(config: DictConfig, key: str) -> Any:
