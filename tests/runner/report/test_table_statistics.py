@@ -114,8 +114,8 @@ def test_holm_with_ties_with_nothing_and_with_a_missing_test_that_counts() -> No
 
 
 def test_equal_samplers_are_seldom_called_different_from_the_best_of_them() -> None:
-    """1,500 tables of 8 equal samplers and 5 seeds: a false mark in at most 5 %, where Holm's correction over the
-    seven tests alone gives 10 %. The binomial standard errors are 0.006 and 0.008.
+    """1,500 tables of 8 equal samplers and 5 seeds: a false mark in at most 5 %, where Holm's correction over
+    the seven tests alone gives 10 %. The binomial standard errors are 0.006 and 0.008.
     """
     random, wrong, unadjusted = np.random.default_rng(0), 0, 0
     for table in random.normal(size=(1_500, 8, 5)):
