@@ -26,12 +26,12 @@ HERE, OWN = "_here_", "_self_"
 def named_target(name: str, **settings: Any) -> Target:
     """The target called `name` in ``conf/target``, on the CPU in float32, with these settings of its own.
 
-    ``runner.named_target("mog", components=4)``
+    ``runner.named_target("mog", components=4)``; a setting may be an array or a tensor.
 
     Raises:
         UserError: for an unknown name or setting, or a target that is trained before it is sampled.
     """
-    described = described_option("target", name) | settings
+    described = described_option("target", name) | _plain(settings)
     if "training" in described:
         raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
     return built_target(_configuration(target=described))
@@ -40,7 +40,8 @@ def named_target(name: str, **settings: Any) -> Target:
 def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tunable:
     """The sampler called `name` in ``conf/sampler``, with these settings of its own.
 
-    ``runner.named_sampler("pt_dmala", ladder=[1.0, 0.3, 0.1], step_size=25.0)``
+    ``runner.named_sampler("pt_dmala", ladder=[1.0, 0.3, 0.1], step_size=25.0)``; a setting may be an array
+    or a tensor.
 
     Args:
         steps: of the run, which decide the schedule of a cyclical sampler.
@@ -51,8 +52,17 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
     Raises:
         UserError: for an unknown name or setting, or a value that is refused.
     """
-    described = without_leftovers(described_option("sampler", name) | settings)
+    described = without_leftovers(described_option("sampler", name) | _plain(settings))
     return build_kernel(_configuration(sampler=described, task={"steps": steps}))
+
+
+def _plain(value: Any) -> Any:
+    """`value` with arrays, tensors and their numbers as those of Python: a configuration has no others."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _configuration(**groups: Any) -> DictConfig:

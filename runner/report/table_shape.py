@@ -12,9 +12,10 @@ from enum import Enum
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import OmegaConfBaseException
 
 from runner.execution.errors import UserError
+from runner.report.block_mistakes import mistakes
 from runner.report.figure_shape import FigureShape, Role
 
 
@@ -189,8 +190,10 @@ def table_shape(experiment: str, block: DictConfig) -> TableShape:
         UserError: if a key is unknown or missing, or names a row, column, metric or version it lacks.
     """
     try:
+        for mistake in mistakes(OmegaConf.to_container(block, resolve=True), TableShape, "table"):
+            raise UserError(f"Experiment {experiment}: {mistake}")
         shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(TableShape), block))
-    except (ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException) as error:
+    except OmegaConfBaseException as error:
         sentence = str(error).splitlines()[0]
         raise UserError(f"Experiment {experiment}: table.{error.full_key}: {sentence}.") from error
     assert isinstance(shape, TableShape)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from omegaconf import OmegaConf
 
 import conf
@@ -54,3 +56,14 @@ def test_settings_are_those_of_the_command_line() -> None:
     assert len(runner.named_target("mog", components=4).modes) == 4
     with pytest.raises(UserError, match=r"Unknown key 'target.componets'; did you mean 'components'"):
         runner.named_target("mog", componets=4)
+
+
+def test_settings_may_be_arrays_and_tensors() -> None:
+    ladder, step = np.geomspace(1.0, 0.25, 3), [np.float32(0.5), torch.tensor(0.25), 2]
+    kernel = runner.named_sampler("pt_dmala", ladder=ladder, step_size=step)
+    plain = runner.named_sampler("pt_dmala", ladder=[1.0, 0.5, 0.25], step_size=[0.5, 0.25, 2])
+    assert isinstance(kernel, ParallelTempering)
+    assert isinstance(plain, ParallelTempering)
+    assert kernel.betas.tolist() == plain.betas.tolist() == pytest.approx([1.0, 0.5, 0.25])
+    assert torch.equal(torch.as_tensor(kernel.base.step_size), torch.as_tensor(plain.base.step_size))
+    assert len(runner.named_target("mog", components=np.int64(4)).modes) == 4
