@@ -12,9 +12,12 @@ from runner.config.run_settings import Settings
 from runner.execution.errors import UserError
 from runner.report.experiment_run import Run
 from runner.report.selection.directions import metric_shapes
+from runner.report.selection.equal_cost import STEPS, lengths_at_equal_cost
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, RowShape, TableShape
+
+EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,10 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
         ids = run.seed, run.folder.run_id
         placed.append(Run(row, column, *ids, run.status, config, run.summary, run.folder))
     rows, columns = ({getattr(run, name): None for run in placed} for name in ("row", "column"))
+    equal = any(STEPS in places.settings[row] for row in rows)
     shape = TableShape(
         title=title,
-        caption=f"{len(runs)} runs.",
+        caption=f"{len(runs)} runs{EQUAL_COST * equal}.",
         rows=[RowShape(row) for row in ordered(rows, places.settings)],
         columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
         metrics=metric_shapes(runs),
@@ -81,12 +85,17 @@ class Places:
 def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     """The place of each of `runs`: a row for the variant of its sampler, a column for that of the rest.
 
+    The number of steps belongs to the sampler where all took as many evaluations of the target.
+
     Args:
         across: see `grid_of`.
     """
     varied = varied_keys([run.settings for run in runs])
     inner = [key for key in varied if _of_sampler(key) and key != across]
     outer = [key for key in varied if key not in inner]
+    if STEPS in outer and lengths_at_equal_cost(runs, inner, outer):
+        outer.remove(STEPS)
+        inner.append(STEPS)
     labels, settings = [], dict[str, Settings]()
     for run in runs:
         row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")

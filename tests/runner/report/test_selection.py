@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -216,6 +217,38 @@ def test_problems_are_not_compared_with_each_other(store: Path) -> None:
     assert {row.row for row in grid.shape.rows} == {
         "gibbs", "dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2",
     }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """DMALA for 20 and 40 steps, and two tempered replicas of it for 20."""
+    root = tmp_path_factory.mktemp("lengths")
+    common = ("-m", "target=bernoulli4", "seed=0,1", "metric=tv", "task.chains=3", "sampler.step_size=0.5")
+    finished(root, *common, "sampler=dmala", "task.steps=20,40")
+    return finished(root, *common, "sampler=pt_dmala", "sampler.ladder=[1,0.5]", "task.steps=20")
+
+
+def test_samplers_of_different_lengths_are_compared_at_equal_evaluations(
+    lengths: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = chosen_by(["sampler=pt_dmala"], stored_runs(lengths)) + chosen_by(
+        ["task.steps=40"], stored_runs(lengths)
+    )
+    assert {(run.summary or {})["evaluations"] for run in runs} == {40}
+    grid, summary = show_runs(runs, "equal cost")
+    assert [column.label for column in grid.shape.columns] == ["bernoulli4"]
+    assert [row.row for row in grid.shape.rows] == ["dmala, steps=40", "pt_dmala, steps=20"]
+    assert grid.shape.caption.endswith("and took as many evaluations of the target.")
+    assert sum(entry.best for entry in summary if entry.metric == "tv") == 1
+    assert capsys.readouterr().out.split()[:3] == ["sampler", "steps", "tv"]
+
+
+@pytest.mark.parametrize("chosen", [lambda run: True, lambda run: run.settings["task.steps"] == 20])
+def test_at_unequal_evaluations_steps_make_columns(lengths: Path, chosen: Callable[[Any], bool]) -> None:
+    grid = grid_of([run for run in stored_runs(lengths) if chosen(run)], "all")
+    lengths_of_rows = [row.row for row in grid.shape.rows if "steps" in row.row]
+    assert not lengths_of_rows
+    assert "evaluations" not in grid.shape.caption
 
 
 def test_a_grid_ends_with_its_numbers_and_an_experiment_does_not(call: Call, tiny: str) -> None:

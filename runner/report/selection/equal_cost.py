@@ -1,0 +1,35 @@
+"""Whether runs of different lengths took as many evaluations of their target, and so can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.report.selection.stored_runs import StoredRun
+
+STEPS = "task.steps"
+CLOSE = 0.95
+"""Least ratio of two numbers of evaluations that count as equal: steps are whole numbers."""
+
+
+def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer: Sequence[str]) -> bool:
+    """Whether samplers have lengths of their own on a problem, and all runs there as many evaluations.
+
+    That holds of five replicas of parallel tempering for 1,000 steps and a plain sampler for 5,000.
+
+    Args:
+        inner: settings that make a row.
+        outer: settings that make a column; `STEPS` among them.
+    """
+    others = [key for key in outer if key != STEPS]
+    lengths: dict[tuple[object, ...], dict[object, set[object]]] = {}
+    costs: dict[tuple[object, ...], list[float]] = {}
+    for run in runs:
+        column = tuple(run.settings.get(key) for key in others)
+        row = tuple(run.settings.get(key) for key in inner)
+        lengths.setdefault(column, {}).setdefault(row, set()).add(run.settings.get(STEPS))
+        if run.summary is not None:
+            costs.setdefault(column, []).append(float(run.summary.get("evaluations", 0.0)))
+    if any(len(found) > 1 for rows in lengths.values() for found in rows.values()):
+        return False
+    several = any(len(set().union(*rows.values())) > 1 for rows in lengths.values())
+    return several and all(min(found) > CLOSE * max(found) for found in costs.values())
