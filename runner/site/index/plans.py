@@ -12,8 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 import conf
 from runner.integrity.source import source_digest
 from runner.site.index.store_index import Index
-from runner.store.digest import digest
-from runner.sweep.jobs import experiment_jobs
+from runner.store.digest import digest, own_code
+from runner.sweep.jobs import Job, experiment_jobs
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,19 @@ def planned_ids(experiment: str, overrides: Sequence[str], index: Index) -> list
 
 
 def _plan(experiment: str, overrides: Sequence[str], index: Index) -> list[dict[str, Any]]:
-    """The jobs in plain values, from the index where they are known."""
+    """The jobs in plain values, from the index where they are known under the same code of the user's."""
     plans = index.kept.setdefault("plans", {})
     key = " ".join([experiment, *overrides])
-    if key not in plans:
-        plans[key] = [
-            {
-                "row": job.row,
-                "config": OmegaConf.to_container(job.config, resolve=True),
-                "run_ids": {str(seed): run_id for seed, run_id in job.run_ids.items()},
-            }
-            for job in experiment_jobs(experiment, overrides)
-        ]
-    found: list[dict[str, Any]] = plans[key]
+    found: list[dict[str, Any]] | None = plans.get(key)
+    if found is None or any(each.get("code") != own_code(each["config"]) for each in found):
+        found = plans[key] = [_plain(job) for job in experiment_jobs(experiment, overrides)]
     return found
+
+
+def _plain(job: Job) -> dict[str, Any]:
+    config = OmegaConf.to_container(job.config, resolve=True)
+    ids = {str(seed): run_id for seed, run_id in job.run_ids.items()}
+    return {"row": job.row, "config": config, "code": own_code(config), "run_ids": ids}
 
 
 def version_of_code(folders: Sequence[Path] = ()) -> str:

@@ -12,6 +12,8 @@ import pytest
 
 import runner
 from runner.integrity.own_code import code_digest
+from runner.site.index.plans import planned_ids
+from runner.site.index.store_index import Index
 from runner.store.digest import canonical, own_code
 from tests.support.commands import Call
 
@@ -25,6 +27,14 @@ KERNEL = '''
 
         rate = RATE
 '''
+
+METRIC = """
+    from metrics.discrepancy.tv import TV
+    from .rates import RATE
+
+    class Mine(TV):
+        rate = RATE
+"""
 
 Write = Callable[..., None]
 
@@ -173,3 +183,14 @@ def test_a_changed_sampler_is_run_anew_and_both_stand_in_the_table(write: Write,
     runs = runner.load_runs("sampler=Mine")
     assert runs.groupby("sampler.code").size().tolist() == [2, 2]
     assert len(runner.load_runs(f"sampler.code={runs['sampler.code'].iloc[0]}")) == 2
+
+
+def test_the_report_plans_an_experiment_anew_after_a_change(write: Write, tiny: str) -> None:
+    index, changed = Index("a version"), [tiny, "metric=tv", "metric.tv._target_=ownpackage.gibbs.Mine"]
+    write(gibbs=METRIC, rates="RATE = 1")
+    first = planned_ids("tiny", changed, index)
+    assert planned_ids("tiny", changed, index) == first
+    for name in [name for name in sys.modules if name.startswith("ownpackage")]:
+        del sys.modules[name]
+    write(gibbs=METRIC, rates="RATE = 2")
+    assert set(planned_ids("tiny", changed, index)).isdisjoint(first)
