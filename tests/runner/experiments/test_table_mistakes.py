@@ -96,7 +96,7 @@ def test_the_block_without_a_mistake_is_a_table() -> None:
     assert shape.figures[0].panels[0].limits == [0.0, 1.0]
 
 
-@pytest.mark.parametrize(("path", "value", "said"), MISTAKES, ids=[f"{path}={v}" for path, v, _ in MISTAKES])
+@pytest.mark.parametrize(("path", "value", "said"), MISTAKES, ids=[said for _, _, said in MISTAKES])
 def test_a_mistake_is_named_with_its_place(path: str, value: Any, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(f"Experiment mine: {said}")) as refused:
         table_shape("mine", OmegaConf.create(with_mistake(path, value)))
