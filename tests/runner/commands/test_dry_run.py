@@ -131,5 +131,7 @@ def test_a_mistake_in_the_table_of_an_experiment_is_found_before_its_runs(
     assert "table names the row 'PT', it has: Gibbs." in refused(call, *command)
     path.write_text(plain + TABLE.replace("direction: min", "direction: best"))
     GlobalHydra.instance().clear()
-    assert "Invalid value 'best', expected one of [min, max, none]" in refused(call, *command)
+    assert "table.metrics[0].direction must be min or max or none, 'best' was given" in refused(
+        call, *command
+    )
     assert not (tmp_path / "outputs").exists()

@@ -21,6 +21,7 @@ import pytest
 from runner.files.checkpoint import load_checkpoint
 from runner.store.run_store import Store
 from runner.sweep import job_runner
+from runner.tasks.sample import Sampling
 from tests.support.commands import Call, in_child, rows_by_run
 
 ROOT = Path(__file__).parents[3]
@@ -41,6 +42,7 @@ SWEEP = (
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=[tv,jump]", "task.chains=4")
 LONG = (*SMALL, "task.steps=6000", "seed=[3,1]")
+BEGUN = "begun"
 
 Results = dict[str, list[tuple[str, ...]]]
 
@@ -158,11 +160,22 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return to_its_end(tmp_path_factory.mktemp("straight"), LONG)
 
 
+def with_sign_of_steps(folder: Path) -> None:
+    """Makes a forked process work in `folder`, and write an empty file there after its first steps."""
+    advance = Sampling.advance
+
+    def noted(work: Sampling) -> None:
+        advance(work)
+        (folder / BEGUN).touch()
+
+    os.chdir(folder)
+    Sampling.advance = noted  # type: ignore[method-assign, assignment]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
 def test_a_signal_saves_first_and_exits_75(tmp_path: Path, straight: Results, number: signal.Signals) -> None:
-    process = in_child(LONG, partial(os.chdir, tmp_path))
-    wait(lambda: bool(list(tmp_path.glob("outputs/runs/*/config.yaml"))))
-    time.sleep(0.1)
+    process = in_child(LONG, partial(with_sign_of_steps, tmp_path))
+    wait((tmp_path / BEGUN).exists)
     assert process.pid is not None
     os.kill(process.pid, number)
     process.join(PATIENCE)
