@@ -85,7 +85,7 @@ class RunResult:
 
 
 def start_runs(
-    config: DictConfig,
+    content: Mapping[str, Any],
     device: str,
     folders: dict[int, RunFolder],
     logger: Logger,
@@ -94,16 +94,16 @@ def start_runs(
     """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside.
 
     Args:
+        content: of the configuration, without the seed.
         settings: those that differ from the defaults, for the logger.
     """
-    shared = written(config)
-    text, manifests = _yaml(shared), {}
+    text, manifests = _yaml(content), {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
-        manifests[seed] = new_manifest(device, config.threads, folder.manifest())
+        manifests[seed] = new_manifest(device, content["threads"], folder.manifest())
         own = {"seed": seed}
         folder.start(text + _yaml(own), manifests[seed])
-        logger.start(folder.run_id, shared | own, manifests[seed] | {"settings": settings})
+        logger.start(folder.run_id, {**content, **own}, manifests[seed] | {"settings": settings})
     return manifests
 
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from hydra.core.hydra_config import HydraConfig
@@ -13,7 +15,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import searched
 from runner.config.form import check_form
-from runner.config.run_settings import Settings, changed_settings
+from runner.config.run_settings import COMPILE, Settings, changed_settings
 from runner.config.tempering import folded
 from runner.config.values import seeds_of, threads
 from runner.execution import signals
@@ -37,7 +39,7 @@ from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import RunBatch, next_batch
-from runner.tasks.run_identity import run_ids
+from runner.tasks.run_identity import compile_identity, run_ids
 from runner.tasks.task import Runs, SeedError, task_of
 
 PROBE_SECONDS = 0.2
@@ -151,7 +153,7 @@ class _Computation:
         logger = logger_of(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
         settings, device = self._settings(), device_type(self.config.device)
-        manifests = start_runs(self.config, device, wanted, logger, settings)
+        manifests = start_runs(self._written, device, wanted, logger, settings)
         ids = [folder.run_id if seed in wanted else None for seed, folder in batch.folders.items()]
         with heard_by(BatchLogging(logger, ids)), closing(runs.compute(batch)) as results:
             for result in results:
@@ -166,13 +168,19 @@ class _Computation:
             self.outcome.done.append(folder.run_id)
 
     def _settings(self) -> Settings:
-        return changed_settings(written(self.config), searched(self.overrides))
+        return changed_settings(self._written, searched(self.overrides))
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        """What is written of the configuration; a compiled run says that it is one."""
+        compiled = compile_identity(self.config, device_type(self.config.device))
+        return written(self.config) | ({COMPILE: True} if compiled else {})
 
     def _open(self) -> list[str]:
         """Makes the runs that are left known to the logger; their ids."""
         about = {"git": git(), "settings": self._settings()}
         for seed, folder in self.left.items():
-            logger_of(self.config).start(folder.run_id, written(self.config) | {"seed": seed}, about)
+            logger_of(self.config).start(folder.run_id, self._written | {"seed": seed}, about)
         return [folder.run_id for folder in self.left.values()]
 
     def leave(self) -> None:

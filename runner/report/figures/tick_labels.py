@@ -14,6 +14,18 @@ GAP = 3.0
 """Least distance of two labels, in points."""
 
 
+def spans_a_decade(ax: Axes) -> bool:
+    """Whether the axis spans a factor of ten; on a shorter one Matplotlib labels 2 × 10⁰, 3 × 10⁰ and so on."""
+    low, high = ax.get_xlim()
+    return bool(high >= 10 * low)
+
+
+def label_values(ax: Axes, values: Sequence[float]) -> None:
+    """These values alone, as plain numbers."""
+    ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.minorticks_off()
+
+
 def label_ticks(ax: Axes) -> None:
     """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
     low, high = ax.get_xlim()

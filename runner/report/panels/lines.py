@@ -14,7 +14,7 @@ from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
-from runner.report.figures.tick_labels import label_ticks
+from runner.report.figures.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.stored_results import chosen
 
 ALONG = {
@@ -38,7 +38,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
 
     A published number is a hollow marker there.
     """
-    drawn = False
+    everywhere = set[float]()
     for row in data.rows:
         points = []
         style, reference = data.styles[row.row], row.role is Role.draws
@@ -65,14 +65,16 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         if data.panel.theory is not None and data.panel.row in (None, row.row):
             growth = power_law(places, means, data.panel.theory / data.panel.x_power)
             ax.plot(places, growth, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
-        drawn = True
+        everywhere |= set(places)
         # Powers of evenly spaced values crowd at one end.
         if not data.panel.log_x and data.panel.x_power == 1.0:
             ax.set_xticks(places)
-    if not drawn:
+    if not everywhere:
         show_missing(ax)
     if data.panel.log_x:
         ax.set_xscale("log")
+        if not spans_a_decade(ax):
+            label_values(ax, sorted(everywhere))
     ax.set_xlabel(data.panel.x_label or data.panel.x)
     _label_metric(ax, data)
 
@@ -126,8 +128,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         level(ax, data.floor, FLOOR, data.floor_label)
     if log_x:
         ax.set_xscale("log")
-        low, high = ax.get_xlim()
-        if high < 10 * low:  # matplotlib would label every mark between two powers of ten
+        if not spans_a_decade(ax):
             label_ticks(ax)
     if few and curves and data.panel.x == "step":
         steps = sorted({place for _, places, _ in curves for place in places})

@@ -286,6 +286,8 @@ def test_columns_stand_at_their_value_on_a_logarithmic_axis_too(results: Results
     panel = {"metric": "emc", "x": "target.components", "log_x": True}
     draw_against_columns(ax, panel_data(shape, results, "eight", "sixteen", **panel))
     assert ax.get_xscale() == "log"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["8", "16"]
+    assert not ax.get_xticks(minor=True).size
     places = {tuple(map(float, line.get_xdata())) for line in ax.lines if line.get_linestyle() != "None"}
     assert (8.0, 16.0) in places
     pyplot.close(page)
