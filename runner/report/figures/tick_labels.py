@@ -15,7 +15,7 @@ GAP = 3.0
 
 
 def spans_a_decade(ax: Axes) -> bool:
-    """Whether the axis spans a factor of ten; on a shorter one Matplotlib labels 2 × 10⁰, 3 × 10⁰ and so on."""
+    """Whether the axis spans a factor of ten; on a shorter one Matplotlib labels every mark."""
     low, high = ax.get_xlim()
     return bool(high >= 10 * low)
 
