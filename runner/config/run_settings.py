@@ -20,7 +20,7 @@ CHOSEN = ("target", "sampler", "task", "scale")
 """The groups whose option is a setting of its own, under the group's name."""
 
 COMPILE = "compile"
-"""Whether steps were compiled: true where they were; else it is neither written with a run nor a setting."""
+"""Whether steps are compiled, or would be where ``auto`` failed: then it is written with a run, as true."""
 
 PLAIN = ("model", "device", "dtype", "streams", "threads", COMPILE)
 """Keys at the top of a configuration that are settings."""
@@ -28,8 +28,8 @@ PLAIN = ("model", "device", "dtype", "streams", "threads", COMPILE)
 CODE = "code"
 """Where the written configuration of a run has digests of the user's own code, by group."""
 
-UNLISTED = {"task.keep": 0, "task.series": 0, COMPILE: False}
-"""Settings that not all runs have written, with the value that changes nothing.
+UNLISTED = {"task.keep": 0, "task.series": 0}
+"""Settings that runs of earlier versions have not, with the value that changes nothing.
 
 It is neither listed nor part of the id.
 """
@@ -51,9 +51,10 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
             found[group] = node.get("name") or str(node.get("_target_", "")).rsplit(".", 1)[-1]
             if group != "scale":
                 found |= _leaves(node, group)
+    for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
+        del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
-    found |= {key: config[key] for key in PLAIN if key in config}
-    return {key: value for key, value in found.items() if key not in UNLISTED or value != UNLISTED[key]}
+    return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 
 def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:

@@ -131,9 +131,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         if not spans_a_decade(ax):
             label_ticks(ax)
     if few and curves and data.panel.x == "step":
-        steps = sorted({place for _, places, _ in curves for place in places})
-        ax.set_xticks(steps, [f"{step:g}" for step in steps])
-        ax.minorticks_off()
+        label_values(ax, sorted({place for _, places, _ in curves for place in places}))
         ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
     _label_metric(ax, data)

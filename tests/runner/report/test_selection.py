@@ -17,7 +17,7 @@ import pytest
 import runner
 from runner import status, table
 from runner.config.compose import compose
-from runner.config.run_settings import changed_settings
+from runner.config.run_settings import changed_settings, flat_settings
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
 from runner.library.selected_runs import load_runs, selected_runs
@@ -131,6 +131,13 @@ def test_what_varies_is_told_from_what_follows() -> None:
     # Two commands may compare samplers on different problems by mistake: that must be seen.
     settings[0]["target"], settings[0]["scale"] = "mos", "smoke"
     assert varied_keys(settings) == ["target", "sampler", "task.steps"]
+
+
+def test_a_compiled_run_is_in_a_cell_of_its_own() -> None:
+    plain = written(compose(["target=bernoulli4", "sampler=dmala"]))
+    both = [flat_settings(plain), flat_settings(plain | {"compile": True})]
+    assert varied_keys(both) == ["compile"]
+    assert [settings["compile"] for settings in both] == [False, True]
 
 
 def test_runs_as_a_frame(store: Path) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import runner
 from runner.config.compose import compose
-from runner.config.run_settings import Settings, changed_settings
 from runner.execution import signals
 from runner.execution.compiling import choice
-from runner.files.plain_yaml import plain_yaml
 from runner.tasks import sample
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling
@@ -54,12 +53,6 @@ def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.
     assert not choice.compiles("auto", "cpu", choice.AUTO_STEPS)
 
 
-def _settings(root: str) -> Settings:
-    """Those that differ from the defaults, by the configuration that the one run in a folder has."""
-    (path,) = Path(root).glob("runs/*/config.yaml")
-    return changed_settings(plain_yaml(path.read_bytes()))
-
-
 @pytest.mark.slow
 def test_a_compiled_run_that_is_stopped_ends_like_one_that_is_not(
     call: Call, monkeypatch: pytest.MonkeyPatch
@@ -91,7 +84,8 @@ def test_where_it_fails_auto_goes_on_without_and_true_says_so(
     monkeypatch.setattr(sample, "Streams", CounterStreams)
     assert call(*DMALA.split(), "output_root=plain").status == 0
     assert rows("auto") == rows("plain")
-    assert [_settings(root).get("compile") for root in ("auto", "plain")] == [True, None]
+    for root, compiled in (("auto", True), ("plain", False)):
+        assert list(runner.load_runs(output_root=root)["compile"]) == [compiled]
     ended = call(*DMALA.split(), "compile=true")
     assert ended.status == 1
     assert "compile=true: the compiler failed: no space left on device." in ended.err
