@@ -131,6 +131,26 @@ def test_large_inputs_do_not_overflow() -> None:
     assert grad.isfinite().all()
 
 
+def test_the_slopes_of_certain_outputs_are_not_denormal(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = networks(hidden=3000, distinct=None, train=200).float()
+    theta = states(target, 5).float()
+    expected = target.double().log_prob_and_grad(theta.double())[1]
+    backward, slopes = binary_bnn._sigmoid_backward, []
+
+    def noted(slope: Tensor, sigmoid: Tensor) -> Tensor:
+        product = backward(slope, sigmoid)
+        slopes.append(product.clone())
+        return product
+
+    monkeypatch.setattr(binary_bnn, "_sigmoid_backward", noted)
+    found = target.float().log_prob_and_grad(theta)[1]
+    denormal = [int(((each != 0) & (each.abs() < torch.finfo(each.dtype).tiny)).sum()) for each in slopes]
+    of_outputs, of_units = denormal[0::2], denormal[1::2]
+    assert sum(of_outputs) > 0
+    assert sum(of_units) == 0
+    torch.testing.assert_close(found.double(), expected, atol=2e-4, rtol=2e-5)
+
+
 def test_logits_are_those_of_the_distinct_rows() -> None:
     target = networks()
     theta = states(target, 2, 3)
