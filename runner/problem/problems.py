@@ -120,11 +120,10 @@ def check_kernel(problem: Problem) -> None:
     small = replace(problem, settings=replace(problem.settings, chains=2))
     try:
         start = small.start(problem.kernel.axes, [0])
-        held_out = getattr(problem.target, "held_out", None)
-        if held_out is None or len(held_out):
-            try_step(problem.kernel, problem.target, start, beta(problem))
-        else:  # a step may draw from the reference sample, which is made with the model
+        if _lacks_reference_sample(problem.target):
             problem.kernel.init(problem.target, start, beta(problem))
+        else:
+            try_step(problem.kernel, problem.target, start, beta(problem))
     except ValueError as error:
         raise UnservedError(f"sampler: {one_sentence(error)}.") from error
 
@@ -145,6 +144,15 @@ def check_traceable(problem: Problem) -> None:
         Stepper(small.kernel, small.target, beta(problem), streams).trace(state)
     except NotCompiledError as error:
         raise UnservedError(f"compile=true: {error}; compile=auto goes on without.") from error
+    except ValueError as error:
+        if not _lacks_reference_sample(problem.target):
+            raise UnservedError(f"sampler: {one_sentence(error)}.") from error
+
+
+def _lacks_reference_sample(target: Target) -> bool:
+    """Whether the reference sample, from which a step may draw, is still to be made with the model."""
+    held_out = getattr(target, "held_out", None)
+    return held_out is not None and not len(held_out)
 
 
 def check_metrics(problem: Problem) -> None:

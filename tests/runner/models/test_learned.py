@@ -164,6 +164,12 @@ def test_two_processes_ask_at_once_and_one_trains(
     assert found[run_id] == alone[run_id]
 
 
+def test_steps_that_draw_from_the_reference_sample_are_compiled_once_it_is_there(call: Call) -> None:
+    ended = call(*RUN, "sampler=ground_truth_draws", "metric=log_mmd", "compile=true")
+    assert ended.status == 0, ended.err
+    assert len(rows_by_run()) == 1
+
+
 def test_model_seeds_are_models_of_their_own(call: Call) -> None:
     assert call("-m", *RUN, "target.model_seed=0,1").status == 0
     first, second = (load_file(path) for path in Path("outputs").glob("models/*/model.safetensors"))
