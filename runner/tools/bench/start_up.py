@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,14 +21,17 @@ HEAVY = ("torch", "numpy", "scipy", "pandas", "matplotlib", "hydra")
 IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| +(\w+)")
 """A line of ``-X importtime``: microseconds of a module without those that it imports, and its package."""
 
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""With it, as some containers set it, modules are compiled and configurations composed at every start."""
+
 
 def _run(
     *arguments: str, module: str = "runner", flags: tuple[str, ...] = ()
 ) -> tuple[float, subprocess.CompletedProcess[str]]:
+    kept = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
+    command = [sys.executable, *flags, "-m", module, *arguments]
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *flags, "-m", module, *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
     return time.perf_counter() - start, done
 
 
