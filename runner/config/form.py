@@ -43,6 +43,9 @@ DEEPEST = 30
 ESCAPE = "\\$"
 """Begins what looks like a reference and is text."""
 
+UNRESOLVED = ("${", "???")
+"""Without them in its text a group has no reference, escaped or not, and no value that is missing."""
+
 BLOCKS = ("sweep", "table")
 """An experiment's own, which no run reads."""
 
@@ -98,7 +101,11 @@ def _resolved(config: DictConfig, key: str, in_place: bool) -> Any:
         value = config[key]
         if not OmegaConf.is_config(value):
             return value
-        if in_place and ESCAPE not in str(OmegaConf.to_container(value, resolve=False)):
+        plain = OmegaConf.to_container(value, resolve=False)
+        text = str(plain)
+        if not any(sign in text for sign in UNRESOLVED):
+            return plain  # most groups are, and to resolve one takes ten times as long
+        if in_place and ESCAPE not in text:
             OmegaConf.resolve(value)
         return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
