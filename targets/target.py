@@ -33,7 +33,8 @@ class Target(nn.Module, ABC):
 
     constrained: bool = False
     """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and
-    `initial` returns states of positive density. Kernels that never reject refuse such targets."""
+    `initial` returns states of positive density. Kernels that never reject stay where they are instead of
+    moving to a state of density zero."""
 
     block_gibbs: bool = False
     """Whether it has the units and tensors of an RBM (`targets.models.rbm`), so that block Gibbs anneals

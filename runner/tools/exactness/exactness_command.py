@@ -2,7 +2,7 @@
 
 Without overrides every sampler in conf/sampler is checked. ``sampler=dmala sampler.step_size=3`` checks one;
 ``sampler._target_=mypackage.MySampler sampler.width=2`` one of your own, which must be a
-`samplers.metropolis_hastings.MetropolisHastings` or `Unadjusted`, or give `log_transition`;
+`samplers.metropolis_hastings.MetropolisHastings`, adjusted or not, or give `log_transition`;
 ``target=bernoulli4`` takes that target instead of the small ones; ``output_root=DIR`` says where results go;
 ``--config-dir DIR`` adds a folder of configurations of your own.
 
