@@ -49,6 +49,13 @@ def metrics(groups: Groups) -> Iterator[Row]:
         yield name, sentence(summary), known.get("unit") or "", BETTER.get(known.get("direction") or "", "")
 
 
+def tempering(groups: Groups) -> Iterator[Row]:
+    yield "name", "what it does", "in results"
+    for name in groups.names("tempering"):
+        prefix = groups.content("tempering", name).get("prefix", "")
+        yield name, sentence(groups.header("tempering", name)), f"{prefix}dmala"
+
+
 def tasks(groups: Groups) -> Iterator[Row]:
     yield "name", "what it does"
     yield from ((name, sentence(groups.header("task", name))) for name in groups.names("task"))
@@ -74,6 +81,7 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Groups], Iterator[Row]]]] = {
     "samplers": (("sampler",), samplers),
     "targets": (("target",), targets),
     "metrics": (("metric",), metrics),
+    "tempering": (("tempering",), tempering),
     "tasks": (("task",), tasks),
     "experiments": (("experiment",), experiments),
     "datasets": (("dataset", "tabular"), datasets),

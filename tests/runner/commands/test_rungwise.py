@@ -56,6 +56,13 @@ def test_the_standard_metrics_are_no_single_one(capsys: pytest.CaptureFixture[st
     assert "Class:" not in shown
 
 
+def test_temperings_are_listed_with_what_they_make_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tempering"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    made = {name: last for name, *_, last in (line for line in lines if len(line) > 1)}
+    assert (made["none"], made["parallel"], made["simulated"]) == ("dmala", "pt_dmala", "st_dmala")
+
+
 ANNEALED = ("target=bernoulli4", "sampler=gibbs", "tempering=annealed", "task.steps=8", "task.chains=2")
 
 
