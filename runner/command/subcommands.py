@@ -14,7 +14,7 @@ COMMANDS = {
     "table": ("runner.table", "the table of an experiment, or of any runs"),
     "status": ("runner.status", "which runs are done, and how long the others will take"),
     "report": ("runner.site.report_command", "pages of all results for a browser"),
-    "list": ("runner.catalogue.listing", "the samplers, targets, metrics, temperings, tasks, experiments and data sets"),
+    "list": ("runner.catalogue.listing", "what there is: samplers, targets, metrics, temperings, tasks, ..."),
     "show": ("runner.catalogue.showing", "what a name is, its keys and their defaults: show sampler=acs"),
     "verify": ("runner.verify", "whether the results on disk are what was written"),
     "verdicts": ("runner.verdicts.__main__", "a verdict on every published number, from recorded tables"),
