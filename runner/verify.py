@@ -88,7 +88,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _main(argv: Sequence[str]) -> int:
-    parser = ExperimentParser("runner.verify", __doc__)
+    parser = ExperimentParser("runner.verify", __doc__, any_runs=False)
     parser.usage = f"{parser.prog} [EXPERIMENT] [key=value ...] [--config-dir DIR]"
     words, started = parser.parse_intermixed_args(argv).words, time.monotonic()
     if words and "=" not in words[0]:

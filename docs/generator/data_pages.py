@@ -65,7 +65,7 @@ def experiments(conf: Groups) -> str:
         lines += [
             "```bash",
             f"make {target}",
-            f"python -m runner -m +experiment={name} scale=smoke",
+            f"rungwise run -m +experiment={name} scale=smoke",
             "```",
             "",
         ]

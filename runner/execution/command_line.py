@@ -88,11 +88,19 @@ def with_config_dir(lines: Sequence[str], given: str | None) -> list[str]:
 
 
 class ExperimentParser(OneSentenceParser):
-    """The parser of the command `module`, described by the first sentence of its docstring."""
+    """The parser of the command `module`, described by the first sentence of its docstring.
 
-    def __init__(self, module: str, docstring: str | None) -> None:
-        usage = f"{called(module)} EXPERIMENT [key=value ...] [--config-dir DIR]"
-        super().__init__(prog=called(module), usage=usage, description=(docstring or "").splitlines()[0])
+    Where `any_runs`, the word ``runs`` may stand in place of an experiment.
+    """
+
+    def __init__(self, module: str, docstring: str | None, *, any_runs: bool = True) -> None:
+        prog = called(module)
+        usage = f"{prog} EXPERIMENT [key=value ...] [--config-dir DIR]"
+        if any_runs:
+            usage += f"\n       {prog} runs [key=value ...] [--config-dir DIR]"
+        epilog = "runs: any runs on disk; key=a,b chooses those with these values." if any_runs else None
+        summary = (docstring or "").splitlines()[0]
+        super().__init__(prog=prog, usage=usage, description=summary, epilog=epilog)
         self.add_argument("words", nargs="*", help=argparse.SUPPRESS)
         self.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
 

@@ -35,6 +35,17 @@ def test_a_command_says_its_use(name: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "runs"), [("table", True), ("status", True), ("sync", True), ("verify", False)]
+)
+def test_a_commands_use_says_whether_it_takes_any_runs(
+    name: str, runs: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert (" runs [key=value ...]" in capsys.readouterr().out) is runs
+
+
 def test_show_explains_the_settings_of_a_samplers_builder(capsys: pytest.CaptureFixture[str]) -> None:
     """They are no arguments of the kernel: `samplers.tuning` has them."""
     assert main(["show", "sampler=acs"]) == 0
