@@ -50,7 +50,7 @@ def metrics(groups: Groups) -> Iterator[Row]:
 
 
 def tempering(groups: Groups) -> Iterator[Row]:
-    yield "name", "what it does", "in results"
+    yield "name", "what it does", "dmala becomes"
     for name in groups.names("tempering"):
         prefix = groups.content("tempering", name).get("prefix", "")
         yield name, sentence(groups.header("tempering", name)), f"{prefix}dmala"

@@ -60,6 +60,7 @@ class TracedStep:
         self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
         self._streams, self._calls = streams, len({draw.kind for draw in noted.draws})
         self._make = maker(self._result)
+        # Tensors of the info, which come after those of the state.
         self._said = len(list(tensors(self._result[1])))
         self._last: tuple[State | None, Sequence[Tensor]] = None, ()
 

@@ -176,7 +176,9 @@ def _sigmoid_backward(slope: Tensor, sigmoid: Tensor) -> Tensor:
 
 
 def _without_tiny(slope: Tensor) -> Tensor:
-    """`slope` with 0 for what is so small that its products with hidden units' slopes would be denormal.
+    """`slope` with 0 for what is below the square root of the smallest normal number.
+
+    Products of the rest with hidden units' slopes are not denormal, unless these are as small themselves.
 
     Some CPUs of Intel multiply denormal numbers a hundred times slower than others. In float32 the limit is
     1e-19: outputs that are certain to 19 digits move no weight.

@@ -131,6 +131,11 @@ def test_large_inputs_do_not_overflow() -> None:
     assert grad.isfinite().all()
 
 
+def test_only_slopes_that_could_make_products_denormal_are_cut() -> None:
+    slope = torch.tensor([1e-18, -1e-18, 1e-20, -1e-30])
+    assert torch.equal(binary_bnn._without_tiny(slope.clone()), slope * torch.tensor([1.0, 1.0, 0.0, 0.0]))
+
+
 def test_the_slopes_of_certain_outputs_are_not_denormal(monkeypatch: pytest.MonkeyPatch) -> None:
     target = networks(hidden=3000, distinct=None, train=200).float()
     theta = states(target, 5).float()
