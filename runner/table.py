@@ -84,7 +84,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     if keep:
         from runner.report.recorded.record import record
 
-        print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD)}")
+        print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD, overrides)}")
     return Rendered(folder, results.done == results.expected)
 
 

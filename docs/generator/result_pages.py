@@ -63,7 +63,17 @@ def _title(folder: Path) -> str:
 
 
 def _scale(folder: Path) -> str:
-    return folder.name.rsplit("_", 1)[-1]
+    """The scale of a record, and its part where it has not the whole table: ``paper, emnist-kmnist``."""
+    return folder.name.rsplit("_", 1)[-1].replace("-", ", ", 1)
+
+
+def _command(folder: Path) -> str:
+    """The command that measures a recorded table."""
+    experiment, scale = folder.name.rsplit("_", 1)
+    overrides = json.loads((folder / "manifest.json").read_text()).get("overrides")
+    name = scale.partition("-")[0]
+    words = ["make", experiment.replace("_", "-"), *([] if name == "quick" else [f"SCALE={name}"])]
+    return " ".join([*words, *([f"ARGS='{' '.join(overrides)}'"] if overrides else [])])
 
 
 def _overview(by_page: dict[str, list[Path]], verdicts: Sequence[Page]) -> Page:
@@ -75,11 +85,9 @@ def _overview(by_page: dict[str, list[Path]], verdicts: Sequence[Page]) -> Page:
     for name, title in PAPERS.values():
         lines += [f"## {title}", "", "| table | scale | command |", "| :-- | :-- | :-- |"]
         for folder in by_page.get(name, []):
-            target = folder.name.rsplit("_", 1)[0].replace("_", "-")
-            command = (
-                f"`make {target}`" if _scale(folder) == "quick" else f"`make {target} SCALE={_scale(folder)}`"
+            lines.append(
+                f"| [{_title(folder)}]({name}.md#{folder.name}) | {_scale(folder)} | `{_command(folder)}` |"
             )
-            lines.append(f"| [{_title(folder)}]({name}.md#{folder.name}) | {_scale(folder)} | {command} |")
         lines.append("")
     return Page("results/index.md", "\n".join(lines), {})
 
@@ -146,11 +154,9 @@ def _provenance(folder: Path, experiment: str) -> str:
     drawn = f", {len(seeds)} seeds" if isinstance(seeds, list) and len(seeds) > 1 else ""
     changed = any(isinstance(one, dict) and one.get("dirty") for one in manifest.get("git") or [])
     drawn += ", from a working tree with uncommitted changes" if changed else ""
-    scale = _scale(folder)
-    command = f"make {experiment.replace('_', '-')}" + ("" if scale == "quick" else f" SCALE={scale}")
     files = f"Files: `outputs/record/{folder.name}/`."
     shape = f"[Rows, columns and metrics](../reference/experiments.md#{experiment})."
-    return f"Measured by `{command}`{where}{drawn}. {files} {shape}"
+    return f"Measured by `{_command(folder)}`{where}{drawn}. {files} {shape}"
 
 
 def _without_title(text: str) -> str:

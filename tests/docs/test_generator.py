@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,17 @@ def test_every_recorded_table_is_on_a_page_with_its_figures_and_reading() -> Non
             if reading := reading_text(folder):
                 assert reading.splitlines()[-1] in text
     assert "<!--" not in text
+
+
+def test_a_record_of_a_part_says_the_command_that_measures_it(tmp_path: Path) -> None:
+    folder = tmp_path / "pt_figure3_paper-emnist-kmnist"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"overrides": ["target.dataset=emnist,kmnist"]}))
+    assert result_pages._scale(folder) == "paper, emnist-kmnist"
+    expected = "make pt-figure3 SCALE=paper ARGS='target.dataset=emnist,kmnist'"
+    assert result_pages._command(folder) == expected
+    (folder / "manifest.json").write_text("{}")
+    assert result_pages._command(folder.rename(tmp_path / "pt_table1_quick")) == "make pt-table1"
 
 
 def test_every_room_is_on_the_page_of_rooms() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
 
+PLACES = ("scale=", "scale.name=", "output_root=", "logger=", "logger.", "hydra")
+"""How overrides begin that say how much and where, but not which runs of an experiment."""
+
 OUTPUT_ROOT = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
 """What a command says of the folder that the runs were in, which nobody else has."""
 
@@ -28,13 +32,14 @@ def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
     return [json.loads(value) for value in sorted(values)]
 
 
-def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
-    """Commits, devices, threads and packages of the runs, budget, wall clock and number of runs."""
+def manifest(experiment: str, scale: str, results: Results, overrides: Sequence[str]) -> dict[str, Any]:
+    """Commits, devices, threads and packages of the runs, budget, seconds, overrides and number of runs."""
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
     return {
         "experiment": experiment,
         "scale": scale,
+        "overrides": [line for line in overrides if not line.startswith(PLACES)],
         "budget": budget(results.runs[0].config),
         **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
@@ -42,9 +47,19 @@ def manifest(experiment: str, scale: str, results: Results) -> dict[str, Any]:
 
 
 def record(
-    experiment: str, scale: str, shape: TableShape, results: Results, rendered: Path, root: Path
+    experiment: str,
+    scale: str,
+    shape: TableShape,
+    results: Results,
+    rendered: Path,
+    root: Path,
+    overrides: Sequence[str] = (),
 ) -> Path:
     """Copies the files of `rendered` into ``root/<experiment>_<scale>``, beside seeds and a manifest.
+
+    Args:
+        overrides: what the command of the table had besides the experiment; the manifest keeps those that
+            choose runs.
 
     Raises:
         UserError: if no run is done, so that there is nothing to record.
@@ -61,6 +76,6 @@ def record(
         else:
             shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))
-    write_json(folder / "manifest.json", manifest(experiment, scale, results))
+    write_json(folder / "manifest.json", manifest(experiment, scale, results, overrides))
     write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"])
     return folder

@@ -301,7 +301,9 @@ def test_record_keeps_the_table_its_seeds_and_how_it_was_measured(
     again = "For the rest: `python -m runner{} scale=smoke{}`"
     for name in ("table.md", "figure.png", "scratch.tmp"):
         (rendered / name).write_text(again.format(" output_root=/tmp/o", " 'output_root=/tmp/my runs'"))
-    folder = record("small", "smoke", shape, results, rendered, tmp_path / "record")
+    given = ("scale=smoke", "target.dataset=digits,mnist", f"output_root={tmp_path}")
+    folder = record("small", "smoke", shape, results, rendered, tmp_path / "record", given)
+    assert json.loads((folder / "manifest.json").read_text())["overrides"] == ["target.dataset=digits,mnist"]
     kept = ["digests.json", "figure.png", "manifest.json", "seeds.csv", "table.md"]
     assert sorted(path.name for path in folder.iterdir()) == kept
     assert damaged_files(folder) == []
