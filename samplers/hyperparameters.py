@@ -1,6 +1,6 @@
 """Checks of hyperparameters that constructors share: errors name the key, the value and what is allowed.
 
-None imports torch before a value is right, so that the runner can make them first.
+`positive` alone imports torch, so that the runner can make the other checks before torch is loaded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def positive_or_auto(key: str, value: Any) -> Any:
 def check_ladder_sizes(
     given: Any, rungs: Any, kernel: str, *, takes: bool, words: Sequence[str] = ()
 ) -> None:
-    """Refuses a step size of a ladder: one number, one for each of its `rungs`, or one of `words`.
+    """Refuses a ladder's step size unless it is one number, one for each of its `rungs`, or one of `words`.
 
     Args:
         rungs: how many there are; anything but a number where that is not known yet.

@@ -40,8 +40,8 @@ class SwapInfo:
     """What one round of swaps did, for K replicas.
 
     Attributes:
-        probability: probability with which each neighbouring pair would swap, ``(K - 1, *batch)``; the
-            plain Metropolis probability whatever rule is in force, as the communication barrier needs it.
+        probability: Metropolis probability of a swap of each neighbouring pair, ``(K - 1, *batch)``, whatever
+            rule and intensity are in force, as the communication barrier needs it.
         attempted: whether the pair met in this round, ``(K - 1, *batch)``, bool.
         accepted: whether it swapped, ``(K - 1, *batch)``, bool.
         replica: which replica stands on each rung after the round, ``(K, *batch)``, int64.
@@ -140,9 +140,10 @@ class Kernel(ABC):
 
     @staticmethod
     def step_size_range(target: Target) -> tuple[float, float]:
-        """The step sizes worth trying: from nearly frozen to nearly uniform.
+        """The step sizes worth trying: from nearly frozen to nearly uniform, in the kernel's own unit.
 
-        In squared state units; on binary and categorical spaces a level is one unit away.
+        Here squared state units, as of Langevin proposals: another level of a bit is at squared distance 1,
+        of a one-hot coordinate at 2, of an ordinal one at up to (levels - 1)^2.
         """
         space = target.space
         if isinstance(space, Ordinal):
@@ -253,7 +254,7 @@ def require_temperable(given: Kernel) -> None:
 
 
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
-    """A state from one evaluation of the target at `theta`, which `check_states` checks."""
+    """The state at `theta` ``(*batch, *event_shape)``, checked, from one evaluation of the target."""
     check_states(target, theta)
     if gradient:
         log_prob, grad = target.log_prob_and_grad(theta)
@@ -272,7 +273,7 @@ def check_states(target: Target, theta: Tensor) -> None:
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
-    """beta [U(y) - U(x)]; minus infinity where y has density zero, also at beta = 0."""
+    """beta [U(y) - U(x)], all ``(*batch)``; minus infinity where y has density zero, also at beta = 0."""
     ratio: Tensor = beta * (after - before)
     return ratio.masked_fill_(after.isneginf(), -torch.inf)
 

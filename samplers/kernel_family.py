@@ -49,7 +49,7 @@ def family_of(kernel: Kernel) -> KernelFamily:
 def ladder_step_sizes(
     kernel: Kernel, given: Any, rungs: int | None, words: Sequence[str] = ()
 ) -> Tensor | None:
-    """One step size, a scalar, or one for each of `rungs` ``(K,)``, float64; None where none is given.
+    """One step size, a scalar, or one for each of `rungs` ``(K,)``, float64; None where no number is given.
 
     Args:
         kernel: what the ladder tempers.

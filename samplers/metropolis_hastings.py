@@ -113,7 +113,7 @@ class MetropolisHastings(Kernel):
 
 
 def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
-    """Whether a kernel of `cls` claims to be exact: if `cls` does, and accepts or says so itself.
+    """Whether a kernel of `cls` claims to be exact: `cls` does, and is adjusted or sets `exact` itself.
 
     Raises:
         ValueError: if `adjusted` is no truth value.
@@ -127,7 +127,7 @@ def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:
 def accepted(
     log_acceptance: Tensor, proposed: State, state: State, generator: Generator
 ) -> tuple[State, Tensor]:
-    """`proposed` with the probability whose logarithm is given, else `state`; and the probability."""
+    """`proposed` with the probability whose logarithm ``(*batch)`` is given, else `state`; and it."""
     acceptance = log_acceptance.exp()
     moves = uniform(generator, acceptance.shape, like=acceptance) < acceptance
     return choose(moves, proposed, state), acceptance

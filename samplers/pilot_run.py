@@ -1,8 +1,8 @@
-"""A pilot on its way: in steps that are counted, that it can be stopped between, and be taken up at later.
+"""A pilot as counted steps, between which it can be stopped and later continued.
 
-A pilot is a generator whose loops are walks (`PilotRun.walk`); what lies between them is quick and depends on
-their results alone. So it is taken up by running it again: walks that had ended give their results at once,
-the one that was cut short goes on where it was, with the random numbers that it would have had.
+A pilot is a Python generator whose loops are walks (`PilotRun.walk`); what lies between them is quick and
+depends on their results alone. So it is taken up by running it again: walks that had ended give their results
+at once, the one that was cut short goes on where it was, with the random numbers that it would have had.
 """
 
 from __future__ import annotations

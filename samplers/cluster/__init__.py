@@ -1,4 +1,4 @@
 """Kernels that move clusters of coordinates of targets whose coordinates interact in pairs.
 
-Imports the contract, Metropolis-Hastings and the proposals.
+Imports the contract and the proposals.
 """

@@ -52,7 +52,7 @@ class Clusters:
         return torch.zeros_like(values).scatter_add(-1, self.label, values)
 
     def gain(self, levels: Tensor) -> Tensor:
-        """beta f of `levels` less that of the present ones, for each site."""
+        """beta f of `levels` ``(*batch, d)`` less that of the present ones, for each site, likewise."""
         new, old = (self.field.gather(-1, each.unsqueeze(-1)) for each in (levels, self.levels))
         return (new - old).squeeze(-1)
 

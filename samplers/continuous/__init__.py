@@ -1,4 +1,4 @@
 """Kernels on the reals: random walk, ULA, MALA.
 
-Imports the contract, the proposals and the tuning.
+Imports the contract, Metropolis-Hastings and the proposals.
 """

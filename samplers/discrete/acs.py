@@ -24,7 +24,7 @@ FLOOR_BALANCING = 0.5
 
 
 class ACS(MetropolisHastings):
-    """Metropolis-Hastings whose step size falls and rises in cycles; exact at every position of the cycle.
+    """Metropolis-Hastings whose step size falls along a cosine in cycles; exact at every position.
 
     Large steps with a large balancing constant find modes, small steps with 1/2 explore them. All
     chains stand at the same position, an int64 scalar in ``State.aux["position"]``; every step costs one
@@ -71,7 +71,7 @@ class ACS(MetropolisHastings):
         level_space("acs", target.space)
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        """With tables where all positions have the same settings, as where alpha_max is below the floor."""
+        """With tables where all positions have the same settings, as where alpha_max equals the floor."""
         proposal = self.proposal.constant() if isinstance(self.proposal, CyclicalLangevin) else None
         tables = None if proposal is None else proposal.tabulated(target, beta)
         if tables is None:

@@ -27,7 +27,8 @@ class HammingBall(Kernel):
     Each chain picks `block_size` coordinates uniformly, then a centre uniformly among the states of the block
     that differ from its own in at most `radius` of them, then its next state from the target's conditional
     within the same distance of the centre. Both draws are conditionals of one joint distribution, so that the
-    target is left invariant. A step evaluates every state of the ball: block 10 and radius 1 cost 11.
+    target is left invariant. A step evaluates every state of the ball: block 10 and radius 1 cost 11 on bits,
+    1 + 10 (levels - 1) in general.
 
     HB-10-1 of EDLP (settings E.5) is ``block_size=10 radius=1``.
 

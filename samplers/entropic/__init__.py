@@ -1,4 +1,4 @@
 """EDLP: entropic discrete Langevin samplers, which follow flat modes by an auxiliary variable.
 
-Imports the contract, the proposals and the tuning.
+Imports the contract, Metropolis-Hastings and the proposals.
 """

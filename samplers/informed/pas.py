@@ -15,19 +15,19 @@ from targets.target import Target
 
 
 class PAS(PathKernel):
-    """Makes a path of single moves, whose number is uniform with mean `radius`, and accepts it as a whole.
+    """Makes a path of single moves of random length, about `radius` on average, and accepts it as a whole.
 
     The length is 1 + floor((2 R - 1) u) with u uniform on [0, 1): for a whole number R uniform on
     1 .. 2 R - 1, and otherwise in between, so that R can be tuned. It does not depend on the state. Lengths
-    above the dimension are set to it.
+    above the dimension are set to it, which lowers the mean where 2 R - 1 exceeds it.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
     Source: Sun et al. (2022), PAFS; the paths of DISCS (`PAFSNoReplacement`) all have the rounded radius.
 
     Args:
-        radius: R, the mean number of moves of a path, from 1 to the dimension; a number, or a tensor that
-            broadcasts over the batch axes.
+        radius: R, the mean number of moves of a path before that cut, from 1 to the dimension; a number, or a
+            tensor that broadcasts over the batch axes.
         replacement: whether a coordinate may move more than once in a path.
         balancing_function: g: ``sqrt``, ``barker``, ``min``, ``max``, or the path of a function.
         differences: ``exact``, ``gradient``, or ``auto``: exact where the target has them.

@@ -99,7 +99,10 @@ class PathKernel(InformedKernel):
 
 
 def listed_path(moves: tuple[tuple[int, int], ...], levels: Tensor, space: Discrete) -> tuple[Path, Tensor]:
-    """The path of `moves`, each a coordinate and what is added to its level, and where it ends."""
+    """The path of `moves` from `levels` ``(*batch, d)``, and where it ends, likewise.
+
+    A move is a coordinate and what is added to its level.
+    """
     steps, now = [], levels
     for site, shift in moves:
         index = torch.full_like(levels[..., :1], site)

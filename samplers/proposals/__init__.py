@@ -1,4 +1,4 @@
-"""Proposal distributions of Langevin type, discrete and continuous, that kernels are made of.
+"""What kernels propose with: Langevin proposals, local moves and paths of them, jump processes, draws.
 
-Imports `samplers.kernel` only.
+Of `samplers` it imports `samplers.kernel` only.
 """

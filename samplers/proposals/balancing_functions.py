@@ -1,6 +1,6 @@
 """Balancing functions: g(t) = t g(1/t) makes the proposal g(pi(y) / pi(x)) locally balanced (Zanella 2020).
 
-Each takes log t and gives log g(t), so that no ratio of densities overflows.
+Each takes log t and gives log g(t), elementwise, so that no ratio of densities overflows.
 """
 
 from __future__ import annotations

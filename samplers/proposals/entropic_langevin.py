@@ -25,7 +25,7 @@ THETA_A = "theta_a"
 
 
 class EntropicLangevin:
-    """How theta and theta_a move; every method takes the gap r = theta - theta_a, like theta.
+    """How theta and theta_a move; in terms of the gap r = theta - theta_a, like theta.
 
     theta moves by the discrete Langevin proposal along beta grad U - r / eta (Eqs. 7, 8). theta_a takes the
     Langevin step theta_a + s r + sqrt(alpha_a) xi with s = alpha_a / (2 eta) (Eq. 6), or is drawn anew from

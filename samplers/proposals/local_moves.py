@@ -61,7 +61,7 @@ class LocalMove:
     """One coordinate takes another level, in proportion to g(t) over all of them; t is the ratio.
 
     Args:
-        function: g. Its square root with the gradient's ratios is the proposal of Gibbs with gradients.
+        function: g. The square root, with the gradient's ratios, gives the proposal of Gibbs with gradients.
         needs_gradient: whether the ratios are the gradient's; otherwise the state has exact `DIFFERENCES`.
     """
 

@@ -58,7 +58,7 @@ class MoveWeights:
             self.sites = scores.masked_fill(present(space, state.theta), -torch.inf).logsumexp(-1)
 
     def path(self, lengths: Tensor, longest: int, generator: Generator) -> tuple[Path, Tensor]:
-        """Paths of `lengths` ``(*batch, 1)`` moves, `longest` at most, and the states that they end at."""
+        """Paths of `lengths` ``(*batch, 1)`` moves, `longest` at most; their ends ``(*batch, *event)``."""
         sites = (self._any if self.replacement else self._distinct)(longest, generator)
         made = torch.arange(longest, device=sites.device) < lengths
         levels = self.theta.clone() if isinstance(self.space, Binary) else self.space.to_levels(self.theta)

@@ -1,6 +1,6 @@
 """Search in the rows of a table that is too large for the caches: one cache line for each half of the search.
 
-Sixteen separators of each row lie together; bisection among them leaves a few neighbouring entries. All
+Up to sixteen separators of each row lie together; bisection among them leaves a few neighbouring entries. All
 searches take the same comparisons at once, without a branch, and no row is copied. On a table of 41 MB that
 takes half of the time of `torch.searchsorted`.
 """
@@ -24,7 +24,7 @@ class SortedRows:
 
     Attributes:
         entries: minus infinity, the row, and infinity up to a whole block, of each row in turn.
-        separators: the first entry of each block, and infinity, `2 ** SEPARATED` of each row.
+        separators: the first entry of each block, and infinity, up to `2 ** SEPARATED` of each row.
     """
 
     def __init__(self, values: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Independent draws as kernels: the rows of a table that no sampler can beat.
+"""Independent draws as kernels: exact, held-out and uniform ones, the baselines of a table.
 
 Imports the contract only.
 """

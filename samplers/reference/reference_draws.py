@@ -91,7 +91,7 @@ def check_untempered(name: str, beta: Tensor) -> None:
 
 
 def arrive(target: Target, state: State, theta: Tensor) -> tuple[State, Info]:
-    """The chains of `state` at `theta`, whatever was there before, and the step's `Info`."""
+    """The chains of `state` at `theta` ``(*batch, *event)``, whatever was there before; and the `Info`."""
     after = evaluate(target, theta, gradient=False)
     jump = jump_length(target.space, state.theta, theta)
     return after, Info(acceptance=torch.ones_like(after.log_prob), jump=jump, evaluations=0)

@@ -1,4 +1,4 @@
-"""Tempering around any kernel: parallel tempering, replica exchange, simulated tempering.
+"""Tempering around any kernel: parallel and simulated tempering, replica exchange, simulated annealing.
 
-Imports the contract, the proposals and the tuning; no kernel imports it.
+Imports the contract, Metropolis-Hastings, the proposals and `samplers.pilot_run`; no kernel imports it.
 """

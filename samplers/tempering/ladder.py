@@ -45,7 +45,9 @@ def geometric_ladder(replicas: int, coldest_hot: float = 0.01, hottest: float = 
 
 
 def barrier_curve(betas: Sequence[float], rejections: Sequence[float]) -> PchipInterpolator:
-    """Lambda(beta), monotone piecewise cubic (Fritsch and Carlson), zero at the hottest rung.
+    """Lambda(beta), zero at the hottest rung: SciPy's PCHIP (Fritsch and Butland 1984), monotone and cubic.
+
+    PT-DLP names Fritsch and Carlson (1980), which differs in the slopes.
 
     Args:
         betas: ladder, decreasing, length K.

@@ -35,13 +35,13 @@ class TemperedPath:
         self.reference = reference
 
     def slope(self, theta: Tensor, log_prob: Tensor) -> Tensor:
-        """U - log p0 ``(*batch)`` from U; float64 where there is a reference distribution."""
+        """U - log p0 ``(*batch)`` at `theta`, of which U is given; float64 with a reference distribution."""
         if self.reference is None:
             return log_prob
         return log_prob.double() - self.reference.log_prob(theta)
 
     def log_density(self, theta: Tensor, log_prob: Tensor, beta: Tensor | float) -> Tensor:
-        """log f_beta ``(*batch)`` from U; float64 where there is a reference distribution."""
+        """log f_beta ``(*batch)`` at `theta`, of which U is given; float64 with a reference distribution."""
         if self.reference is None:
             return beta * log_prob
         base = self.reference.log_prob(theta)

@@ -40,7 +40,7 @@ class TemperedLevels:
         return moved
 
     def at(self, state: State, beta: Tensor) -> State:
-        """Replicas as states of their levels: log pi_k and its gradient for U^beta in the place of U's.
+        """Replicas as states of their levels: log pi_k and its gradient, with beta U in the place of U.
 
         Args:
             state: the replicas ``(K + 1, *batch, d)``, with U and its gradient.

@@ -1,4 +1,4 @@
 """Numbers for kernels: from settings with ``auto`` in them, by `pilots` that are not recorded.
 
-`configured` is the entry, `tunable` the contract. Imports every other room of the floor; none imports it.
+`configured` is the entry, `tunable` the contract. May import every other room of `samplers`; none imports it.
 """

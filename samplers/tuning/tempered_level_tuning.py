@@ -43,8 +43,8 @@ class LevelSettings(Settings):
         log_partition: log Z_i of each level, from the cold one, or ``"auto"``: estimated in a pilot.
         partition: how: ``"inductive"`` (STMH, Algorithm 2) or ``"wang_landau"``.
         step_size: one for all levels, one per level of a given ladder, ``"auto"`` (each level tuned to
-            `acceptance`), ``"stmh"`` (R of Eqs. C.23 and C.27 at every level; Gaussian mixtures), or None
-            for kernels that have none or have their own.
+            `acceptance`), ``"stmh"`` (R of Eqs. C.23 and C.27 at every level; `GaussianWalk` on Gaussian
+            mixtures only), or None for kernels that have none or have their own.
         max_levels: upper limit of the length of an ``"auto"`` ladder.
         acceptance: what step sizes are tuned to.
         pilot: size of the pilot that estimates the log Z_i.

@@ -1,4 +1,5 @@
 """Binary images: one module per published set, each with a `load` that a YAML of `conf/dataset` names.
 
-`targets.datasets.files` finds and reads files. Imports nothing else of `targets` but `targets.randomness`.
+`targets.datasets.files` finds and reads files. Of the rest of `targets` it imports
+`targets.checks` and `targets.randomness` only.
 """

@@ -67,8 +67,8 @@ class LatticeModel(Multilinear):
     def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
         """log sum exp(beta U), exact, a scalar, float64; its derivatives in beta are moments of U.
 
-        By transfer matrices on two-dimensional lattices with a narrow side, and by adding up all states of
-        any other small model.
+        By adding up all states where there are at most `LISTED`, else by transfer matrices on two-dimensional
+        lattices with a narrow side.
 
         Raises:
             ValueError: if the model is too large for both.

@@ -47,7 +47,7 @@ def singular_mixture(
     start: Sequence[float] | None = None,
     start_scale: float = 1.0,
 ) -> GaussianMixture:
-    """A mixture of two narrow Gaussians: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (1, 0, .., 0).
+    """Two narrow Gaussians: 1/2 N(-m, eps^2 I) + 1/2 N(m, eps^2 I), m = (distance / 2, 0, .., 0).
 
     The target of ReLD, Proposition 1 and Theorem 1, for the limit epsilon -> 0 at fixed means.
 

@@ -18,17 +18,17 @@ def _squares(points: Tensor) -> Tensor:
 
 
 def euclidean(points: Tensor) -> Tensor:
-    """EUC_2D: the Euclidean distance, rounded to the nearest whole number."""
+    """EUC_2D ``(n, n)`` of points ``(n, 2)``: the Euclidean distance, rounded to the nearest whole number."""
     return (_squares(points).sqrt() + 0.5).floor()
 
 
 def ceiling(points: Tensor) -> Tensor:
-    """CEIL_2D: the Euclidean distance, rounded up."""
+    """CEIL_2D ``(n, n)`` of points ``(n, 2)``: the Euclidean distance, rounded up."""
     return _squares(points).sqrt().ceil()
 
 
 def pseudo_euclidean(points: Tensor) -> Tensor:
-    """ATT: the Euclidean distance over the root of 10, rounded up."""
+    """ATT ``(n, n)`` of points ``(n, 2)``: the Euclidean distance over the root of 10, rounded up."""
     return (_squares(points) / 10.0).sqrt().ceil()
 
 

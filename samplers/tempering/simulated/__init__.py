@@ -1,4 +1,4 @@
 """Simulated tempering: chains that move between temperatures, and the partition functions that this needs.
 
-Imports the contract, the tuning and `samplers.tempering`.
+Imports the contract, `samplers.pilot_run` and `samplers.tempering`.
 """

@@ -1,7 +1,8 @@
 """Partition functions of a ladder, one level after the other: Algorithm 2 of STMH, as it must be meant.
 
 Printed, the loop runs to L and so to a level that does not exist, and every round walks over all L levels,
-most of which have no estimate yet. Here round l walks over the l hottest levels and gives that below it:
+most of which have no estimate yet. Here round l walks over the l hottest levels and gives Z of the next
+colder one:
 
     Z_{l+1} = Z_l / s * sum_j exp((beta_{l+1} - beta_l) U(x_j)),   x_j the states at level l.
 

@@ -52,8 +52,8 @@ def wang_landau(
 ) -> Steps[PartitionFunctions]:
     """log Z of every level from chains that walk over all of them, learning as they go.
 
-    After `first_guess`, half of the pilot's steps, ``steps * L``, are learned from with slowly falling
-    gains and half with fast ones; as many follow with the estimates held.
+    After `first_guess` the estimates are learned in ``steps * L`` steps: gains fall slowly in the first half,
+    fast in the second. As many steps follow with the estimates held.
 
     Args:
         chain: its log Z_i are not read.

@@ -19,7 +19,7 @@ def alternating(rungs: int, parity: Tensor) -> Tensor:
 class Pairing:
     """Deterministic even-odd pairing (DEO): even pairs, then odd pairs, in turn.
 
-    Non-reversible as a composite, each round leaves the product target invariant; the index process
+    Each round leaves the product target invariant, though two in turn are not reversible; the index process
     then moves ballistically (Syed et al. 2022, the scheme that PT-DLP leaves to future work).
 
     Attributes:

@@ -30,7 +30,7 @@ class SwapMemory:
     Attributes:
         turn: number of the round, int64 scalar.
         replica: which replica stands on each rung, int64 ``(K, *batch)``.
-        memory: energies of the previous sweep by rung, ``(K, *batch)``; used by `released` only.
+        memory: energies of the previous round by rung, ``(K, *batch)``; used by `released` only.
     """
 
     turn: Tensor
@@ -62,7 +62,7 @@ class Swaps:
             (`samplers.tempering.swaps.swap_rules`).
         pairing: odd_even, stochastic or sequential (`samplers.tempering.swaps.swap_pairings`).
         intensity: rho in [0, 1], multiplies every swap probability.
-        shared_uniform: whether one uniform number serves all pairs of a sweep, as v1's Algorithm 1 prints
+        shared_uniform: whether one uniform number serves all pairs of a round, as v1's Algorithm 1 prints
             it (settings I, row 8); not exact.
     """
 

@@ -1,7 +1,8 @@
 """Whether two neighbouring replicas swap: the Metropolis rule, and the printed and released ones.
 
-Every rule gives each replica an `energy` e, sometimes a `length` n and a `variance` v, all of which travel
-with it; a pair of rungs k, k+1 then swaps with probability rho * min(1, exp(r)),
+Every rule gives each replica an `energy` e (on the scale of U: larger is likelier), sometimes a `length` n
+and a `variance` v, all of which travel with it; a pair of rungs k, k+1 then swaps with probability
+rho * min(1, exp(r)),
 
     r = sign (beta_k - beta_{k+1}) (e_{k+1} - e_k)
         - (1/(2 alpha_k) - 1/(2 alpha_{k+1})) (n_{k+1} - n_k)
@@ -66,7 +67,7 @@ class SwapRule:
         exact: whether it leaves the product of the tempered targets invariant.
         sign: +1, or -1 for the sign of v1, which suits exp(-U).
         always: whether every pair swaps, as max{1, .} read literally says.
-        remembers: whether energies of the previous sweep, kept by rung, are added to the current ones.
+        remembers: whether energies of the previous round, kept by rung, are added to the current ones.
         evaluations: extra target evaluations per replica and round.
     """
 
@@ -165,8 +166,8 @@ class V1LiteralRule(SwapRule):
 class ReleasedRule(SwapRule):
     """The released code (`PTDLP/synthetic_problems/samplers.py:143-149`): v1's sign and stale energies.
 
-    The previous sweep's energies stay with their rungs while the replicas move on, and each pair
-    overwrites those of its rungs during the sweep. Not exact.
+    The previous round's energies stay with their rungs while the replicas move on, and each pair
+    overwrites those of its rungs during the round. Not exact.
     """
 
     exact = False

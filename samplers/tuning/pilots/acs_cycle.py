@@ -12,7 +12,8 @@ The five stages are those of the released code, as settings B.4 describes it, wi
 - Balancing constants are estimated at up to 20 positions of the cycle and interpolated in between, since
   cycles here may have a thousand positions where the released ones have twenty.
 
-All stages take the chains' state and return the next one with their result; each is a walk of the pilot.
+Stage 4 is the schedule (`cosine_steps`). Each other stage is a walk of the pilot that goes on from the
+chains' state, which all but the last return.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ def rounds_factor(space: Discrete) -> float:
 
 
 def warm_up(run: PilotRun[Any], space: Discrete, aims: Aims, chains: int) -> Steps[State]:
-    """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start, with 5 times the shortest move."""
+    """Stage 1: `WARM_UP_STEPS` steps of DULA from the target's own start.
+
+    The step size is 5 times the squared length of the shortest move.
+    """
     step_size = torch.tensor(BIG * move_lengths(space)[0], dtype=torch.float64)
     like = run.target.like()
     kernel = MetropolisHastings(LangevinProposal(step_size, aims.balancing_max).to(like), adjusted=False)

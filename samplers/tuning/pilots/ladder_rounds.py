@@ -44,8 +44,9 @@ class TunedLadder:
         betas: the ladder, float64 ``(K,)``.
         barrier: Lambda of each round; the last is the estimate.
         standard_error: of the last barrier.
-        rejections: of the last pilot ladder.
-        optimal: K by each formula, before rounding and limits are applied, for the report.
+        rejections: of the ladder of the last round.
+        pilot_ladder: that ladder.
+        optimal: K by each formula, a whole number of at least 2 without the upper limit, for the report.
         evaluations: target evaluations per pilot chain, all replicas counted.
         near: what is known of the step sizes of `betas`, and states of each; None where they are given.
     """

@@ -1,4 +1,4 @@
 """Files of data sets: location, download and formats.
 
-Used by `targets.datasets`, `targets.tabular` and `targets.tours`.
+Used by `targets.datasets`, `targets.tabular`, `targets.graphs` and `targets.tours`.
 """
