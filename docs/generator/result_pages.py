@@ -21,7 +21,7 @@ PAPERS = {
 }
 """Prefix of a record's folder: the page and its title."""
 
-READING = re.compile(r"\]\(\.\./(\w+?)/(?:reading|table)\.md\)")
+READING = re.compile(r"\]\(\.\./([\w-]+?)/(?:reading|table)\.md\)")
 
 
 @dataclass(frozen=True)
