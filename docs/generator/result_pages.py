@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +74,7 @@ def _command(folder: Path) -> str:
     overrides = json.loads((folder / "manifest.json").read_text()).get("overrides")
     name = scale.partition("-")[0]
     words = ["make", experiment.replace("_", "-"), *([] if name == "quick" else [f"SCALE={name}"])]
-    return " ".join([*words, *([f"ARGS='{' '.join(overrides)}'"] if overrides else [])])
+    return " ".join([*words, *([f"ARGS={shlex.quote(shlex.join(overrides))}"] if overrides else [])])
 
 
 def _overview(by_page: dict[str, list[Path]], verdicts: Sequence[Page]) -> Page:

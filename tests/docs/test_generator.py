@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -128,10 +129,13 @@ def test_a_record_of_a_part_says_the_command_that_measures_it(tmp_path: Path) ->
     folder.mkdir()
     (folder / "manifest.json").write_text(json.dumps({"overrides": ["target.dataset=emnist,kmnist"]}))
     assert result_pages._scale(folder) == "paper, emnist-kmnist"
-    expected = "make pt-figure3 SCALE=paper ARGS='target.dataset=emnist,kmnist'"
+    expected = "make pt-figure3 SCALE=paper ARGS=target.dataset=emnist,kmnist"
     assert result_pages._command(folder) == expected
     link = result_pages._without_title("# A\n\n[the rest](../pt_figure3_paper-emnist-kmnist/reading.md)")
     assert link == "[the rest](pt-dlp.md#pt_figure3_paper-emnist-kmnist)"
+    (folder / "manifest.json").write_text(json.dumps({"overrides": ["sampler.ladder=[1, 0.5]"]}))
+    (given,) = (word for word in shlex.split(result_pages._command(folder)) if word.startswith("ARGS="))
+    assert shlex.split(given.removeprefix("ARGS=")) == ["sampler.ladder=[1, 0.5]"]
     (folder / "manifest.json").write_text("{}")
     assert result_pages._command(folder.rename(tmp_path / "pt_table1_quick")) == "make pt-table1"
 
