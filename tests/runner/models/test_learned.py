@@ -31,6 +31,7 @@ from runner.models.training import loss as loss_module
 from runner.models.training.batches import Batches
 from runner.problem import cached_reference_sample
 from runner.store.arrays.array_files import IMAGES, MOST, load_images
+from samplers.reference.held_out_draws import HeldOutDraws
 from tests.support.commands import FORK, Call, finished, in_child, one, rows_by_run, stop_after
 from tests.support.training import assert_same
 
@@ -164,7 +165,19 @@ def test_two_processes_ask_at_once_and_one_trains(
     assert found[run_id] == alone[run_id]
 
 
-def test_steps_that_draw_from_the_reference_sample_are_compiled_once_it_is_there(call: Call) -> None:
+@pytest.mark.parametrize("error", [ValueError, IndexError])
+def test_steps_that_draw_from_the_reference_sample_are_compiled_once_it_is_there(
+    call: Call, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they raise before it is there, as kernels of the user's own may."""
+    drawn = HeldOutDraws.step
+
+    def step(self: HeldOutDraws, target: Any, *rest: Any) -> Any:
+        if not len(target.held_out):
+            raise error("no draws")
+        return drawn(self, target, *rest)
+
+    monkeypatch.setattr(HeldOutDraws, "step", step)
     ended = call(*RUN, "sampler=ground_truth_draws", "metric=log_mmd", "compile=true")
     assert ended.status == 0, ended.err
     assert len(rows_by_run()) == 1
