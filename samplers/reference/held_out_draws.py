@@ -1,4 +1,4 @@
-"""The target's held-out reference sample as a kernel: the row of a table that no sampler can beat."""
+"""The target's held-out reference sample as a kernel: the floor of a table."""
 
 from __future__ import annotations
 
