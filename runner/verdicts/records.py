@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Record:
-    """A recorded table.
+    """A recorded table, joined with the parts of it that were recorded beside it.
 
     Attributes:
         numbers: by row, column and metric.
@@ -82,26 +82,39 @@ def read_records(root: Path, experiments: Iterable[str]) -> Records:
     """
     if not root.is_dir():
         raise UserError(f"The recorded tables are read from '{root}', which is no folder.")
-    found, refused, missing = {}, [], []
+    found: dict[tuple[str, str], Record] = {}
+    refused, missing = [], []
     for experiment in experiments:
-        folders = [root / f"{experiment}_{scale}" for scale in SCALES]
-        if not any(folder.is_dir() for folder in folders):
+        folders = {scale: _folders(root, experiment, scale) for scale in SCALES}
+        if not any(folders.values()):
             missing.append(f"There is no record of {experiment}: its cells count as not measured.")
-        for scale, folder in zip(SCALES, folders, strict=True):
-            if not folder.is_dir():
-                continue
-            try:
-                found[experiment, scale] = read_record(folder, experiment, scale)
-            except UserError as error:
-                refused.append(str(error))
-            else:
+        for scale, beside in folders.items():
+            for folder in beside:
+                try:
+                    part = read_record(folder, experiment, scale)
+                except UserError as error:
+                    refused.append(str(error))
+                    continue
+                whole = found.get((experiment, scale))
+                found[experiment, scale] = part if whole is None else _joined(whole, part)
                 if not (folder / DIGESTS).exists():
                     missing.append(f"{folder.name} has no {DIGESTS}: nobody can tell whether it was edited.")
     return Records(found, tuple(refused), tuple(missing))
 
 
+def _folders(root: Path, experiment: str, scale: str) -> list[Path]:
+    """The record of a table at a scale, then those of its parts: ``pt_figure3_paper-emnist``."""
+    name = f"{experiment}_{scale}"
+    return [folder for folder in (root / name, *sorted(root.glob(f"{name}-*"))) if folder.is_dir()]
+
+
+def _joined(whole: Record, part: Record) -> Record:
+    """`whole` with the numbers that it lacks and `part` has."""
+    return replace(whole, numbers={**part.numbers, **whole.numbers}, void=whole.void | part.void)
+
+
 def read_record(folder: Path, experiment: str, scale: str) -> Record:
-    """The record in `folder`.
+    """The record in `folder`, of a table or of a part of it.
 
     Raises:
         UserError: if a file is missing, changed since it was recorded, or of another schema.
@@ -112,7 +125,8 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
     manifest = read_json(folder / "manifest.json")
     if manifest is None:
         raise UserError(f"{folder.name} is left out: manifest.json is not there or not as it was recorded.")
-    if (manifest.get("experiment"), manifest.get("scale")) != (experiment, scale):
+    own_scale = folder.name.removeprefix(f"{experiment}_")
+    if (manifest.get("experiment"), manifest.get("scale")) != (experiment, own_scale):
         raise UserError(f"{folder.name} is left out: its manifest.json is of another table or schema.")
     try:
         frame = read_labelled(folder / "table.csv")

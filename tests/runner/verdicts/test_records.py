@@ -16,6 +16,7 @@ from runner.verdicts import records
 from runner.verdicts.__main__ import main
 from runner.verdicts.records import read_records
 
+RECORD = Path(__file__).parents[3] / "outputs" / "record"
 HELD = ["pt_table1", "pt_table2_sampling", "edlp_figure11"]
 
 
@@ -103,6 +104,33 @@ def test_a_record_without_digests_stands_and_says_so(root: Path) -> None:
     assert records.missing == (
         f"edlp_figure11_paper has no {DIGESTS}: nobody can tell whether it was edited.",
     )
+
+
+def test_a_part_fills_what_the_record_beside_it_lacks(root: Path) -> None:
+    whole, part = root / "record" / "pt_table1_paper", root / "record" / "pt_table1_paper-dmala"
+    shutil.copytree(whole, part)
+    for folder in (whole, part):
+        frame = pd.read_csv(folder / "table.csv")
+        frame = frame if folder == part else frame[frame["row"] != "DMALA"]
+        frame["mean"] += float(folder == part)
+        frame.to_csv(folder / "table.csv", index=False)
+        (folder / DIGESTS).unlink()
+    content = json.loads((part / "manifest.json").read_text())
+    write_json(part / "manifest.json", content | {"scale": "paper-dmala"})
+    before = pd.read_csv(RECORD / "pt_table1_paper" / "table.csv")
+    record = read_records(root / "record", HELD).of("pt_table1")[0]
+    assert record.scale == "paper"
+    for line in before[before["n"] > 0].to_dict("records"):
+        found = record.numbers[line["row"], line["cell"], line["metric"]].interval.mean
+        assert found == line["mean"] + (line["row"] == "DMALA")
+
+
+def test_a_part_under_another_name_than_its_own_is_refused(root: Path) -> None:
+    shutil.copytree(root / "record" / "pt_table1_paper", root / "record" / "pt_table1_paper-dmala")
+    records = read_records(root / "record", HELD)
+    (refused,) = records.refused
+    assert "pt_table1_paper-dmala is left out: its manifest.json is of another table" in refused
+    assert len(records.of("pt_table1")) == 2
 
 
 def test_another_experiments_record_in_its_place_is_refused(root: Path) -> None:
