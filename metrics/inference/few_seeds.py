@@ -42,10 +42,24 @@ class Interval:
         return None if self.hi is None else self.hi - self.mean
 
 
+def power_of_two(values: np.ndarray) -> float:
+    """What brings the largest of `values` near 1: squares are then finite and not 0, and no bit changes."""
+    largest = float(np.abs(values).max())
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+
+
 def _is_rounding(differences: np.ndarray, *of: np.ndarray) -> bool:
     """Whether `differences`, of numbers of the size of those in `of`, vary by rounding alone."""
     size = float(max(np.abs(values).max() for values in of))
     return bool(np.ptp(differences) <= 8 * np.finfo(np.float64).eps * size)
+
+
+def alike(a: Mapping[int, float], b: Mapping[int, float]) -> bool:
+    """Whether `a` and `b` have the same seeds and, but for rounding, the same value for each."""
+    if a.keys() != b.keys() or not a:
+        return False
+    first, second = (np.array([values[seed] for seed in sorted(values)]) for values in (a, b))
+    return _is_rounding(np.append(first - second, 0.0), first, second)
 
 
 def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
@@ -62,7 +76,8 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     mean = float(data.mean())
     if data.size == 1:
         return Interval(mean, None, None, None, 1)
-    sd = 0.0 if _is_rounding(data, data) else float(data.std(ddof=1))
+    size = power_of_two(data)
+    sd = 0.0 if _is_rounding(data, data) else size * float((data / size).std(ddof=1))
     if sd == 0.0:
         return Interval(mean, 0.0, None, None, data.size)
     margin = t_quantile(0.5 + level / 2, data.size - 1) * sd / math.sqrt(data.size)
@@ -92,36 +107,42 @@ def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | No
     differences = _paired_differences(a, b)
     if differences is None:
         return None
-    n = differences.size
+    n, differences = differences.size, differences / power_of_two(differences)
     statistic = differences.mean() / (differences.std(ddof=1) / math.sqrt(n))
     return float(2 * special.stdtr(n - 1, -abs(statistic)))
 
 
 def detectable_difference(
-    a: Mapping[int, float], b: Mapping[int, float], power: float = POWER
+    a: Mapping[int, float], b: Mapping[int, float], power: float = POWER, tests: int = 1
 ) -> float | None:
     """Smallest true difference of means that the paired t-test of `a` and `b` finds with probability `power`.
 
-    The test is two-sided at the 5 % level and taken by itself, without a correction for other tests. The
-    differences are taken as normal with their sample standard deviation. None where `paired_p_value` is None.
+    The test is two-sided. The differences are taken as normal with their sample standard deviation. None
+    where `paired_p_value` is None.
+
+    Args:
+        tests: over how many tests Holm's correction is. Its first step, at the level 0.05 / `tests`, finds
+            such a difference so often whatever the other tests find.
     """
     differences = _paired_differences(a, b)
     if differences is None:
         return None
-    n = differences.size
-    return float(standard_errors_found(n - 1, power) * differences.std(ddof=1) / math.sqrt(n))
+    n, size = differences.size, power_of_two(differences)
+    sd = size * float((differences / size).std(ddof=1))
+    return standard_errors_found(n - 1, power, tests) * sd / math.sqrt(n)
 
 
 @functools.lru_cache(maxsize=1024)
-def standard_errors_found(degrees: float, power: float) -> float:
-    """The true difference, in standard errors, that a two-sided t-test at the 5 % level finds so often.
+def standard_errors_found(degrees: float, power: float, tests: int = 1) -> float:
+    """The true difference, in standard errors, that a two-sided t-test finds with probability `power`.
 
-    The squared statistic is noncentral F with 1 and `degrees` degrees of freedom.
+    Its level is 0.05 / `tests`. The squared statistic is noncentral F with 1 and `degrees` degrees of
+    freedom.
     """
     # Imported only now: it takes half a second, and most tables need no more than `special`.
     from scipy import optimize, stats
 
-    critical = t_quantile(1 - ALPHA / 2, degrees)
+    critical = t_quantile(1 - ALPHA / tests / 2, degrees)
 
     def excess(ratio: float) -> float:
         """Power at a true difference of `ratio` standard errors, less the one that is wanted."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy import special
 
-from metrics.inference.few_seeds import POWER, Interval, standard_errors_found
+from metrics.inference.few_seeds import POWER, Interval, power_of_two, standard_errors_found
 
 
 def welch_p_value(a: Interval, b: Interval) -> float | None:
@@ -22,20 +23,23 @@ def welch_p_value(a: Interval, b: Interval) -> float | None:
     return float(2 * special.stdtr(degrees, -abs(a.mean - b.mean) / error))
 
 
-def welch_detectable(a: Interval, b: Interval, power: float = POWER) -> float | None:
+def welch_detectable(a: Interval, b: Interval, power: float = POWER, tests: int = 1) -> float | None:
     """Smallest true difference of means that `welch_p_value` finds with probability `power`.
 
-    The test is at the 5 % level and taken by itself; the standard deviations are taken as known. None where
-    `welch_p_value` is None.
+    The standard deviations are taken as known. None where `welch_p_value` is None.
+
+    Args:
+        tests: over how many tests Holm's correction is (`few_seeds.detectable_difference`).
     """
     spread = _spread(a, b)
-    return None if spread is None else spread[0] * standard_errors_found(spread[1], power)
+    return None if spread is None else spread[0] * standard_errors_found(spread[1], power, tests)
 
 
 def _spread(a: Interval, b: Interval) -> tuple[float, float] | None:
     """Standard error of the difference, and its degrees of freedom by Welch and Satterthwaite."""
     if a.sd is None or b.sd is None or a.sd == b.sd == 0.0:
         return None
-    first, second = a.sd**2 / a.n, b.sd**2 / b.n
+    size = power_of_two(np.array([a.sd, b.sd]))
+    first, second = (a.sd / size) ** 2 / a.n, (b.sd / size) ** 2 / b.n
     degrees = (first + second) ** 2 / (first**2 / (a.n - 1) + second**2 / (b.n - 1))
-    return math.sqrt(first + second), degrees
+    return size * math.sqrt(first + second), degrees

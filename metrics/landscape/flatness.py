@@ -75,7 +75,8 @@ class Flatness(Metric):
             nothing = torch.full((self.context.seeds,), torch.nan, dtype=torch.float64)
             return {key: nothing.to(self.context.device) for key in MEASURES}
         found = by_seed(partial(rises, self.context.target), theta)
-        return {key: by_seed(lambda row: row.mean(), measure(found)) for key, measure in MEASURES.items()}
+        # Also the measure itself: how std() rounds depends on the number of seeds.
+        return {key: by_seed(partial(_mean, measure), found) for key, measure in MEASURES.items()}
 
 
 def spread(rise: Tensor) -> Tensor:
@@ -87,6 +88,11 @@ def spread(rise: Tensor) -> Tensor:
 def gap(rise: Tensor) -> Tensor:
     """Mean absolute difference of U between a state and its neighbours, ``(*batch)``."""
     return rise.abs().mean(dim=-1)
+
+
+def _mean(measure: Callable[[Tensor], Tensor], rise: Tensor) -> Tensor:
+    """The mean of `measure` over the states of one seed."""
+    return measure(rise).mean()
 
 
 MEASURES: dict[str, Callable[[Tensor], Tensor]] = {"flatness_sd": spread, "flatness_gap": gap}

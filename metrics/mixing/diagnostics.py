@@ -30,12 +30,13 @@ FEWEST_DRAWS = 4
 def effective_sample_size(series: NDArray[Any] | RankedChains) -> float:
     """Bulk effective sample size of a series ``(chains, draws)``.
 
-    0 if every chain is constant, whether or not they agree; 0 also for fewer than 4 draws or if a value is
-    NaN, where the estimate is undefined.
+    0 if every chain is constant, whether or not they agree, or moves in its middle draw alone, which is in
+    neither half; 0 also for fewer than 4 draws or if a value is NaN, where the estimate is undefined.
     """
     chains = series if isinstance(series, RankedChains) else RankedChains(series)
     values = chains.series
-    if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or _constant(values):
+    stuck = _constant(np.hstack(halves(values)))
+    if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or stuck:
         return 0.0
     # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
     return geyer_sample_size(np.concatenate(halves(values)) if _two_valued(values) else chains.scores())

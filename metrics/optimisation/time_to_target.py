@@ -67,7 +67,8 @@ class TimeToTarget(Metric):
         first = self.step.isinf()
         self.step = torch.where(first, other.step.to(self.step), self.step)
         self.evaluations = torch.where(first, other.evaluations.to(self.step), self.evaluations)
-        self.last, self.spent = other.last, other.spent
+        if other.last:
+            self.last, self.spent = other.last, other.spent
 
     def result(self) -> dict[str, Tensor]:
         taken = self.step.clamp(max=self.last)

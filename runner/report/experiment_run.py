@@ -58,6 +58,14 @@ class Run:
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and finite(value) else None
 
+    def is_without(self, metric: str) -> bool:
+        """Whether the run failed, or measured `metric` and has no finite value of it."""
+        if self.summary is None:
+            return self.status == "failed"
+        found = self.summary["metrics"]
+        measured = metric if metric in found else metric.rpartition("_per_")[0]
+        return measured in found and not finite(found[measured])
+
     def _rate(self, metric: str, cost: str) -> float | None:
         """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""
         assert self.summary is not None

@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
 from runner.execution.errors import UserError
-from runner.report.experiment_run import Run, finite
+from runner.report.experiment_run import Run
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 
@@ -68,12 +68,11 @@ class Results:
         return {seed: value for seed, value in values.items() if value is not None}
 
     def without_value(self, row: str, column: str, metric: str) -> int:
-        """How many runs that are done measured `metric` and have no finite value of it.
+        """How many runs failed, or measured `metric` and have no finite value of it.
 
         Such is the time to a target that was not reached.
         """
-        measured = [run.summary["metrics"] for run in self.at(row, column) if run.summary is not None]
-        return sum(metric in values and not finite(values[metric]) for values in measured)
+        return sum(run.is_without(metric) for run in self.at(row, column))
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""

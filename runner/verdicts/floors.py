@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from metrics.inference.few_seeds import ALPHA, Interval, holm
+from dataclasses import replace
+
+from metrics.inference.few_seeds import ALPHA, Interval, holm, interval
 from metrics.inference.welch import welch_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published
@@ -25,7 +27,7 @@ def invalid_floor(record: Record, place: Counterpart) -> str | None:
     floor = rows.get(metric.floor or "")
     sign = -1.0 if metric.direction is Direction.max else 1.0
     if floor is not None:
-        samplers = [one.interval for one in rows.values() if one.role == Role.sampler.value]
+        samplers = [one.interval for one in rows.values() if one.role == Role.sampler.value and not one.lost]
         p_values = holm([welch_p_value(span, floor.interval) for span in samplers])
         better = [sign * (span.mean - floor.interval.mean) < 0 for span in samplers]
         if any(p is not None and p < ALPHA and one for p, one in zip(p_values, better, strict=True)):
@@ -42,10 +44,24 @@ def _differ(one: Interval, other: Interval) -> bool:
 
 
 def at_floor(record: Record, place: Counterpart, ours: Measured, published: Published) -> bool:
-    """Whether both numbers are at the floor: ours by the table's own test, the other by prediction."""
+    """Whether both numbers are at the floor.
+
+    Both lie where one more value of perfect draws is expected, or are better; and ours is not significantly
+    worse by the table's own test. The test alone would not do: the less a row tells, the surer it passes.
+    """
     floor = record.rows(place.column, place.metric.metric).get(place.metric.floor or "")
-    interval = prediction(floor.interval) if floor is not None else None
-    if interval is None or not ours.within_floor:
+    expected = prediction(_of_draws(floor)) if floor is not None else None
+    if expected is None or not ours.within_floor:
         return False
-    value = published.mean * published.scale
-    return value >= interval[0] if place.metric.direction is Direction.max else value <= interval[1]
+    values = ours.interval.mean, published.mean * published.scale
+    if place.metric.direction is Direction.max:
+        return min(values) >= expected[0]
+    return max(values) <= expected[1]
+
+
+def _of_draws(floor: Measured) -> Interval:
+    """The floor with the spread of its draws, which an expectation in closed form has not."""
+    drawn = interval(list(floor.seeds.values()))
+    if drawn is None or floor.interval.sd != 0.0:
+        return floor.interval
+    return replace(floor.interval, sd=drawn.sd, n=drawn.n)

@@ -3,6 +3,7 @@
 Two rows whose record keeps the values of at least two common seeds are compared by a paired t-test, others,
 of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected over the
 pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a paired one.
+A row some of whose runs have no value is compared with nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Pair:
         ours: difference of ours; None where one was not measured.
         test: ``paired`` or ``Welch``; empty where one was not measured.
         p_value: Holm-adjusted; None where there is no test.
-        detectable: smallest true difference that the test, by itself, finds at 80 % power.
+        detectable: smallest true difference that the test, with its correction, finds at 80 % power.
         source: name of the record that both numbers are of.
     """
 
@@ -82,7 +83,8 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
         None if record is None else _Test(record.ours[one], record.ours[other])
         for record, (one, other) in zip(records, pairs, strict=True)
     ]
-    adjusted = iter(holm([test.p_value for test in tests if test is not None]))
+    p_values = [None if test.lost else test.p_value for test in tests if test is not None]
+    adjusted = iter(holm(p_values))
     made = []
     for (one, other), record, test in zip(pairs, records, tests, strict=True):
         apart = published[other] - published[one]
@@ -98,7 +100,8 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
             outcome = Outcome.cannot_be_told
         else:
             outcome = Outcome.holds if test.difference > 0 else Outcome.reversed
-        found = test.detectable if outcome is Outcome.cannot_be_told else None
+        told = outcome is not Outcome.cannot_be_told or test.lost
+        found = None if told else test.detectable(len(p_values))
         made.append(
             Pair((one, other), apart, test.difference, test.name, p_value, found, outcome, record.source)
         )
@@ -111,6 +114,7 @@ class _Test:
     def __init__(self, one: Measured, other: Measured) -> None:
         paired = len(one.seeds.keys() & other.seeds.keys()) > 1
         self.name = "paired" if paired else "Welch"
+        self.lost = one.lost + other.lost
         if paired:
             shared = sorted(one.seeds.keys() & other.seeds.keys())
             self.difference = sum(other.seeds[seed] - one.seeds[seed] for seed in shared) / len(shared)
@@ -120,13 +124,12 @@ class _Test:
             self.p_value = welch_p_value(one.interval, other.interval)
         self._pair = one, other
 
-    @property
-    def detectable(self) -> float | None:
-        """Smallest true difference that it finds at 80 % power; takes longer than the test itself."""
+    def detectable(self, tests: int) -> float | None:
+        """Smallest true difference that it finds at 80 % power as one of so many `tests`."""
         one, other = self._pair
         if self.name == "paired":
-            return detectable_difference(one.seeds, other.seeds)
-        return welch_detectable(one.interval, other.interval)
+            return detectable_difference(one.seeds, other.seeds, tests=tests)
+        return welch_detectable(one.interval, other.interval, tests=tests)
 
 
 def of_column(pairs: Sequence[Pair]) -> Outcome:

@@ -35,11 +35,14 @@ A published number gets the first of these that fits:
    `conf/published/protocols.yaml` says.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
    table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
-   do not differ significantly from other independent draws.
+   do not differ significantly from other independent draws. A number lies at the floor where one more value
+   of perfect draws is expected (95 % prediction interval) or is better; ours only if its table's test does
+   not find it worse either.
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
-5. **undecided**: it lies inside, but the interval is wider than the published column from its best row to
-   its worst (the difference that matters), or there is one seed and no interval.
+5. **undecided**: some of our runs have no value, so that the others are no fair choice; or it lies inside,
+   but the interval is wider than the published column from its best row to its worst (the difference that
+   matters), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
@@ -54,8 +57,9 @@ common seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and
 finds less; the column *test* says which. Both are at the 5 % level, with Holm's correction over the pairs
 of a column. "A < B" is the order of two published numbers. A column *holds* if every pair of it does, and
 is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
-difference, in the metric's own unit, and the smallest one that the test, uncorrected, finds at 80 %
-power. Columns are compared whatever differs in the protocol; the table says what does.
+difference, in the metric's own unit, and the smallest one that the test finds at 80 % power at the level
+0.05 / m, where m is the number of pairs that were tested. Columns are compared whatever differs in the
+protocol; the table says what does.
 """
 
 

@@ -15,7 +15,7 @@ from runner.files.atomic_files import read_json
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
 
-COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor")
+COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor", "runs")
 """Columns of table.csv that a verdict needs."""
 
 SCALES = ("paper", "quick", "smoke")
@@ -27,12 +27,18 @@ VOID = re.compile(r"^- (\S+) .*floor and its ranking are void", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Measured:
-    """One number of a recorded table, with the value of each seed where the record keeps them."""
+    """One number of a recorded table.
+
+    Attributes:
+        seeds: the value of each seed, where the record keeps them.
+        lost: runs that are done and not in the mean.
+    """
 
     interval: Interval
     within_floor: bool
     role: str
     seeds: Mapping[int, float] = field(default_factory=dict)
+    lost: int = 0
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,8 @@ def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Me
         raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")
     span = Interval(mean, sd, lo, hi, int(float(str(line["n"]))))
     place = (str(line["row"]), str(line["cell"]), str(line["metric"]))
-    return place, Measured(span, str(line["within_floor"]) == "True", str(line["role"]))
+    lost = max(0, int(float(str(line["runs"]))) - span.n)
+    return place, Measured(span, str(line["within_floor"]) == "True", str(line["role"]), lost=lost)
 
 
 def _number(value: object) -> float | None:

@@ -33,6 +33,7 @@ class Evidence:
         differs: by kind, what is another one than the published.
         floor: why the floor is invalid; None where it is valid or there is none.
         at_floor: whether both numbers lie at a valid floor.
+        lost: runs of ours that are done and have no value: the others are not a fair choice.
     """
 
     published: float
@@ -42,6 +43,7 @@ class Evidence:
     differs: Mapping[str, str] = field(default_factory=dict)
     floor: str | None = None
     at_floor: bool = False
+    lost: int = 0
 
 
 def prediction(ours: Interval, level: float = LEVEL) -> tuple[float, float] | None:
@@ -65,6 +67,8 @@ def verdict(evidence: Evidence) -> tuple[Verdict, str]:
         return Verdict.not_rankable, evidence.floor
     if evidence.at_floor:
         return Verdict.not_rankable, "both at the floor"
+    if evidence.lost:
+        return Verdict.undecided, f"{evidence.lost} of {evidence.ours.n + evidence.lost} runs have no value"
     interval = prediction(evidence.ours)
     if interval is None:
         return Verdict.undecided, "one seed has no interval"

@@ -27,7 +27,6 @@ def compared(shape: TableShape, results: Results) -> list[str]:
     p_values = holm(
         [None if lost else paired_p_value(*both) for lost, both in zip(without, values, strict=True)]
     )
-    name = "Holm-adjusted p" if len(pairs) > 1 else "p"
     sentences = []
     for (comparison, column), lost, (first, second), p_value in zip(
         pairs, without, values, p_values, strict=True
@@ -37,7 +36,7 @@ def compared(shape: TableShape, results: Results) -> list[str]:
             about = f"{metric.name}, {column.label}: {' against '.join(comparison.rows)}"
             sentences.append(f"{about}: not compared, as {lost}.")
         else:
-            sentences.append(_sentence(metric, comparison, column, first, second, p_value, name))
+            sentences.append(_sentence(metric, comparison, column, first, second, p_value, len(pairs)))
     return sentences
 
 
@@ -58,7 +57,7 @@ def _sentence(
     first: dict[int, float],
     second: dict[int, float],
     p_value: float | None,
-    p_name: str,
+    tests: int,
 ) -> str:
     one, other = comparison.rows
     seeds = sorted(first.keys() & second.keys())
@@ -69,15 +68,16 @@ def _sentence(
     means = [sum(values[seed] for seed in seeds) / n / metric.scale for values in (first, second)]
     about += f", {means[0]:.3g} against {means[1]:.3g}"
     difference = interval([(first[seed] - second[seed]) / metric.scale for seed in seeds])
-    detectable = detectable_difference(first, second)
+    detectable = detectable_difference(first, second, tests=tests)
     assert difference is not None
     if p_value is None or difference.margin is None or detectable is None:
         return f"{about} ({n} shared seed{'s' * (n > 1)}, too few or too much alike for a test)."
     written = numeral(difference.mean, difference.margin)
     about += f", difference {written.mean} ± {written.margin} (95 % interval; paired t-test over seeds)"
-    tested = f"{p_name} = {p_value:.2g}, n = {n}"
+    tested = f"{'Holm-adjusted p' if tests > 1 else 'p'} = {p_value:.2g}, n = {n}"
     if p_value >= ALPHA:
-        smallest = f"smallest difference detectable at {100 * POWER:g} % power"
+        level = f", level {ALPHA:g} / {tests}" if tests > 1 else ""
+        smallest = f"smallest difference detectable at {100 * POWER:g} % power{level}"
         return f"{about}: no significant difference ({tested}, {smallest}: {detectable / metric.scale:.2g})."
     found = "lower" if difference.mean < 0 else "higher"
     wanted = BETTER.get(metric.direction)

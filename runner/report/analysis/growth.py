@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
 from runner.report.figure_shape import Role
@@ -20,22 +21,28 @@ def growing(shape: TableShape, results: Results) -> list[str]:
 
 
 def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -> list[tuple[float, float]]:
-    """(x, mean of the metric over seeds), x rising; NaN where a seed has no value.
+    """(x, mean of the metric over seeds), x rising; NaN where a seed has no finite value.
 
     The mean over the others would be too low: a seed has no value where its cost was too large.
     """
     pairs = []
     if growth.along is not None:
-        curve = results.curves(row, growth.along, growth.metric)
+        runs, curve = results.at(row, growth.along), results.curves(row, growth.along, growth.metric)
         for x, group in curve.groupby(growth.x):
-            pairs.append((float(str(x)), float(group["value"].mean(skipna=False))))
+            pairs.append((float(str(x)), _mean(filter(math.isfinite, group["value"]), len(runs))))
     else:
         for column in shape.columns:
-            runs = results.at(row, column.label)
-            values = results.values(row, column.label, growth.metric)
-            mean = sum(values.values()) / len(values) if runs and len(values) == len(runs) else math.nan
-            pairs += [(float(chosen(runs[0].config, growth.x)), mean)] if runs else []
+            runs, by_seed = results.at(row, column.label), results.values(row, column.label, growth.metric)
+            if runs:
+                place = float(chosen(runs[0].config, growth.x))
+                pairs.append((place, _mean(by_seed.values(), len(runs))))
     return sorted(pairs)
+
+
+def _mean(values: Iterable[float], runs: int) -> float:
+    """The mean of a value of each run; NaN where one has none."""
+    found = list(values)
+    return sum(found) / runs if len(found) == runs else math.nan
 
 
 def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tuple[float, float]]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from metrics.inference.few_seeds import ALPHA, Interval, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, alike, paired_p_value
 from runner.report.analysis.against_best import p_values_against
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
@@ -27,15 +27,16 @@ class Entry:
         interval: mean and interval over seeds, in the metric's own unit; None where no run is done.
         runs: runs of this row and column that are done.
         expected: runs of this row and column in all.
+        most: runs that a row has in this column at most.
         exact: the kernel's claim; None while no run of the row is done.
         published: the paper's number by version.
-        best: whether it is the best of the exact samplers in its column.
+        best: whether it is the best of the exact samplers in its column, or equal to it.
         p_value: paired t-test against the best, adjusted for its choice (`p_values_against`).
         closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
         within_floor: whether it is not significantly worse than the row that is the metric's floor.
-        without_value: runs that are done, measured the metric and have no finite value, such as the time to a
-            target that was not reached. The mean is of the others alone, and is compared with nothing.
+        without_value: runs that failed, or measured the metric and have no finite value, such as the time to
+            a target that was not reached. The mean is of the others alone, and is compared with nothing.
     """
 
     row: str
@@ -44,6 +45,7 @@ class Entry:
     interval: Interval | None
     runs: int
     expected: int
+    most: int
     exact: bool | None
     published: dict[str, Published] = field(default_factory=dict)
     best: bool = False
@@ -55,11 +57,12 @@ class Entry:
 
     @property
     def seeds(self) -> str | None:
-        """How many seeds the mean is of, where not of all: ``3``, or ``3 of 5`` where two are not finite."""
+        """How many seeds the mean is of, where others have more; ``3 of 5`` where two have no value."""
         found = 0 if self.interval is None else self.interval.n
         if self.without_value:
             return f"{found} of {found + self.without_value}"
-        return str(found) if self.interval is not None and found < self.expected else None
+        fewer = self.interval is not None and found < self.most and not self.closed_form
+        return str(found) if fewer else None
 
     @property
     def not_significant(self) -> bool:
@@ -136,7 +139,7 @@ def _entries(
     """The entries of one column: the best exact sampler, the others tested against it, and the floor.
 
     Where only one exact sampler has a value, or the floor is void, there is no best. A row some of whose runs
-    have no finite value is compared with nothing: the others are not a fair choice of its runs.
+    have no value is compared with nothing: the others are not a fair choice of its runs.
     """
     void = metric.floor is not None and results.void(column.label)
     values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
@@ -150,10 +153,12 @@ def _entries(
     samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
+    ties = {row for row in candidates if best is not None and alike(values[row], values[best])}
     p_values: dict[str, float | None] = {}
     if best is not None:
         p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
-    floor = values[metric.floor] if metric.floor is not None and sign and not void else {}
+    floor = values[metric.floor] if metric.floor in whole and sign and not void else {}
+    most = max(len(results.at(row, column.label)) for row in values)
     entries = []
     for row in shape.rows:
         name, runs = row.row, results.at(row.row, column.label)
@@ -167,9 +172,10 @@ def _entries(
                 interval=spans.get(name),
                 runs=sum(run.status == "done" for run in runs),
                 expected=len(runs),
+                most=most,
                 exact=exact[name],
                 published={version: number for version, number in printed.items() if number is not None},
-                best=name == best,
+                best=name == best or name in ties,
                 p_value=p_values.get(name),
                 beats_best=better and row.role is Role.variant,
                 closed_form=known[name],

@@ -62,7 +62,7 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         if found:
             sentences.append(f"{names} of {rows}: {value}, not a mean over seeds.")
     if any(entry.best for entry in entries):
-        sentences.append("Bold: the best mean among the samplers that are exact.")
+        sentences.append("Bold: the best mean among the samplers that are exact, and any equal to it.")
     if any(entry.not_significant for entry in entries):
         sentences.append(
             f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds; p of at "
@@ -88,8 +88,8 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         sentences.append("n is given where fewer seeds have a value.")
     if any(entry.without_value for entry in entries):
         sentences.append(
-            "n=a of b: of b runs a have a finite value, such as those that reached a target; the mean is of "
-            "these alone, and is compared with no other."
+            "n=a of b: of b runs a have a finite value, such as those that reached a target; the others have "
+            "none or failed. The mean is of these a alone, and is compared with no other."
         )
     return sentences
 
@@ -108,7 +108,7 @@ def threads_note(threads: Sequence[int]) -> list[str]:
 def _averaged(seeds: int, entries: Sequence[Entry]) -> str:
     """What a number of ours is, of so many seeds; columns whose jobs all have fewer are named."""
     if seeds == 1:
-        return "Ours: one seed, without an interval."
+        return "Ours: one seed, without an interval or a test."
     most: dict[str, int] = {}
     for entry in entries:
         most[entry.column] = max(entry.expected, most.get(entry.column, 0))

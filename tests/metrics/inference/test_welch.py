@@ -31,6 +31,27 @@ def test_the_smallest_difference_is_found_with_the_power_asked_for() -> None:
     assert power == pytest.approx(0.8, abs=1e-9)
 
 
+def test_the_smallest_difference_allows_for_the_correction() -> None:
+    a, b = Interval(0.0, 1.0, None, None, 6), Interval(0.0, 1.0, None, None, 6)
+    found = welch_detectable(a, b, tests=15)
+    assert found is not None
+    noncentral, critical = found / math.sqrt(2 / 6), stats.t.ppf(1 - 0.025 / 15, 10)
+    power = stats.nct.sf(critical, 10, noncentral) + stats.nct.cdf(-critical, 10, noncentral)
+    assert power == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-90, 1e80, 1e150])
+def test_the_unit_of_the_values_changes_nothing(unit: float) -> None:
+    a, b = interval([unit, 2 * unit, 4 * unit]), interval([3 * unit, 9 * unit])
+    one, other = interval([1.0, 2.0, 4.0]), interval([3.0, 9.0])
+    assert a is not None
+    assert b is not None
+    assert one is not None
+    assert other is not None
+    assert welch_p_value(a, b) == pytest.approx(welch_p_value(one, other), rel=1e-12)
+    assert welch_detectable(a, b) == pytest.approx(unit * (welch_detectable(one, other) or 0.0), rel=1e-9)
+
+
 @pytest.mark.parametrize("one", [Interval(1.0, None, None, None, 1), Interval(1.0, 0.0, None, None, 3)])
 def test_without_variance_there_is_no_test(one: Interval) -> None:
     assert welch_p_value(one, Interval(2.0, 0.0, None, None, 3)) is None

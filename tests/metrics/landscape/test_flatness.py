@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.landscape.flatness import Flatness, rises, rises_of_table
-from targets import RBM, Bernoulli4, Target
+from targets import RBM, Bernoulli4, Ising, Target
 from tests.support.measuring import context, measure, random_draws
 from tests.support.targets.modes import Bare
 
@@ -52,6 +52,17 @@ def test_unlisted_states_give_the_mean_over_the_last_draws() -> None:
             spreads, gaps = zip(*[twin(target, theta) for theta in draws[-1, seed]], strict=True)
             assert result["flatness_sd"][seed].item() == pytest.approx(statistics.fmean(spreads), abs=1e-10)
             assert result["flatness_gap"][seed].item() == pytest.approx(statistics.fmean(gaps), abs=1e-10)
+
+
+def test_a_seed_alone_has_the_bits_that_it_has_among_others() -> None:
+    """One chain of 33 coordinates: where all seeds are one tensor, std() rounds otherwise than for one."""
+    target = Ising(size=[3, 11]).double()
+    draws = random_draws(target, steps=1, seeds=7, chains=1)
+    together = measure(context(target, 7, 1), [Flatness], draws).result()
+    for seed in range(7):
+        alone = measure(context(target, 1, 1), [Flatness], draws[:, seed : seed + 1]).result()
+        for key, value in alone.items():
+            assert value.item() == together[key][seed].item(), (key, seed)
 
 
 def test_the_two_ways_agree_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

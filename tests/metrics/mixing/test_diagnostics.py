@@ -51,10 +51,11 @@ def test_autoregressions_have_their_known_size(chains: int, rho: float) -> None:
         (autoregression(5, 3), 0.0, math.inf),
         (autoregression(1, 7), None, math.inf),
         (np.full((2, 100), np.nan), 0.0, math.inf),
+        (np.array([[0.0] * 4 + [5.0] + [0.0] * 4]), 0.0, math.inf),
     ],
     ids=[
         *("never moved", "stuck apart", "one chain", "one switch at the middle"),
-        *("too few", "too few of one chain", "NaN"),
+        *("too few", "too few of one chain", "NaN", "moved in its middle draw"),
     ],
 )
 def test_no_evidence_of_mixing_is_worth_nothing(series: np.ndarray, ess: float | None, rhat: float) -> None:

@@ -108,6 +108,19 @@ def test_merged_and_restored_suites_equal_one_pass() -> None:
         assert torch.equal(value.nan_to_num(), restored.result()[key].nan_to_num()), key
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_part_without_draws_changes_nothing(name: str) -> None:
+    target = PROBLEMS[name]
+    draws = walk(RandomWalk(), target, STEPS, SEEDS, CHAINS)
+    whole = fed(suite(target, 0.25), draws, FIRST).result()
+    first, last = fed(suite(target, 0.25), draws, FIRST), suite(target, 0.25)
+    first.merge(suite(target, 0.25))
+    last.merge(fed(suite(target, 0.25), draws, FIRST))
+    for key, value in whole.items():
+        for merged in (first, last):
+            assert torch.equal(value.nan_to_num(), merged.result()[key].nan_to_num()), key
+
+
 def test_chains_without_a_solution_have_none() -> None:
     target = PROBLEMS["mis"]
     full = torch.ones(STEPS, SEEDS, CHAINS, 9)

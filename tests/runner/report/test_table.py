@@ -220,7 +220,7 @@ def test_markdown(page: Page) -> None:
     assert header == "|  | eight | v1ᵃ, unit 1 | v2 | sixteen | v1ᵃ, unit 1 | v2 |"
     cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in lines}
     assert cells["A"][:3] == ["2.17 ± 0.52", "2.077 ± 0.022", "1.214 ± 0.058"]
-    assert cells["A"][3].endswith("(n=2)")
+    assert cells["A"][3].endswith("(n=2 of 3)")
     assert cells["Bᵇ"][0] == "**0.50 ± 0.25**"
     assert cells["Bᵇ"][3] == "-"
     assert "C†" in cells
@@ -250,7 +250,7 @@ def test_terminal_folds_nothing(page: Page) -> None:
     show_page(page, out)
     (line,) = (line for line in out.getvalue().splitlines() if line.startswith("A ") and "2.17" in line)
     assert "2.077" in line
-    assert "(n=2)" in line
+    assert "(n=2 of 3)" in line
 
 
 def test_a_table_without_runs_is_a_table_of_dashes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -66,6 +67,66 @@ def test_a_mean_over_the_runs_that_reached_a_target_is_compared_with_nothing(sum
     assert [row for row, entry in found.items() if entry.best] == ["steady"]
     assert [row for row, entry in found.items() if entry.p_value is not None] == ["slow"]
     assert [entry.seeds for entry in found.values()] == ["2 of 4", None, None, "0 of 4", None]
+
+
+def test_a_failed_run_is_a_run_without_a_value(results: Results) -> None:
+    """Chains that met NaN are a choice of runs, too."""
+    runs = [
+        replace(run, status="failed", summary=None) if (run.row, run.seed) == ("steady", 2) else run
+        for run in results.runs
+    ]
+    found = summarise(shape_from(BLOCK), Results(tuple(runs), random_runs=True), PublishedNumbers({}))
+    assert found.at("time_to_target", "steady", "graph").seeds == "3 of 4"
+    assert not any(entry.best or entry.p_value is not None for entry in found)
+
+
+def test_a_quotient_is_lost_with_its_numerator() -> None:
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"ess": ess})
+        for row, found in {"lucky": [90.0, None, 95.0], "steady": [50.0, 52.0, 51.0]}.items()
+        for seed, ess in enumerate(found)
+    ]
+    results = Results(tuple(runs), random_runs=True)
+    assert results.without_value("lucky", "graph", "ess_per_second") == 1
+    shape = shape_from(BLOCK.replace("time_to_target", "ess_per_second").replace("min", "max"))
+    assert not any(entry.best for entry in summarise(shape, results, PublishedNumbers({})))
+
+
+def test_a_floor_that_lost_runs_is_compared_with_nothing() -> None:
+    times = {"lucky": [1.05, None, None], "steady": [1.0, 1.1, 1.2], "slow": [1.3, 1.2, 1.4]}
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": time})
+        for row, found in times.items()
+        for seed, time in enumerate(found)
+    ]
+    shape = shape_from(BLOCK.replace("direction: min", "direction: min, floor: lucky"))
+    summary = summarise(shape, Results(tuple(runs), random_runs=True), PublishedNumbers({}))
+    assert not any(entry.within_floor for entry in summary)
+
+
+def test_rows_equal_to_the_best_are_as_good() -> None:
+    """Else an unmarked number would read as one that differs significantly."""
+    times = {"lucky": [1.0] * 5, "steady": [1.0] * 5, "slow": [1.0, 1.1, 1.0, 1.2, 1.1], "never": [2.0] * 5}
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": time})
+        for row, found in times.items()
+        for seed, time in enumerate(found)
+    ]
+    results = Results(tuple(runs), random_runs=True)
+    summary = summarise(shape_from(BLOCK), results, PublishedNumbers({}))
+    assert [entry.row for entry in summary if entry.best] == ["lucky", "steady"]
+    text = markdown(lay_out(shape_from(BLOCK), summary, results, "", ""))
+    assert text.count("| **1**") == 2
+
+
+def test_a_row_with_fewer_seeds_than_others_says_so() -> None:
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": 9.0 + seed})
+        for row, seeds in (("lucky", 3), ("steady", 5))
+        for seed in range(seeds)
+    ]
+    found = summarise(shape_from(BLOCK), Results(tuple(runs), random_runs=True), PublishedNumbers({}))
+    assert [found.at("time_to_target", row, "graph").seeds for row in ("lucky", "steady")] == ["3", None]
 
 
 def test_rows_without_some_values_are_not_compared(results: Results) -> None:

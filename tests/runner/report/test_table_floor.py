@@ -185,7 +185,8 @@ def test_rows_that_do_not_differ_are_said_so_with_what_could_be_detected(results
     shape = shape_from(BLOCK.replace("rows: [far, near]", "rows: [near, truth]")).restricted(results.columns)
     first, second = compared(shape, results)
     values = [dict(enumerate(VALUES[row])) for row in ("near", "truth")]
-    detectable = f"smallest difference detectable at 80 % power: {detectable_difference(*values):.2g})."
+    found = detectable_difference(*values, tests=2)
+    detectable = f"smallest difference detectable at 80 % power, level 0.05 / 2: {found:.2g})."
     assert re.search(r": no significant difference \(Holm-adjusted p = 1, n = 4, ", first)
     assert first.endswith(detectable)
     assert second == "log-MMD, letters: near against truth: no seed with a value of both."

@@ -80,6 +80,24 @@ def test_along_the_runs_seeds_are_averaged(shape: TableShape, results: Results) 
     assert points(shape, shape.growths[1], "A", results) == [(10, 45), (20, 90), (40, 180)]
 
 
+def test_a_point_along_the_runs_without_a_value_of_each_is_none(shape: TableShape) -> None:
+    """Infinite in one seed at 10, not there in one at 20: a mean over the other would be too low."""
+    columns = {"evaluations": 0, "seconds": 0.0, "metric": "cost"}
+    curves = [
+        pd.DataFrame({"step": [10, 20, 40], "value": [math.inf, 2.0, 4.0], **columns}),
+        pd.DataFrame({"step": [10, 40], "value": [3.0, 12.0], **columns}),
+    ]
+    config = {"target": {"distance": 4}}
+    runs = [
+        finished("A", "D = 4", seed, config, {"cost": 1.0}, curve=curve) for seed, curve in enumerate(curves)
+    ]
+    found = points(shape, shape.growths[1], "A", Results(tuple(runs)))
+    assert [x for x, _ in found] == [10, 20, 40]
+    assert [math.isnan(y) for _, y in found] == [True, True, False]
+    assert found[2][1] == 8.0
+    assert "1 of 3 points have a value" in growing(shape, Results(tuple(runs)))[2]
+
+
 def test_too_few_points_are_said(shape: TableShape) -> None:
     found = growing(shape, Results((run("A", 2, 0, 1.0), run("A", 4, 0, None))))
     assert found[0] == "Cost, A: 1 of 2 points have a value, too few for a fit. Theory: polynomial."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -143,3 +144,16 @@ def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
     assert at_floor(record, PLACE, ours, Published(-5.0, None, 1.0))
     assert not at_floor(record, PLACE, ours, Published(1.4, None, 1.0))
     assert not at_floor(record, PLACE, Measured(ours.interval, False, "sampler"), Published(1.0, None, 1.0))
+    noisy = Measured(Interval(1.5, 0.9, None, None, 5), True, "sampler")  # its own test finds nothing
+    assert not at_floor(record, PLACE, noisy, Published(1.2, None, 1.0))
+
+
+def test_a_floor_in_closed_form_has_the_spread_of_its_draws() -> None:
+    record = made_up(perfect=(1.0, Role.draws), A=(1.0, Role.sampler))
+    closed = Measured(
+        Interval(1.0, 0.0, None, None, 5), False, "draws", dict(enumerate([0.9, 1.1, 1.05, 0.95, 1.0]))
+    )
+    record = replace(record, numbers={**record.numbers, ("perfect", "c", "m"): closed})
+    ours = record.numbers["A", "c", "m"]
+    assert at_floor(record, PLACE, ours, Published(1.1, None, 1.0))
+    assert not at_floor(record, PLACE, ours, Published(1.3, None, 1.0))

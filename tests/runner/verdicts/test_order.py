@@ -41,8 +41,16 @@ def test_what_cannot_be_told_has_the_difference_that_would_be_found() -> None:
     pairs = compare(PUBLISHED, [Beside(values)])
     assert outcomes(pairs) == {"AB": "cannot be told", "AC": "holds", "BC": "holds"}
     assert of_column(pairs) is Outcome.cannot_be_told
-    assert pairs[0].detectable == welch_detectable(values["A"].interval, values["B"].interval)
+    assert pairs[0].detectable == welch_detectable(values["A"].interval, values["B"].interval, tests=3)
     assert [pair.detectable for pair in pairs[1:]] == [None, None]
+
+
+def test_a_row_that_lost_runs_is_compared_with_nothing() -> None:
+    """Of A's five runs two have a value, the best: they say nothing about the others."""
+    values = ours(A=1.0, B=5.0, C=9.0)
+    pairs = compare(PUBLISHED, [Beside(values | {"A": replace(values["A"], lost=3)})])
+    assert outcomes(pairs) == {"AB": "cannot be told", "AC": "cannot be told", "BC": "holds"}
+    assert {(pair.p_value, pair.detectable) for pair in pairs if "A" in pair.rows} == {(None, None)}
 
 
 def test_p_values_are_corrected_over_the_column() -> None:

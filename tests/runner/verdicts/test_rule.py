@@ -45,6 +45,10 @@ def test_one_seed_decides_nothing() -> None:
     assert of(ours=Interval(10.0, None, None, None, 1)) is Verdict.undecided
 
 
+def test_runs_without_a_value_decide_nothing() -> None:
+    assert verdict(replace(EVIDENCE, lost=2)) == (Verdict.undecided, "2 of 8 runs have no value")
+
+
 def test_without_variance_only_the_printed_digits_count() -> None:
     ours = Interval(10.004, 0.0, None, None, 3)
     assert of(ours=ours) is Verdict.agrees
