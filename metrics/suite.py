@@ -22,6 +22,7 @@ from torch import Tensor
 
 from metrics.metric import Context, Metric, Statistic, UndrawnMetric, UnsupportedMetric
 from samplers.kernel import Info
+from targets.checks import described
 
 
 class MetricSuite:
@@ -83,22 +84,27 @@ class MetricSuite:
         """Each value's name and its value per seed, ``(seeds,)``, float64.
 
         Raises:
-            ValueError: before the first update, if two metrics give a value of the same name, or if a value
-                does not have one number per seed.
+            ValueError: before the first update, if two metrics give a value of the same name, or if a metric
+                gives no values by name, each a tensor with one number per seed.
         """
         if self.updates == 0:
             raise ValueError("the metrics have no draws: no step was taken after the burn-in")
         values: dict[str, Tensor] = {}
+        givers: dict[str, str] = {}
         for name, metric in self.metrics.items():
-            for key, value in metric.result().items():
+            found: Any = metric.result()
+            if not isinstance(found, Mapping):
+                raise ValueError(f"the metric {name} must give its values by name, not {described(found)}")
+            for key, value in found.items():
                 if key in values:
-                    raise ValueError(f"the metric {name} gives a value named {key}, as another metric does")
-                if value.shape != (self.context.seeds,):
+                    raise ValueError(f"the metrics {givers[key]} and {name} both give a value named {key}")
+                if not isinstance(value, Tensor) or value.shape != (self.context.seeds,):
+                    shaped = isinstance(value, Tensor)
+                    got = f"has the shape {tuple(value.shape)}" if shaped else f"is {described(value)}"
                     raise ValueError(
-                        f"the metric {name} must give one number per seed ({self.context.seeds}), "
-                        f"{key} has the shape {tuple(value.shape)}"
+                        f"the metric {name} must give one number per seed ({self.context.seeds}), {key} {got}"
                     )
-                values[key] = value.double()
+                values[key], givers[key] = value.double(), name
         return values
 
     def merge(self, other: MetricSuite) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -9,16 +10,26 @@ from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
 from targets.checks import described
+from targets.failures import failure
+from targets.global_generators import without_global_numbers
 from targets.randomness import Streams
+from targets.spaces import Discrete
 from targets.target import Target
+
+OF_GENERATOR = (
+    "its random numbers must come from the generator that it is given, as by targets.randomness.uniform"
+)
+ROUNDING = 1e-3
+"""How far a cached log density may be from the target's own, as a share of its size."""
 
 
 @torch.no_grad()
 def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> None:
-    """Refuses a kernel that cannot step from `theta`, or whose `step` does not return what `Kernel` says.
+    """Refuses a kernel that cannot step from `theta`, or whose calls do not give what `Kernel` says.
 
-    What is wrong there does not always fail: an acceptance of another shape is spread over the chains, and
-    numbers from torch's global generator change with whatever else draws from it.
+    What is wrong there does not always fail: an acceptance of another shape is spread over the chains, states
+    outside of the space have a density, too, and numbers from a global generator change with whatever else
+    draws from it.
 
     Args:
         theta: states ``(*axes, 1, chains, *event_shape)``.
@@ -27,31 +38,90 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
         ValueError: as the kernel does, or naming what it gave and what was expected, in one sentence.
     """
     name = type(kernel).__name__
-    state = kernel.init(target, theta, beta)
-    before = torch.get_rng_state()
+    state = _called(f"{name}.init", kernel.init, target, theta, beta)
+    if not isinstance(state, State):
+        raise ValueError(f"{name}.init must return a State, it gave {described(state)}")
+    batch = target.space.batch_shape(theta)
+    _check(f"{name}.init", "the state's theta", state.theta, theta.shape, theta.dtype)
+    _check(f"{name}.init", "the state's log_prob", state.log_prob, batch)
+    before = {"theta": state.theta.clone(), "log_prob": state.log_prob.clone()}
     # Not the random numbers of a run, which would be others then.
-    given: Any = kernel.step(target, state, beta, Streams([0], "trial", theta.device))
-    if not torch.equal(before, torch.get_rng_state()):
-        raise ValueError(
-            f"{name}.step draws from torch's global generator; its random numbers must come from the "
-            "generator that it is given, as by targets.randomness.uniform"
-        )
+    streams = Streams([0], "trial", theta.device)
+    given = _called(f"{name}.step", kernel.step, target, state, beta, streams)
     after, info = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(after, State) or not isinstance(info, Info):
-        got = described(given) if info is None else f"a pair of {described(after)} and {described(info)}"
+        got = f"a pair of {described(after)} and {described(info)}" if info is not None else described(given)
         raise ValueError(f"{name}.step must return a pair of a State and an Info, it gave {got}")
-    batch = state.log_prob.shape[len(kernel.axes) :]
-    expected = (
-        ("the state's theta", after.theta, state.theta.shape),
-        ("the state's log_prob", after.log_prob, state.log_prob.shape),
-        ("Info.acceptance", info.acceptance, batch),
-        ("Info.jump", info.jump, batch),
-    )
-    for what, value, shape in expected:
-        if not isinstance(value, Tensor) or value.shape != shape:
-            got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else described(value)
-            raise ValueError(f"{name}.step must give {what} as a tensor of shape {tuple(shape)}, not {got}")
-    if isinstance(info.evaluations, bool) or not isinstance(info.evaluations, int):
+    _check(f"{name}.step", "the state's theta", after.theta, theta.shape, theta.dtype)
+    _check(f"{name}.step", "the state's log_prob", after.log_prob, batch)
+    for what in ("acceptance", "jump"):
+        _check(f"{name}.step", f"Info.{what}", getattr(info, what), batch[len(kernel.axes) :])
+    _check_evaluations(name, info.evaluations)
+    for what, value in before.items():
+        if not torch.equal(value, getattr(state, what)):
+            raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
+    _check_auxiliaries(name, state.aux, after.aux)
+    _check_place(name, target, after)
+
+
+def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:
+    """What `function` gives for `arguments`.
+
+    Raises:
+        ValueError: where it fails with another error or draws from a global generator.
+    """
+    with without_global_numbers(what, OF_GENERATOR):
+        try:
+            return function(*arguments)
+        except ValueError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{what} fails with {failure(error)}") from error
+
+
+def _check(
+    call: str, what: str, value: object, shape: tuple[int, ...], dtype: torch.dtype | None = None
+) -> None:
+    if not isinstance(value, Tensor) or value.shape != shape:
+        got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else described(value)
+        raise ValueError(f"{call} must give {what} as a tensor of shape {tuple(shape)}, not {got}")
+    if dtype is not None and value.dtype != dtype:
+        raise ValueError(f"{call} must give {what} as {dtype}, not {value.dtype}")
+
+
+def _check_evaluations(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(
-            f"{name}.step must give Info.evaluations as a whole number, not {described(info.evaluations)}"
+            f"{name}.step must give Info.evaluations as a whole number of at least 0, not {described(value)}"
+        )
+
+
+def _check_auxiliaries(name: str, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> None:
+    """A checkpoint is read into the state of `init`: what a step adds or reshapes could not be read again."""
+    for key in sorted(before.keys() | after.keys()):
+        one, other = before.get(key), after.get(key)
+        if one is None or other is None:
+            which = "init gives" if other is None else "step gives"
+            raise ValueError(f"{name}.init and {name}.step must give the same State.aux, only {which} {key}")
+        if one.shape != other.shape or one.dtype != other.dtype:
+            raise ValueError(
+                f"{name}.init and {name}.step must give State.aux alike, {key} has shape {tuple(one.shape)} "
+                f"and {one.dtype} in one, {tuple(other.shape)} and {other.dtype} in the other"
+            )
+
+
+def _check_place(name: str, target: Target, after: State) -> None:
+    """Whether the new state lies in the space and its log density is that of its theta."""
+    space = target.space
+    if isinstance(space, Discrete) and not bool(space.contains(after.theta).all()):
+        states = after.theta.reshape(-1, *space.event_shape)
+        first = states[~space.contains(states)][0].flatten()[:8].tolist()
+        raise ValueError(f"{name}.step must stay in the space {space}, it went to {first}")
+    own = target.log_prob(after.theta)
+    off = (after.log_prob - own).abs() > ROUNDING * (1.0 + own.abs())
+    if bool((off & own.isfinite()).any()):
+        cached, found = (float(value[off][0]) for value in (after.log_prob, own))
+        raise ValueError(
+            f"{name}.step must give the log density of its new theta as the state's log_prob, it gave "
+            f"{cached:.6g} where the target has {found:.6g}"
         )

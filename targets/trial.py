@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from targets.checks import described
+from targets.failures import failure
+from targets.global_generators import without_global_numbers
 from targets.spaces import Discrete
-from targets.target import Target
+from targets.target import HasModes, Target
+
+ROUNDING = 1e-3
+"""How far the log densities of a state may differ among others and alone, as a share of their size."""
 
 MOST, TRIED = 2**16, 1024
 """States up to which a target's probabilities are looked at, and how many of them."""
@@ -25,7 +32,8 @@ def require_target(given: object) -> None:
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:
     """Refuses a target whose log density is of the wrong shape or type or not finite at `theta`.
 
-    And one whose gradient has another shape than `theta`, or is finite at none of its states.
+    And one that changes `theta`, draws from a global generator, or gives a state another log density alone
+    than among others; one whose gradient has another shape than `theta`, or is finite at none of its states.
 
     Args:
         name: what the target is called in the message.
@@ -35,10 +43,11 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
-    try:
-        log_prob = target.log_prob(theta)
-    except Exception as error:
-        raise ValueError(f"The target {name} cannot be evaluated: {_said(error)}") from error
+    given = theta.clone()
+    with without_global_numbers(f"The target {name}", "a log density must be the same at every call."):
+        log_prob = _evaluated(name, target, theta)
+    if not torch.equal(given, theta):
+        raise ValueError(f"The target {name} must not change the states that it is given.")
     batch = tuple(target.space.batch_shape(theta))
     if not isinstance(log_prob, Tensor) or tuple(log_prob.shape) != batch:
         got = tuple(log_prob.shape) if isinstance(log_prob, Tensor) else type(log_prob).__name__
@@ -49,12 +58,66 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
             f"The target {name} gave the log density {found} at its initial states, finite numbers were "
             "expected."
         )
-    if gradient:
-        _try_gradient(name, target, theta)
     if log_prob.dtype != theta.dtype:
         raise ValueError(
             f"The target {name} gave log densities of type {log_prob.dtype}, {theta.dtype} was expected."
         )
+    _try_batches(name, target, theta, log_prob)
+    if gradient:
+        _try_gradient(name, target, theta)
+
+
+def _evaluated(name: str, target: Target, theta: Tensor) -> Any:
+    try:
+        return target.log_prob(theta)
+    except Exception as error:
+        raise ValueError(f"The target {name} cannot be evaluated: {failure(error)}.") from error
+
+
+def _try_batches(name: str, target: Target, theta: Tensor, log_prob: Tensor) -> None:
+    """Evaluates the first state by itself, with one batch axis, and all with one axis more."""
+    first = theta.reshape(-1, *target.space.event_shape)[:1]
+    for states, among in ((first, log_prob.flatten()[:1]), (theta.unsqueeze(0), log_prob.unsqueeze(0))):
+        found = _evaluated(name, target, states)
+        if not isinstance(found, Tensor) or found.shape != among.shape:
+            got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else described(found)
+            raise ValueError(
+                f"The target {name} must give one log density for each state, whatever the batch axes; for "
+                f"states of shape {tuple(states.shape)} it gave {got}."
+            )
+        off = ~((found - among).abs() <= ROUNDING * (1.0 + among.abs()))
+        if bool(off.any()):
+            one, other = float(among[off][0]), float(found[off][0])
+            raise ValueError(
+                f"The target {name} must give a state the same log density whatever others are beside it; it "
+                f"gave {one:.6g} and {other:.6g} to one state."
+            )
+
+
+def try_modes(name: str, target: Target, theta: Tensor) -> None:
+    """Refuses a target whose `modes` are no states, or whose `responsibilities` are no shares of them.
+
+    Raises:
+        ValueError: naming what it gave and what was expected, in one sentence.
+    """
+    if not isinstance(target, HasModes):
+        return
+    modes, event = getattr(target, "modes", None), tuple(target.space.event_shape)
+    if not isinstance(modes, Tensor) or modes.dim() != 1 + len(event) or tuple(modes.shape[1:]) != event:
+        got = f"shape {tuple(modes.shape)}" if isinstance(modes, Tensor) else described(modes)
+        expected = ", ".join(map(str, ("modes", *event)))
+        raise ValueError(f"The modes of {name} must be a tensor of shape ({expected}), not {got}.")
+    try:
+        shares = target.responsibilities(theta)
+    except Exception as error:
+        raise ValueError(f"The responsibilities of {name} cannot be evaluated: {failure(error)}.") from error
+    expected_shape = (*target.space.batch_shape(theta), len(modes))
+    if not isinstance(shares, Tensor) or tuple(shares.shape) != expected_shape:
+        got = f"shape {tuple(shares.shape)}" if isinstance(shares, Tensor) else described(shares)
+        raise ValueError(f"The responsibilities of {name} must have the shape {expected_shape}, not {got}.")
+    if not bool(((shares.sum(-1) - 1.0).abs() <= 1e-3).all()):
+        total = float(shares.sum(-1).flatten()[0])
+        raise ValueError(f"The responsibilities of {name} must sum to 1 over the modes, not to {total:.6g}.")
 
 
 def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
@@ -62,7 +125,7 @@ def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
         _, gradient = target.log_prob_and_grad(theta)
     except Exception as error:
         raise ValueError(
-            f"The target {name} gives no gradient, which the sampler needs ({_said(error)})."
+            f"The target {name} gives no gradient, which the sampler needs: {failure(error)}."
         ) from error
     if not isinstance(gradient, Tensor) or gradient.shape != theta.shape:
         got = tuple(gradient.shape) if isinstance(gradient, Tensor) else described(gradient)
@@ -118,8 +181,3 @@ def try_probabilities(name: str, target: Target) -> None:
             f"The probabilities of {name} are not those of its log density: log p - log_prob must be the "
             f"same for all states and differs by {spread:.3g}."
         )
-
-
-def _said(error: Exception) -> str:
-    """The type and the message of `error` on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -33,6 +33,11 @@ _read: dict[str, tuple[ModuleSpec | None, _Module]] = {}
 """What was read of each module, with the specification under which it was imported; None before that."""
 
 
+def is_ours(cls: type) -> bool:
+    """Whether a class belongs to this project, whose tests hold it."""
+    return cls.__module__.partition(".")[0] in OURS
+
+
 def code_digest(path: str) -> str | None:
     """First 16 hexadecimal digits of a SHA-256 of the code behind the dotted `path` of a class or function.
 

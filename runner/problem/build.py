@@ -24,11 +24,13 @@ from runner.config.values import threads
 from runner.execution.compiling.choice import compiles
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UnservedError, UserError, one_sentence
+from runner.integrity.own_code import is_ours
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
+from targets.failures import failure
 from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
@@ -72,8 +74,8 @@ class Problem:
         assert self.tunable is None, "the kernel is not tuned yet"
         return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
 
-    def suite(self, seeds: Sequence[int], chains: int | None = None) -> MetricSuite:
-        """The metrics of a batch of runs with these seeds, before any draw.
+    def suite(self, seeds: Sequence[int], chains: int | None = None, only: str | None = None) -> MetricSuite:
+        """The metrics of a batch of runs with these seeds, before any draw; with `only`, that one alone.
 
         Raises:
             UserError: if a metric cannot be built, or the target or the kernel cannot serve it.
@@ -82,7 +84,8 @@ class Problem:
         optional = chosen.pop("_optional_", None) or []
         if not isinstance(optional, list):
             raise UserError(f"metric._optional_ must be null or a list of names, {optional!r} was given.")
-        factories = {name: partial(_metric, options, name) for name, options in chosen.items()}
+        names = chosen if only is None else [only]
+        factories = {name: partial(_metric, chosen[name], name) for name in names}
         context = Context(
             self.target,
             self.kernel,
@@ -187,6 +190,8 @@ def build_target(config: DictConfig) -> Target:
     described = node(config, "target")
     with_data = with_rows(described, OmegaConf.select(config, "data.root"), verifies(config))
     target: Target = construct(with_data, "target", (Target,))
+    if "_modules" not in vars(target):
+        raise UserError(f"The target {described['_target_']} must call super().__init__() in its own.")
     if not isinstance(getattr(target, "space", None), Space):
         raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
     return target
@@ -220,3 +225,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
         raise
     except ValueError as error:
         raise UserError(f"{key}: {one_sentence(error)}.") from error
+    except Exception as error:
+        if is_ours(cls):
+            raise
+        raise UserError(f"{key} cannot be built: {failure(error)}.") from error

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -19,8 +21,10 @@ class Wrong(DMALA):
     """DMALA whose step returns what `change` makes of its state and its info."""
 
     change: Any = None
+    before: State
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> Any:
+        type(self).before = state
         return type(self).change(*super().step(target, state, beta, generator))
 
 
@@ -46,17 +50,74 @@ CASES = {
         replace(info, acceptance=info.acceptance.mean()),
     ),
     r"Info.jump as a tensor of shape \(1, 2\), not 3": lambda state, info: (state, replace(info, jump=3)),
-    r"Info.evaluations as a whole number, not": lambda state, info: (
+    r"Info.evaluations as a whole number of at least 0, not": lambda state, info: (
         state,
         replace(info, evaluations=torch.tensor(1)),
     ),
 }
 
 
+def with_a_chain_added(state: State, info: Info) -> tuple[State, Info]:
+    return replace(state, aux={"position": state.log_prob}), info
+
+
+def in_place(state: State, info: Info) -> tuple[State, Info]:
+    Wrong.before.theta.zero_()
+    return state, info
+
+
+CASES |= {
+    r"Info.evaluations as a whole number of at least 0, not -3": lambda state, info: (
+        state,
+        replace(info, evaluations=-3),
+    ),
+    "the state's theta as torch.float64, not torch.float32": lambda state, info: (
+        replace(state, theta=state.theta.float()),
+        info,
+    ),
+    r"stay in the space Binary.*, it went to \[0.5": lambda state, info: (
+        replace(state, theta=0.0 * state.theta + 0.5),
+        info,
+    ),
+    "the log density of its new theta as the state's log_prob, it gave": lambda state, info: (
+        replace(state, log_prob=state.log_prob + 1.0),
+        info,
+    ),
+    "must give the same State.aux, only step gives position": with_a_chain_added,
+    "must not change the state that it is given, it changed its theta": in_place,
+    "fails with TypeError: nothing to add .test_trial.py, line": lambda state, info: nothing(),
+    "draws from NumPy's global generator": lambda state, info: (np.random.rand(), (state, info))[1],
+    "draws from Python's global generator": lambda state, info: (random.random(), (state, info))[1],
+}
+
+
+def nothing() -> None:
+    raise TypeError("nothing to add")
+
+
 @pytest.mark.parametrize("said", CASES)
 def test_what_a_step_must_not_do(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Wrong, "change", staticmethod(CASES[said]))
-    with pytest.raises(ValueError, match=f"^Wrong.step .*{said}"):
+    with pytest.raises(ValueError, match=f"^Wrong.(init and Wrong.)?step .*{said}"):
+        run_chains(LogQuadratic(d=5), Wrong(0.5), chains=2, steps=10)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda state: [state], "must return a State, it gave a list"),
+        (
+            lambda state: replace(state, log_prob=state.log_prob.unsqueeze(-1)),
+            r"log_prob .*, not shape \(1, 2, 1\)",
+        ),
+        (lambda state: (torch.rand(1), state)[1], "draws from torch's global generator"),
+        (lambda state: nothing(), "fails with TypeError: nothing to add"),
+    ],
+)
+def test_what_init_must_not_do(given: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = DMALA.init
+    monkeypatch.setattr(Wrong, "init", lambda self, *arguments: given(right(self, *arguments)), raising=False)
+    with pytest.raises(ValueError, match=f"^Wrong.init .*{said}"):
         run_chains(LogQuadratic(d=5), Wrong(0.5), chains=2, steps=10)
 
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from targets import Bernoulli4, Binary, IndependentLevels, Ising, LogQuadratic, Target
+from targets import (
+    Bernoulli4,
+    Binary,
+    IndependentLevels,
+    Ising,
+    LogQuadratic,
+    MixtureOfGaussians,
+    Streams,
+    Target,
+)
 from targets.checks import is_number, positive_number, whole_number
-from targets.trial import MOST, try_probabilities, try_target
+from targets.trial import MOST, try_modes, try_probabilities, try_target
 
 
 class Counted(Target):
@@ -68,6 +79,77 @@ def test_gradients_that_are_not_those_of_the_states_are_refused(made: object, go
     target.log_prob_and_grad = lambda theta: (target.log_prob(theta), made)  # type: ignore[assignment, return-value]
     with pytest.raises(ValueError, match=rf"gave gradients of shape {got}, \(2, 3\) was expected"):
         try_target("mine", target, torch.zeros(2, 3), gradient=True)
+
+
+STATES = torch.tensor([[[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]])
+
+
+@pytest.mark.parametrize(
+    ("log_prob", "said"),
+    [
+        (lambda theta: theta.mul_(2.0).sum(-1), "must not change the states that it is given"),
+        (lambda theta: theta.sum(-1) + 0.0 * torch.rand(()), "torch's global generator; a log density must"),
+        (
+            lambda theta: theta.sum(-1) - theta.sum(-1).mean(),
+            "the same log density whatever others .* gave 1 and 0",
+        ),
+        (
+            lambda theta: theta.sum(-1).reshape(1, -1),
+            r"whatever the batch axes; for states of shape \(1, 3\)",
+        ),
+        (lambda theta: theta.sum(-1) > 0, "log densities of type torch.bool, torch.float32 was expected"),
+        (lambda theta: {}["U"], r"cannot be evaluated: KeyError: 'U' \(test_trial.py, line \d+\)\."),
+    ],
+)
+def test_what_a_log_density_must_not_do(log_prob: Any, said: str) -> None:
+    target = Counted(3, None)
+    target.log_prob = log_prob  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match=f"^The target mine .*{said}"):
+        try_target("mine", target, STATES.clone(), gradient=False)
+
+
+class WithModes(Counted):
+    """Two modes, and what `shares` gives for states."""
+
+    def __init__(self, modes: object, shares: Any) -> None:
+        super().__init__(3, None)
+        self.modes, self.shares = modes, shares
+
+    def responsibilities(self, theta: Tensor) -> Any:
+        return self.shares(theta)
+
+
+TWO = torch.tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+
+
+def evenly(theta: Tensor) -> Tensor:
+    return torch.full((*theta.shape[:-1], 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("modes", "shares", "said"),
+    [
+        (TWO[0], evenly, r"modes of mine must be a tensor of shape \(modes, 3\), not shape \(3,\)"),
+        ([[0.0] * 3], evenly, "modes of mine must be a tensor of shape .*, not a list"),
+        (TWO, lambda theta: theta.mean(-1), r"responsibilities of mine must have the shape \(1, 2, 2\), not"),
+        (
+            TWO,
+            lambda theta: 2.0 * evenly(theta),
+            "responsibilities of mine must sum to 1 over the modes, not to 2",
+        ),
+        (TWO, lambda theta: {}["p"], "responsibilities of mine cannot be evaluated: KeyError: 'p'"),
+    ],
+)
+def test_wrong_modes_are_one_sentence(modes: object, shares: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^The {said}"):
+        try_modes("mine", WithModes(modes, shares), STATES)
+
+
+def test_right_modes_pass() -> None:
+    try_modes("mine", WithModes(TWO, evenly), STATES)
+    try_modes("none", Counted(3, None), STATES)
+    mixture = MixtureOfGaussians(components=4)
+    try_modes("ours", mixture, mixture.initial((1, 2), Streams([0], "start")))
 
 
 def test_numbers_of_numpy_are_numbers_and_truth_values_are_none() -> None:

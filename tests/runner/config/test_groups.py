@@ -16,7 +16,8 @@ from runner.config.data.datasets import BINARISATIONS
 from runner.execution.errors import UserError
 from runner.models.model_files import save_model
 from runner.problem.build import Problem, build_kernel, fixed
-from runner.problem.problems import Problems, check_kernel, check_metrics, check_target
+from runner.problem.problems import Problems
+from runner.problem.trials import check_kernel, check_metrics, check_target
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.preflight import preflight
 from samplers.tuning.tunable import Tunable

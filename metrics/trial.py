@@ -1,0 +1,102 @@
+"""Tries a metric on a few draws, before chains run with it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from metrics.suite import MetricSuite
+from samplers.kernel import Info
+from targets.failures import failure
+from targets.global_generators import without_global_numbers
+
+RESERVED = (
+    "step",
+    "steps",
+    "evaluations",
+    "seconds",
+    "wall_seconds",
+    "seconds_per_step",
+    "tuning_evaluations",
+)
+"""What the runner says of a run itself: a value with such a name would hide it."""
+
+FEWEST = 2
+
+
+@torch.no_grad()
+def try_metric(name: str, make: Callable[[], MetricSuite], draws: Sequence[tuple[Tensor, Info]]) -> None:
+    """Refuses a metric that fails, does not give what `Metric` says, or cannot go on from a checkpoint.
+
+    Two suites measure the `draws`; the second one begins at the last of them, with what the first had saved.
+
+    Args:
+        name: the metric, the only one in the suites that `make` builds.
+        draws: those of consecutive steps, at least 2.
+
+    Raises:
+        ValueError: naming the metric, what it gave and what was expected, in one sentence.
+    """
+    if len(draws) < FEWEST:
+        raise ValueError(f"a metric is tried on at least {FEWEST} steps, {len(draws)} were given")
+    whole, resumed = make(), make()
+    with without_global_numbers(
+        f"The metric {name}", "its random numbers must come from Context.generator or Context.streams"
+    ):
+        for step, (theta, info) in enumerate(draws[:-1], start=1):
+            _update(name, whole, step, theta, info)
+        _result(name, whole)
+        try:
+            resumed.load_state_dict(_read_back(whole.state_dict()))
+        except Exception as error:
+            raise ValueError(f"the metric {name} cannot be saved and read back: {failure(error)}") from error
+        for suite in (whole, resumed):
+            _update(name, suite, len(draws), *draws[-1])
+        _compare(name, _result(name, whole), _result(name, resumed))
+
+
+def _update(name: str, suite: MetricSuite, step: int, theta: Tensor, info: Info) -> None:
+    given = theta.clone()
+    try:
+        suite.update(step, given, info)
+    except Exception as error:
+        raise ValueError(f"the metric {name} fails in update with {failure(error)}") from error
+    if not torch.equal(given, theta):
+        raise ValueError(f"the metric {name} must not change the draws that it is given in update")
+
+
+def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
+    try:
+        values = suite.result()
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
+    if taken := sorted(values.keys() & set(RESERVED)):
+        raise ValueError(
+            f"the metric {name} must give another name to its value {taken[0]}, which is the run's own"
+        )
+    return values
+
+
+def _read_back(saved: dict[str, Any]) -> Any:
+    """`saved` as it comes from a checkpoint."""
+    file = io.BytesIO()
+    torch.save(saved, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+def _compare(name: str, whole: dict[str, Tensor], resumed: dict[str, Tensor]) -> None:
+    for key, value in whole.items():
+        other = resumed.get(key)
+        if other is None or not torch.equal(value.nan_to_num(nan=0.1), other.nan_to_num(nan=0.1)):
+            got = "nothing" if other is None else f"{other.tolist()}"
+            raise ValueError(
+                f"the metric {name} must go on from a checkpoint: saved and read back it gives {got} as {key}"
+                f" in place of {value.tolist()}; its attribute saved must name all that it accumulates"
+            )

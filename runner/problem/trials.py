@@ -1,0 +1,154 @@
+"""Trials of the parts of a problem: its target, its kernel and its metrics, on a few states."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from torch import Tensor
+
+from metrics.trial import try_metric
+from runner.execution.errors import UnservedError, UserError, one_sentence, warn
+from runner.integrity.own_code import is_ours
+from runner.problem.build import Problem, beta
+from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.not_compiled import NotCompiledError
+from samplers.kernel import Info
+from samplers.stepper import Stepper
+from samplers.trial import try_step
+from targets.randomness import Streams
+from targets.target import Target
+from targets.trial import try_modes, try_probabilities, try_target
+
+TRIAL_SEEDS, TRIAL_CHAINS, TRIAL_STEPS = (0, 1), 3, 3
+"""Of the draws that metrics are tried on; two different numbers, so that no axis is taken for another."""
+
+
+def check_kernel(problem: Problem) -> None:
+    """Tries the kernel's `init` and `step` on two initial states, unless it is still to be tuned.
+
+    Raises:
+        UserError: if it refuses the target.
+    """
+    try:
+        (problem.tunable or problem.kernel).check(problem.target)
+    except ValueError as error:
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
+    if problem.tunable is not None:
+        return
+    small = replace(problem, settings=replace(problem.settings, chains=2))
+    try:
+        start = small.start(problem.kernel.axes, [0])
+        if _lacks_reference_sample(problem.target):
+            problem.kernel.init(problem.target, start, beta(problem))
+        else:
+            try_step(problem.kernel, problem.target, start, beta(problem))
+    except ValueError as error:
+        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
+
+
+def check_traceable(problem: Problem) -> None:
+    """Traces a step of two chains, unless the kernel is still to be tuned.
+
+    Raises:
+        UserError: if it cannot be compiled.
+    """
+    if problem.tunable is not None:
+        return
+    small = replace(problem, settings=replace(problem.settings, chains=2)).prepared()
+    streams = CounterStreams([0], "trial", problem.device)
+    start = small.start(small.kernel.axes, [0])
+    state = small.kernel.start(small.target, start, beta(problem), streams)
+    try:
+        Stepper(small.kernel, small.target, beta(problem), streams).trace(state)
+    except NotCompiledError as error:
+        raise UnservedError(f"compile=true: {error}; compile=auto goes on without.") from error
+    except Exception as error:
+        if _lacks_reference_sample(problem.target):
+            return  # The step may need it; it is compiled after the training.
+        if isinstance(error, ValueError):
+            raise UnservedError(f"sampler: {one_sentence(error)}.") from error
+        raise
+
+
+def _lacks_reference_sample(target: Target) -> bool:
+    """Whether the reference sample, from which a step may draw, is still to be made with the model."""
+    held_out = getattr(target, "held_out", None)
+    return held_out is not None and not len(held_out)
+
+
+def check_metrics(problem: Problem) -> None:
+    """Builds the metrics for two chains; a warning names those left out for want of draws from the target.
+
+    Tries those that are the user's own: what one gives is else seen at its first record, after the work.
+
+    Raises:
+        UserError: if one cannot be built, does not do what a metric must, or the target or the kernel cannot
+            serve it.
+    """
+    suite = problem.suite([0], chains=2)
+    if suite.undrawn:
+        names, kernel = ", ".join(suite.undrawn), type(problem.kernel).__name__
+        warn(f"left out: the metrics {names} (the states of {kernel} are no draws from the target).")
+    own = [name for name, metric in suite.metrics.items() if not is_ours(type(metric))]
+    if not own or not (draws := _few_draws(problem)):
+        return
+    try:
+        for name in own:
+            try_metric(name, partial(problem.suite, TRIAL_SEEDS, TRIAL_CHAINS, only=name), draws)
+        together = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS)
+        for step, (theta, info) in enumerate(draws, start=1):
+            together.update(step, theta, info)
+        together.result()
+    except ValueError as error:
+        raise UserError(f"metric: {one_sentence(error)}.") from error
+
+
+def _few_draws(problem: Problem) -> list[tuple[Tensor, Info]]:
+    """Draws of a few steps; none where there cannot be any yet, as of a kernel that is still to be tuned."""
+    small = replace(problem, settings=replace(problem.settings, chains=TRIAL_CHAINS))
+    kernel, target, one = problem.kernel, problem.target, beta(problem)
+    streams = Streams(TRIAL_SEEDS, "trial", problem.device)
+    draws: list[tuple[Tensor, Info]] = []
+    if not _lacks_reference_sample(target):
+        with suppress(Exception):
+            state = kernel.start(target, small.start(kernel.axes, TRIAL_SEEDS), one, streams)
+            for _ in range(TRIAL_STEPS):
+                state, info = kernel.step(target, state, one, streams)
+                draws.append((kernel.draws(state), info))
+    return draws if len(draws) == TRIAL_STEPS else []
+
+
+def check_target(problem: Problem) -> None:
+    """Refuses a target whose initial states, or log density at two of them, are not what they must be.
+
+    Raises:
+        UserError: naming the target, what it gave and what was expected.
+    """
+    name, target = problem.config.target._target_, problem.target
+    small = replace(problem, settings=replace(problem.settings, chains=2))
+    try:
+        theta = small.start((), [0])
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(
+            f"The target {name} cannot be evaluated: {type(error).__name__}: {one_sentence(error)}"
+        ) from error
+    if theta.shape != (1, 2, *target.space.event_shape):
+        raise UserError(
+            f"The target {name} gave initial states of shape {tuple(theta.shape)}, "
+            f"{(1, 2, *target.space.event_shape)} was expected."
+        )
+    try:
+        try_target(str(name), target, theta, gradient=False)
+        try_modes(str(name), target, theta)
+        try_probabilities(str(name), target)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    if problem.kernel.needs_gradient:
+        try:
+            try_target(str(name), target, theta, gradient=True)
+        except ValueError as error:
+            raise UnservedError(str(error)) from error

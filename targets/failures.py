@@ -1,0 +1,19 @@
+"""What went wrong in somebody's code, in one sentence: the error and the line that it came from."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+OURS = tuple(str(Path(__file__).parents[1] / floor) for floor in ("targets", "samplers", "metrics", "runner"))
+
+
+def failure(error: BaseException) -> str:
+    """Type and message of `error`, and the last line outside of this project and of libraries, if any."""
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": .")
+    theirs = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((*OURS, "<")) and "site-packages" not in frame.filename
+    ]
+    return f"{said} ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else said

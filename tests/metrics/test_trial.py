@@ -1,0 +1,116 @@
+"""A metric of one's own is tried before the chains run: what it gives, what it changes, what it saves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from metrics.metric import Context, Metric
+from metrics.suite import MetricSuite
+from metrics.trial import try_metric
+from samplers import Gibbs, Info
+from targets import Bernoulli4, Streams
+
+
+class Share(Metric):
+    """Mean share of ones over all draws; `wrong` spoils one of the things that a metric must do."""
+
+    name = "share"
+    unit = "share"
+    saved = ("total", "steps")
+    wrong = ""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.total = torch.zeros(context.seeds, dtype=torch.float64)
+        self.steps = 0
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        if self.wrong == "in place":
+            theta.zero_()
+        if self.wrong == "fails":
+            raise RuntimeError("no room")
+        if self.wrong == "global":
+            torch.rand(1)
+        self.total += theta.double().mean((1, 2))
+        self.steps += 1
+
+    def result(self) -> dict[str, Tensor]:
+        value: Any = self.total / self.steps
+        given: dict[str, Any] = {
+            "bare": value,
+            "float": {"share": 0.5},
+            "shape": {"share": value.mean()},
+            "name of the run": {"evaluations": value},
+            "raises": None,
+        }
+        if self.wrong == "raises":
+            raise KeyError("nothing")
+        found: dict[str, Tensor] = given.get(self.wrong, {"share": value})
+        return found
+
+
+class NotSaved(Share):
+    saved = ()
+
+
+class SavedWrongly(Share):
+    saved = ("total", "count")
+
+
+def tried(cls: type[Metric]) -> None:
+    """What the runner does: draws of three steps of two seeds with three chains."""
+    target, kernel, one = Bernoulli4(), Gibbs(), torch.ones(())
+    streams = Streams([0, 1], "trial")
+    state, draws = kernel.init(target, target.initial((2, 3), streams), one), []
+    for _ in range(3):
+        state, info = kernel.step(target, state, one, streams)
+        draws.append((kernel.draws(state), info))
+
+    def make() -> MetricSuite:
+        return MetricSuite(Context(target, kernel, 2, 3, torch.device("cpu")), {"mine": cls})
+
+    try_metric("mine", make, draws)
+
+
+def test_a_metric_that_does_what_it_must_passes() -> None:
+    tried(Share)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("bare", "metric mine must give its values by name, not a Tensor$"),
+        ("float", r"must give one number per seed \(2\), share is 0.5$"),
+        ("shape", r"must give one number per seed \(2\), share has the shape \(\)$"),
+        ("name of the run", "must give another name to its value evaluations"),
+        ("raises", r"fails in result with KeyError: 'nothing' \(test_trial.py, line \d+\)$"),
+        ("fails", r"fails in update with RuntimeError: no room \(test_trial.py, line \d+\)$"),
+        ("in place", "must not change the draws that it is given in update$"),
+        ("global", "draws from torch's global generator; its random numbers must come from Context"),
+    ],
+)
+def test_what_a_metric_must_not_do(wrong: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Share, "wrong", wrong)
+    with pytest.raises(ValueError, match=f"^[Tt]he (metric|metrics) .*{said}|^the {said}"):
+        tried(Share)
+
+
+def test_a_metric_that_a_checkpoint_does_not_hold_is_refused() -> None:
+    """Resumed, it would go on with the draws since then alone."""
+    with pytest.raises(ValueError, match=r"must go on from a checkpoint: .* saved must name all"):
+        tried(NotSaved)
+    with pytest.raises(ValueError, match=r"cannot be saved and read back: AttributeError: .*'count'"):
+        tried(SavedWrongly)
+
+
+def test_two_metrics_with_a_value_of_one_name_are_both_named() -> None:
+    suite = MetricSuite(
+        Context(Bernoulli4(), Gibbs(), 1, 1, torch.device("cpu")), {"mine": Share, "yours": Share}
+    )
+    suite.updates = 1
+    with pytest.raises(ValueError, match=r"^the metrics mine and yours both give a value named share$"):
+        suite.result()
