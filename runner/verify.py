@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from runner.config.output_root import results_of
 from runner.execution.command_line import ExperimentParser, reported
-from runner.execution.errors import UserError, nearest
 from runner.store.run_store import Store
 from runner.store.verification import ROOMS, Verification, verify
 
@@ -25,17 +25,7 @@ def places_of_store(overrides: Sequence[str]) -> list[Path]:
     Raises:
         UserError: for another key, or a folder that is not there.
     """
-    root = Path("outputs")
-    for override in overrides:
-        key, _, value = override.partition("=")
-        if key != "output_root" or not value:
-            hint = nearest(key, ["output_root"]) or ""
-            raise UserError(
-                f"A whole store is verified with output_root=DIR alone, '{override}' was given{hint}."
-            )
-        root = Path(value)
-    if not root.is_dir():
-        raise UserError(f"output_root must be a folder with results, '{root}' was given, which is not there.")
+    root = results_of(overrides, "A whole store is verified with")
     return [root / room for room in ROOMS]
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.config.output_root import output_root_word
 from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.errors import UserError, one_sentence
 from runner.library.selected_runs import RUNS
@@ -114,7 +115,7 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     given = _with_group(lines)
     keys = [line for line in given if line.startswith(("logger.", "hydra."))]
     selection = selected_runs([line for line in given if line not in keys])
-    root = f"++output_root='{selection.root}'"
+    root = f"++{output_root_word(selection.root)}"
     logger = _logger(compose(["logger=wandb", root, *keys]))
     damaged = damaged_runs(run.folder for run in selection.runs if run.status == "damaged")
     with _explained():

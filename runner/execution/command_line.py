@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
+from runner.execution.override_values import quoted
 from runner.execution.signals import Interrupted
 
 SEARCH_PATH = "hydra.searchpath="
@@ -84,7 +85,8 @@ def with_config_dir(lines: Sequence[str], given: str | None) -> list[str]:
         raise UserError(f"--config-dir must be a folder, '{given}' was given.")
     paths = [line.removeprefix(SEARCH_PATH).strip("[]") for line in lines if line.startswith(SEARCH_PATH)]
     others = [line for line in lines if not line.startswith(SEARCH_PATH)]
-    return [f"{SEARCH_PATH}[{','.join([*filter(None, paths), f'file://{folder}'])}]", *others]
+    place = quoted(f"file://{folder}")
+    return [f"{SEARCH_PATH}[{','.join([*filter(None, paths), place])}]", *others]
 
 
 class ExperimentParser(OneSentenceParser):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.config.output_root import ROOT, output_root_word
+from runner.config.output_root import output_root as root_of
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError
 from runner.library.of_experiments import under_experiments
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 """In the place of an experiment's name: any runs, chosen by conditions."""
-
-ROOT = "output_root="
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def load_runs(
             raise TypeError(f"conditions are texts, as load_runs('target=mog'); {described(given)} was given")
     lines = [*with_config_dir([], None if config_dir is None else str(config_dir)), *conditions]
     if output_root is not None:
-        lines.append(f"{ROOT}{output_root}")
+        lines.append(output_root_word(output_root))
     return runs_frame(_fitting(lines)[0].runs)
 
 
@@ -87,8 +87,7 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
     Raises:
         UserError: for a condition that cannot be read, or where there are no runs.
     """
-    places = [line.removeprefix(ROOT) for line in lines if line.startswith(ROOT)]
-    root = Path(places[-1] if places else "outputs")
+    root = root_of(lines)
     hydra = [line for line in lines if line.startswith(SEARCH_PATH)]
     conditions = [line for line in lines if not line.startswith((ROOT, SEARCH_PATH))]
     stored = stored_runs(root)

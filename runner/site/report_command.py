@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from runner.config.output_root import results_of
 from runner.execution.command_line import OneSentenceParser, called, reported, with_config_dir
 from runner.execution.errors import UserError
 from runner.execution.progress import duration
 
-ROOT = "output_root="
 PORT = 8700
 """Where ``--watch`` serves the report unless another port is named."""
 
@@ -51,7 +51,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         help="a folder of configurations of your own, whose experiments are shown too",
     )
     given = parser.parse_intermixed_args(arguments)
-    root = _root(given.words)
+    root = results_of(given.words, "The report is made of")
     if not 0 <= given.port <= MOST_PORT:
         raise UserError(f"--port must be a whole number from 0 to {MOST_PORT}, {given.port} was given.")
     hydra = with_config_dir([], given.config_dir)
@@ -72,19 +72,3 @@ def _main(arguments: Sequence[str] | None) -> int:
     seconds = duration(time.perf_counter() - start)
     print(f"{built.runs} runs, {built.pages} pages made in {seconds}: {report.site.path / 'index.html'}")
     return 0
-
-
-def _root(words: Sequence[str]) -> Path:
-    """The output root that the command names.
-
-    Raises:
-        UserError: for another word, or a folder that is not there.
-    """
-    root = Path("outputs")
-    for word in words:
-        if not word.startswith(ROOT) or word == ROOT:
-            raise UserError(f"The report is made of output_root=DIR alone, '{word}' was given.")
-        root = Path(word.removeprefix(ROOT))
-    if not root.is_dir():
-        raise UserError(f"output_root must be a folder with results, '{root}' was given, which is not there.")
-    return root

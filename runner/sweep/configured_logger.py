@@ -8,6 +8,7 @@ import shlex
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
+from runner.config.output_root import output_root_word
 from runner.execution.errors import UserError
 from runner.store.logger_protocol import Logger, SafeLogger
 
@@ -28,6 +29,6 @@ def logger_of(config: DictConfig) -> SafeLogger:
     if key not in _loggers:
         node = {str(name): value for name, value in described.items()}
         logger = construct(node, "logger", (Logger,)) if node.get("_target_") else None
-        root = shlex.quote(f"output_root={config.output_root}")
+        root = shlex.quote(output_root_word(config.output_root))
         _loggers[key] = SafeLogger(logger, f"'python -m runner.wandb_sync runs {root}'")
     return _loggers[key]

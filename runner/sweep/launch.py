@@ -18,6 +18,7 @@ from hydra.core.utils import JobReturn
 from hydra.types import HydraContext, RunMode
 
 from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
+from runner.config.output_root import output_root_word
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.garbage import imported
@@ -167,7 +168,7 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
 
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
-    root = f"++output_root='{jobs[0].config.output_root}'"
+    root = f"++{output_root_word(jobs[0].config.output_root)}"
     with one_sentence_errors():
         config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from runner.config.output_root import only_output_root
 from runner.execution.command_line import OneSentenceParser, called, reported
-from runner.execution.errors import UserError, nearest, warn
-
-ROOT = "output_root"
+from runner.execution.errors import warn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,13 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(prog=called("runner.verdicts"), description=__doc__)
     parser.add_argument("words", nargs="*", metavar="output_root=DIR", help="default: outputs")
-    root = Path("outputs")
-    for word in parser.parse_args(arguments).words:
-        key, _, value = word.partition("=")
-        if key != ROOT or not value:
-            hint = nearest(key, [ROOT]) or "."
-            raise UserError(f"Verdicts are made with {ROOT}=DIR alone, '{word}' was given{hint}")
-        root = Path(value)
+    root = only_output_root(parser.parse_args(arguments).words, "Verdicts are made with")
 
     from runner.verdicts.files import summary, write_ledger
     from runner.verdicts.ledger import ledger

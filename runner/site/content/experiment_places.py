@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.config.output_root import output_root_word
 from runner.site.index.run_entry import RunEntry
 
 TABLE = "table.csv"
@@ -40,7 +41,7 @@ class Place:
 
     def overrides(self, hydra: Sequence[str], root: Path) -> list[str]:
         """Those of the command that computes its runs under `root`."""
-        return [*hydra, f"scale={self.scale}", f"output_root={root}"]
+        return [*hydra, f"scale={self.scale}", output_root_word(root)]
 
     def stamps(self) -> list[list[object]]:
         """Changes when a rendered or a recorded file does."""

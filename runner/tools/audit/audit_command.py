@@ -7,29 +7,12 @@ command.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 
-from runner.execution.errors import UserError, nearest
+from runner.config.output_root import only_output_root
 
 USAGE = "usage: python -m runner.audit [output_root=DIR]"
-
-
-def output_root(arguments: Sequence[str]) -> Path:
-    """Where results go: ``output_root=DIR`` among the arguments, else ``outputs``.
-
-    Raises:
-        UserError: for any other argument.
-    """
-    root = "outputs"
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if key != "output_root" or not equals or not value:
-            hint = nearest(key, ["output_root"]) or "."
-            raise UserError(f"The audit takes output_root=DIR only, '{argument}' was given{hint}")
-        root = value
-    return Path(root)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     if {"-h", "--help"} & set(arguments):
         print(f"{USAGE}\n\n{(__doc__ or '').splitlines()[0]}")
         return 0
-    folder = output_root(arguments) / "audit"
+    folder = only_output_root(arguments, "The audit is made with") / "audit"
 
     import torch
 

@@ -1,0 +1,70 @@
+"""The folder of results that the words of a command name, read as Hydra reads them: ``output_root=DIR``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.execution.errors import UserError, nearest
+from runner.execution.override_values import quoted
+
+KEY = "output_root"
+ROOT = f"{KEY}="
+
+DEFAULT = Path("outputs")
+"""Where results are unless a command says otherwise."""
+
+
+def output_root(words: Sequence[str]) -> Path:
+    """What the last ``output_root=DIR`` among `words` names, else `DEFAULT`; the other words are not read.
+
+    Raises:
+        UserError: where a value cannot be read, or is no text.
+    """
+    given = [word for word in words if word.startswith(ROOT)]
+    if not given:
+        return DEFAULT
+
+    from runner.config.compose import parsed  # Hydra takes a quarter of a second
+
+    value = [parsed(word).value() for word in given][-1]
+    if not isinstance(value, str):
+        shown = given[-1].removeprefix(ROOT)
+        raise UserError(
+            f"{KEY} must be one folder, in quotes if it looks like another value, {shown} was given."
+        )
+    return Path(value)
+
+
+def only_output_root(words: Sequence[str], made: str) -> Path:
+    """Like `output_root`, of a command that takes no other word.
+
+    Args:
+        made: how the sentence about another word begins, such as ``The report is made of``.
+
+    Raises:
+        UserError: for another word, or a value that cannot be read.
+    """
+    for word in words:
+        key, _, value = word.partition("=")
+        if key != KEY or not value:
+            hint = nearest(key, [KEY]) or "."
+            raise UserError(f"{made} {ROOT}DIR alone, '{word}' was given{hint}")
+    return output_root(words)
+
+
+def results_of(words: Sequence[str], made: str) -> Path:
+    """Like `only_output_root`, of a command that needs results.
+
+    Raises:
+        UserError: where the folder is not there, too.
+    """
+    root = only_output_root(words, made)
+    if not root.is_dir():
+        raise UserError(f"{KEY} must be a folder with results, '{root}' was given, which is not there.")
+    return root
+
+
+def output_root_word(root: str | Path) -> str:
+    """The override that says `root`."""
+    return f"{ROOT}{quoted(str(root))}"

@@ -1,0 +1,98 @@
+"""``output_root=DIR`` is read alike by every command, and paths with special signs come through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner import table, verify
+from runner.config.compose import parsed
+from runner.config.output_root import only_output_root, output_root, output_root_word
+from runner.execution.command_line import with_config_dir
+from runner.execution.errors import UserError
+from runner.execution.override_values import quoted
+from runner.library.selected_runs import load_runs
+from runner.report.__main__ import main as report
+from runner.site.content.experiment_places import Place
+from runner.sweep.jobs import experiment_jobs
+from runner.verdicts.__main__ import main as verdicts
+from tests.support.commands import Call
+
+SPECIAL = ["a b", "ausgäbe", "a,b", "a(b", "a=b", "[a", "it's", 'say "x"', "end\\", "null", "1", "~", "#"]
+
+
+@pytest.mark.parametrize("text", ["outputs", "/tmp/a-b_c.d", "../x:y", *SPECIAL])
+def test_a_quoted_text_is_read_back(text: str) -> None:
+    assert parsed(f"output_root={quoted(text)}").value() == text
+    assert output_root([output_root_word(text)]) == Path(text)
+
+
+def test_plain_texts_stand_without_quotes() -> None:
+    assert [quoted(text) for text in ("outputs", "/tmp/a-b_c.d", "a b")] == [
+        "outputs",
+        "/tmp/a-b_c.d",
+        '"a b"',
+    ]
+
+
+def test_the_last_output_root_holds() -> None:
+    assert output_root([]) == output_root(["target=mog"]) == Path("outputs")
+    assert output_root(["output_root=a", "target=mog", "output_root='b c'"]) == Path("b c")
+
+
+@pytest.mark.parametrize("value", ["1", "a,b", "[a]", "null"])
+def test_what_is_no_text_is_refused(value: str) -> None:
+    with pytest.raises(UserError, match="output_root must be one folder, in quotes if it looks like another"):
+        only_output_root([f"output_root={value}"], "The report is made of")
+
+
+def test_all_commands_read_a_folder_in_quotes(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words with which the run was computed are those with which it is found."""
+    root = tmp_path / "ausgäbe (1, 2)"
+    word = f"output_root='{root}'"
+    monkeypatch.chdir(tmp_path)
+    assert (
+        call("target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=smoke", "task.steps=5", word).status
+        == 0
+    )
+    assert len(load_runs(word)) == len(load_runs(output_root=root)) == 1
+    assert verify.main([word]) == 0
+    assert table.main(["runs", word]) == 0
+    assert (root / "tables" / "runs").is_dir()
+    assert report([word]) == 0
+    assert (root / "report" / "index.html").is_file()
+    (root / "record").mkdir()
+    verdicts([word])
+    assert (root / "record" / "verdicts").is_dir()
+
+
+def test_all_commands_refuse_a_folder_that_needs_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    for main, words in ((verify.main, []), (table.main, ["runs"]), (report, []), (verdicts, [])):
+        assert main([*words, "output_root=ausgäbe"]) == 2
+        assert "Cannot read the override 'output_root=ausgäbe': after =" in capsys.readouterr().err
+
+
+def test_the_report_plans_an_experiment_below_such_a_folder(tmp_path: Path) -> None:
+    place = Place("pt_table1", "smoke", tmp_path, tmp_path)
+    jobs = experiment_jobs("pt_table1", place.overrides([], Path("a (b)")))
+    assert {job.config.output_root for job in jobs} == {"a (b)"}
+
+
+@pytest.mark.parametrize("name", SPECIAL[:8])
+def test_the_folder_of_config_dir_may_have_any_name(name: str, tmp_path: Path) -> None:
+    (mine := tmp_path / name / "conf").mkdir(parents=True)
+    (word,) = with_config_dir(["hydra.searchpath=[pkg://conf]"], str(mine))
+    assert parsed(word).value() == ["pkg://conf", f"file://{mine}"]
+
+
+def test_a_scale_below_such_a_folder_is_found(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home := tmp_path / "jürgen (a, b)" / "mine" / "scale").mkdir(parents=True)
+    (home / "tiny.yaml").write_text("{name: tiny, steps: 10, chains: 2, seeds: 1}")
+    monkeypatch.chdir(home.parent.parent)
+    ended = call("--config-dir", "mine", "target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=tiny")
+    assert ended.status == 0, ended.err
