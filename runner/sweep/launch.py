@@ -5,6 +5,7 @@ What needs torch is imported where it is used: it takes seconds, and runs that a
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -35,6 +36,7 @@ from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retr
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
+    from runner.store.run_folder import RunFolder
 
 
 def run_one(request: Request) -> int:
@@ -224,8 +226,16 @@ def _show(only: Job, outcome: Outcome) -> None:
         before = ", done before" if folder.run_id in outcome.skipped else ""
         cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{tuning_cost(summary)}"
         print(f"seed {seed}: {cost}{before}  {folder.path}")
-        values = (f"{name}={value:.5g}" for name, value in summary["metrics"].items() if value is not None)
-        print(f"  {'  '.join(values)}")
+        values = final_values(folder, summary["metrics"])
+        print(f"  {'  '.join(f'{name}={value:.5g}' for name, value in values.items())}")
+
+
+def final_values(folder: RunFolder, metrics: Mapping[str, float | None]) -> dict[str, float]:
+    """What `metrics` of a summary say; one that is null there is NaN or infinite, as its last row says."""
+    values = {name: math.nan if value is None else value for name, value in metrics.items()}
+    if None in metrics.values() and (rows := folder.metrics()) is not None:
+        values |= dict(zip(rows["metric"], rows["value"], strict=True))
+    return {name: values[name] for name in metrics}
 
 
 def tuning_cost(summary: Mapping[str, Any]) -> str:
