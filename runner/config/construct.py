@@ -35,10 +35,8 @@ def locate(path: Any, key: str) -> Any:
             raise UserError(
                 f"{key}={path} cannot be imported: {module} needs {error.name}, which is not there."
             ) from error
-        except Exception as error:
-            raise UserError(
-                f"{key}={path} cannot be imported: {type(error).__name__}: {one_sentence(error)}"
-            ) from error
+        except (Exception, SystemExit) as error:
+            raise UserError(f"{key}={path} cannot be imported: {_said(error)}") from error
         for place, part in enumerate(parts[cut:]):
             if not hasattr(found, part):
                 holder = ".".join(parts[: cut + place])
@@ -115,9 +113,14 @@ def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: 
         raise
     except ValueError as error:
         raise UserError(with_key(one_sentence(error), node, key)) from error
-    except Exception as error:
-        said = f"{type(error).__name__}: {one_sentence(error)}"
-        raise UserError(f"{key}: {node['_target_']} cannot be built: {said}") from error
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{key}: {node['_target_']} cannot be built: {_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"its code calls sys.exit({error.code!r})."
+    return f"{type(error).__name__}: {one_sentence(error)}"
 
 
 def check_arguments(cls: Any, given: Mapping[str, Any], key: str, path: str, leading: int) -> None:

@@ -43,6 +43,12 @@ def reported(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except SystemExit as error:
+        if not error.code or os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise  # --help ends so
+        sentence = f"Code that the command calls ended it by sys.exit({error.code!r})"
+        print(f"error: {_visible(sentence)}; HYDRA_FULL_ERROR=1 shows where.", file=sys.stderr)
+        return 2
     except Exception as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise

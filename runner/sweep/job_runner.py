@@ -129,7 +129,7 @@ class _Computation:
             keep_freed_memory()
             with heard_by(PreparationLogging(logger_of(self.config), self._open)):
                 runs = task_of(self.config).start(self.config, store, problems)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.fail(error)
             return
         while self.left:
@@ -146,7 +146,7 @@ class _Computation:
                 with suppress(OSError):
                     batch.checkpoint.unlink(missing_ok=True)
                 self.fail(error, [seed for seed in error.seeds if seed in self.left])
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # code of the user's own may call sys.exit
                 self.fail(error, [seed for seed in batch.seeds if seed in self.left])
 
     def _compute_batch(self, runs: Runs, batch: RunBatch) -> None:
@@ -188,7 +188,7 @@ class _Computation:
         for folder in self.left.values():
             logger_of(self.config).finish(folder.run_id, {"status": "interrupted"}, failed=True)
 
-    def fail(self, error: Exception, seeds: Sequence[int] = ()) -> None:
+    def fail(self, error: BaseException, seeds: Sequence[int] = ()) -> None:
         """Notes why the runs of these seeds, or all that are left, were not computed."""
         error = storage_error(error) or error
         runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
