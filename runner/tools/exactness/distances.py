@@ -21,6 +21,9 @@ from targets.target import Target
 
 LIMIT = 1e-12
 
+ROW_LIMIT = 1e-9
+"""How far the sum of a row of P may be from 1 by rounding."""
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -34,6 +37,7 @@ class Distance:
         checked: number of transition matrices.
         left_out: why something was not checked; empty if all was.
         crash: the first error on which something could not be checked; empty if there was none.
+        row_error: how far the sum of a row of P is from 1, at most.
     """
 
     sampler: str
@@ -45,6 +49,12 @@ class Distance:
     checked: int
     left_out: str
     crash: str = ""
+    row_error: float = 0.0
+
+    @property
+    def unnormalised(self) -> bool:
+        """Whether its matrices are none: a row of them does not sum to 1."""
+        return self.checked > 0 and self.row_error > ROW_LIMIT
 
     @property
     def moves(self) -> bool:
@@ -59,7 +69,7 @@ class Distance:
     @property
     def fails(self) -> bool:
         """Whether it is not what it claims to be, or not what its matrices say."""
-        return self.moves or self.strays
+        return self.unnormalised or self.moves or self.strays
 
 
 def distance(settings: Iterable[KernelVariant], space: str, target: Target, draws: int = DRAWS) -> Distance:
@@ -91,4 +101,5 @@ def distance(settings: Iterable[KernelVariant], space: str, target: Target, draw
         checked=sum(part.checked for part in parts),
         left_out="; ".join(reasons),
         crash=crashed,
+        row_error=float(np.max([part.row_error for part in parts] or [0.0])),
     )

@@ -33,6 +33,8 @@ def unproved(distances: Sequence[Distance]) -> list[str]:
 
 def verdict(distance: Distance) -> str:
     """``exact``, ``inexact`` with its bias, ``not checked``, or in capitals what is wrong."""
+    if distance.unnormalised:
+        return "NOT EXACT: rows of P do not sum to 1"
     if distance.moves:
         return "NOT EXACT: moves the target"
     if distance.strays:
@@ -66,7 +68,8 @@ def show_distances(distances: Sequence[Distance], console: Console, draws: int) 
             name, sampler = sampler, ""
             numbers = (f"{d.error:.1e}", f"{d.p_value:.2g}") if d.checked else ("", "")
             table.add_row(Text(name), d.space, str(d.checked), *numbers, claims, Text(found, colour))
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     reasons: dict[str, list[str]] = {}
     for d in distances:
         if d.crash:
@@ -85,8 +88,11 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
     checked = [d for d in distances if d.checked]
     claiming = {d.sampler for d in checked if d.claimed}
     failing = {d.sampler for d in checked if d.claimed and d.fails}
+    improper = {d.sampler for d in checked if d.unnormalised}
     lines = [
-        f"{len(claiming - failing)} of {len(claiming)} samplers that claim to be exact are: "
+        "Nothing was checked: no transition matrix could be built on any space, for the reasons above."
+        if not checked
+        else f"{len(claiming - failing)} of {len(claiming)} samplers that claim to be exact are: "
         f"pi P = pi to {LIMIT:g}, and {draws:,} steps from each state follow the rows of P (p >= {LEVEL:g}); "
         f"{sum(d.checked for d in distances)} transition matrices in all. "
         f"If all samplers are honest, chance fails one of these {len(checked)} lines with a probability of "
@@ -94,9 +100,10 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
         "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
     ]
     for said, names in {
-        "The claim fails": failing,
+        "The rows of P do not sum to 1; log_transition must give the probability of staying too": improper,
+        "The claim fails": failing - improper,
         "The step draws from another distribution than log_prob or log_transition says": {
-            d.sampler for d in checked if d.strays
+            d.sampler for d in checked if d.strays and not d.unnormalised
         },
         "Crashed": {d.sampler for d in distances if d.crash},
     }.items():

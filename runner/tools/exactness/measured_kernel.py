@@ -48,12 +48,14 @@ class Measured:
         steps: how well drawn steps agree with the matrices.
         bias: total variation of its stationary distribution to the target; None if it claims to be exact.
         checked: number of transition matrices.
+        row_error: how far the sum of a row of these matrices is from 1, at most.
     """
 
     error: float
     steps: Agreement
     bias: float | None
     checked: int
+    row_error: float
 
 
 def is_tempered(kernel: Kernel) -> bool:
@@ -91,7 +93,7 @@ def _plain(kernel: Kernel, target: Target, draws: int, beta: float) -> Measured:
     bias = None
     if not kernel.exact:
         bias = total_variation(stationary(reduce(torch.matmul, matrices)), pi)
-    return Measured(_worst(matrices, pi), steps, bias, len(matrices))
+    return _measured(matrices, pi, steps, bias)
 
 
 def _tempered(kernel: ParallelTempering, target: Target, draws: int) -> Measured:
@@ -117,7 +119,7 @@ def _tempered(kernel: ParallelTempering, target: Target, draws: int) -> Measured
     if draws:
         # What a run steps; the kernel inside is drawn by itself without tables, too.
         steps += step_agreement(kernel.prepared(target, ONE), target, (matrices[0], matrices[1]), draws)
-    return Measured(_worst(matrices, product_distribution(target, ladder.betas)), steps, bias, len(matrices))
+    return _measured(matrices, product_distribution(target, ladder.betas), steps, bias)
 
 
 def _simulated(kernel: SimulatedTempering, target: Target, draws: int) -> Measured:
@@ -135,7 +137,7 @@ def _simulated(kernel: SimulatedTempering, target: Target, draws: int) -> Measur
     steps = Agreement()
     if draws:
         steps += step_agreement(kernel, target, (matrices[0], matrices[1 % len(matrices)]), draws)
-    return Measured(_worst(matrices, joint_distribution(kernel, target)), steps, bias, len(matrices))
+    return _measured(matrices, joint_distribution(kernel, target), steps, bias)
 
 
 def _local_matrices(kernels: Iterable[tuple[Kernel, float]], target: Target) -> list[list[Tensor]]:
@@ -147,8 +149,16 @@ def _local_matrices(kernels: Iterable[tuple[Kernel, float]], target: Target) -> 
     return [list(position) for position in zip(*rungs, strict=True)]
 
 
-def _worst(matrices: Sequence[Tensor], pi: Tensor) -> float:
-    """The largest error; Python's max() would pass over a NaN that is not the first."""
-    return float(
-        torch.tensor([invariance_error(matrix, pi) for matrix in matrices], dtype=torch.float64).max()
+def _measured(matrices: Sequence[Tensor], pi: Tensor, steps: Agreement, bias: float | None) -> Measured:
+    return Measured(
+        _worst(invariance_error(matrix, pi) for matrix in matrices),
+        steps,
+        bias,
+        len(matrices),
+        _worst(float((matrix.sum(-1) - 1.0).abs().max()) for matrix in matrices),
     )
+
+
+def _worst(errors: Iterable[float]) -> float:
+    """The largest of `errors`; Python's max() would pass over a NaN that is not the first."""
+    return float(torch.tensor(list(errors), dtype=torch.float64).max())

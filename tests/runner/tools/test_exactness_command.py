@@ -94,6 +94,14 @@ class Flip(Kernel):
         return log.masked_fill(differs.any(-1), -torch.inf)
 
 
+class Leaving(Flip):
+    \"\"\"Flip, whose log_transition forgets the probability of staying.\"\"\"
+
+    def log_transition(self, target, source, destination, beta):
+        stays = (source.theta == destination).all(-1)
+        return super().log_transition(target, source, destination, beta).masked_fill(stays, -torch.inf)
+
+
 class Silent(Kernel):
     exact = True
 
@@ -237,6 +245,27 @@ def test_the_command_checks_a_sampler_of_ones_own(own: str, capsys: pytest.Captu
         main([own, "sampler._target_=elsewhere.Boasting", "sampler.step_size=1.0", "target=bernoulli4"], FEW)
         == 1
     )
+
+
+def test_rows_that_do_not_sum_to_one_are_told_from_a_kernel_that_moves_the_target(
+    own: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([own, "sampler._target_=elsewhere.Leaving", "target=bernoulli4"], FEW) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "NOT EXACT: rows of P do not sum to 1" in said
+    assert "log_transition must give the probability of staying too: Leaving." in said
+    assert "moves the target" not in said
+    assert "The claim fails" not in said
+
+
+def test_where_nothing_could_be_checked_the_summary_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sampler=ula", "target=bernoulli4", f"output_root={tmp_path}"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"Not checked on bernoulli4 ({REAL}): ula. Nothing was checked: no transition matrix" in said
+    assert "0 of 0" not in said
+    assert "matrices" not in said
 
 
 @pytest.mark.parametrize("kernel", ["Silent", "Carrier", "Drifting"])
