@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from runner.report.figure_shape import FigureShape
+from runner.report.figures.cell_numbers import fit_cells
 from runner.report.figures.panel import PanelData
 from runner.report.figures.published_marks import published_handles
 from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
@@ -106,7 +107,7 @@ def fit_labels(page: Figure) -> None:
 
 def _thinned_or_broken(ax: Axes) -> bool:
     """Whether a label of the axes did not fit; it does now."""
-    changed = thin_tick_labels(ax)
+    changed = thin_tick_labels(ax) | fit_cells(ax)
     room = ax.get_window_extent()
     for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
         own = label.get_window_extent()

@@ -1,7 +1,7 @@
 """Panels `state_shares` and `state_gaps`: the states of a small binary target, one cell each.
 
 The first half of the bits runs down and the second half across; the states that the target names as flat and
-sharp modes are framed and lettered.
+sharp modes are framed and lettered. A line below says what the numbers are.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from matplotlib.patches import Rectangle
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
+from runner.report.figures.cell_numbers import NUMBER
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.visits import WIDEST_GAP, shares
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from targets import Binary, Target
 
 MOST_BITS = 6
-FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
+FRAMES = (("flat_states", "F flat", "solid"), ("sharp_states", "S sharp", "dashed"))
 
 
 def draw_shares(ax: Axes, data: PanelData) -> None:
@@ -36,7 +37,8 @@ def draw_shares(ax: Axes, data: PanelData) -> None:
     if share is not None:
         top = data.panel.limits[1] if data.panel.limits else float(exact.max())
         labels = [f"{value:.3f}".lstrip("0") for value in share]
-        _cells(ax, target, share, Normalize(0.0, top), "Blues", labels)
+        what = "exact probability" if data.panel.row is None else "share of draws"
+        _cells(ax, target, share, Normalize(0.0, top), "Blues", labels, what)
 
 
 def draw_gaps(ax: Axes, data: PanelData) -> None:
@@ -48,7 +50,7 @@ def draw_gaps(ax: Axes, data: PanelData) -> None:
     gaps = share - probabilities_of(target)
     end = data.panel.limits[1] if data.panel.limits else WIDEST_GAP
     labels = [_signed(value) for value in gaps]
-    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", labels)
+    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", labels, "share of draws less probability")
 
 
 def _signed(value: float) -> str:
@@ -102,30 +104,39 @@ def _mean_share(ax: Axes, data: PanelData) -> np.ndarray | None:
 
 
 def _cells(
-    ax: Axes, target: Target, values: np.ndarray, norm: Normalize, colours: str, labels: Sequence[str]
+    ax: Axes,
+    target: Target,
+    values: np.ndarray,
+    norm: Normalize,
+    colours: str,
+    labels: Sequence[str],
+    what: str,
 ) -> None:
     space = cast("Binary", target.space)
     d = space.d
     down, across = d // 2, d - d // 2
     ax.grid(False)
     ax.imshow(values.reshape(2**down, 2**across), cmap=colours, norm=norm, interpolation="nearest")
+    framed: set[str] = set()
     for place, label in enumerate(labels):
         row, column = divmod(place, 2**across)
         red, green, blue, _ = colormaps[colours](norm(values[place]))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
         ink = "white" if dark else "black"
-        ax.text(column, row, label, ha="center", va="center", size=5.5, color=ink)
-        for name, letter, line in FRAMES:
+        ax.text(column, row, label, ha="center", va="center", size=5.5, color=ink, gid=NUMBER)
+        for name, word, line in FRAMES:
             named = getattr(target, name, None)
             if named is not None and place in space.index(named).tolist():
                 corner = (column - 0.46, row - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=ink, linestyle=line))
-                ax.text(column - 0.38, row - 0.36, letter, ha="left", va="top", size=5, color=ink)
+                ax.text(column - 0.38, row - 0.36, word[0], ha="left", va="top", size=5, color=ink)
+                framed.add(word)
     for axis, bits in ((ax.yaxis, down), (ax.xaxis, across)):
         axis.set_ticks(range(2**bits), [f"{place:0{bits}b}" for place in range(2**bits)])
     ax.tick_params(length=0)
     ax.set_ylabel("first bits", size=6.5)
-    ax.set_xlabel("last bits; F flat, S sharp", size=6.5)
+    named = f"; {', '.join(sorted(framed))}" if framed else ""
+    ax.set_xlabel(f"last bits{named}\n{what}", size=6.5)
 
 
 KINDS = {
