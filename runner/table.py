@@ -19,6 +19,7 @@ from runner.library.selected_runs import RUNS
 from runner.report.experiment_shape import experiment_shape
 
 RECORD = Path("outputs") / "record"
+"""Of the current folder, a clone of the repository, also where runs are elsewhere: records are in git."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Rendered:
 
 
 def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Rendered:
-    """Gathers the runs, prints the table and writes its files; `keep` also copies them to outputs/record.
+    """Gathers the runs, prints the table and writes its files; `keep` also copies them to `RECORD`.
 
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or a table that does not
@@ -137,7 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
-    parser.add_argument("--record", action="store_true", help="also copy the table to outputs/record")
+    parser.add_argument(
+        "--record", action="store_true", help="also copy the table to outputs/record, whatever output_root is"
+    )
     parser.add_argument(
         "--redraw", action="store_true", help="only draw the figures in outputs/record anew, from its numbers"
     )
