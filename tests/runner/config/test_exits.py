@@ -87,7 +87,7 @@ def test_a_run_that_it_ends_has_failed(call: Call) -> None:
     assert list(Path().glob("outputs/runs/*/failure.json"))
 
 
-def test_help_still_ends_a_command() -> None:
-    for code in (0, None):
-        with pytest.raises(SystemExit):
-            reported(lambda code=code: sys.exit(code))
+@pytest.mark.parametrize("code", [0, None])
+def test_help_still_ends_a_command(code: int | None) -> None:
+    with pytest.raises(SystemExit):
+        reported(lambda: sys.exit(code))

@@ -13,8 +13,8 @@ from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
 from runner.execution.override_values import quoted
 from runner.library.selected_runs import load_runs
-from runner.report.__main__ import main as report
 from runner.site.content.experiment_places import Place
+from runner.site.report_command import main as report
 from runner.sweep.jobs import experiment_jobs
 from runner.verdicts.__main__ import main as verdicts
 from tests.support.commands import Call
