@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from targets import Binary, Target
 
 MOST_BITS = 6
-FRAMES = (("flat_states", "F flat", "solid"), ("sharp_states", "S sharp", "dashed"))
+FRAMES = (("flat_states", "F", "solid"), ("sharp_states", "S", "dashed"))
 
 
 def draw_shares(ax: Axes, data: PanelData) -> None:
@@ -124,13 +124,13 @@ def _cells(
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
         ink = "white" if dark else "black"
         ax.text(column, row, label, ha="center", va="center", size=5.5, color=ink, gid=NUMBER)
-        for name, word, line in FRAMES:
+        for name, letter, line in FRAMES:
             named = getattr(target, name, None)
             if named is not None and place in space.index(named).tolist():
                 corner = (column - 0.46, row - 0.46)
                 ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=ink, linestyle=line))
-                ax.text(column - 0.38, row - 0.36, word[0], ha="left", va="top", size=5, color=ink)
-                framed.add(word)
+                ax.text(column - 0.38, row - 0.36, letter, ha="left", va="top", size=5, color=ink)
+                framed.add(f"{letter} {name.removesuffix('_states')}")
     for axis, bits in ((ax.yaxis, down), (ax.xaxis, across)):
         axis.set_ticks(range(2**bits), [f"{place:0{bits}b}" for place in range(2**bits)])
     ax.tick_params(length=0)
