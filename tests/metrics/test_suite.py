@@ -342,7 +342,7 @@ class Scalar(Farthest):
     ("metrics", "steps", "words"),
     [
         ([TV], 0, "the metrics have no draws: no step was taken after the burn-in"),
-        ([TV, TV], 1, "the metric 1 gives a value named tv, as another metric does"),
+        ([TV, TV], 1, "the metrics 0 and 1 both give a value named tv"),
         ([Scalar], 1, r"the metric 0 must give one number per seed \(2\), scalar has the shape \(\)"),
     ],
 )
