@@ -22,24 +22,13 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from runner.config.compose import OF_A_COMMAND
-from runner.config.form import MOST_SEEDS
+from runner.config.experiment_file import experiment_content
 from runner.config.overrides import EXPERIMENT, Names
+from runner.config.sweep_block import OF_A_ROW, check_block
 from runner.execution.errors import UserError, listed
 
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
-
-KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_A_COMMAND)
-
-GROUPS = ("grid", "overrides", "scales")
-"""Those that are groups of keys; `rows` is a list of such."""
-
-OF_A_ROW = ("row", "seeds")
-"""Keys of a row that are no overrides."""
-
-RENAMED = {"seeds_apart": "one_job_per_seed"}
-"""Former keys of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +61,15 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them.
 
     Raises:
-        UserError: if the experiment has no sweep, its sweep has a mistake, or no row is left.
+        UserError: if the experiment has no sweep, its file or its sweep has a mistake, or no row is left.
     """
     experiment = choices[f"+{EXPERIMENT}"][0]
     name = experiment.split("=", 1)[1]
-    composed = names.composed(experiment)
+    composed = experiment_content(name, names)
     block = composed.get("sweep")
     if not isinstance(block, Mapping) or not block.get("rows"):
         raise UserError(f"The experiment {name} has no sweep.rows to run.")
-    _check_block(name, block)
+    check_block(name, composed, names)
     user = {key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}
     choosing = {key for row in block["rows"] for key in row} & set(user)
     plans: list[Plan] = []
@@ -124,41 +113,6 @@ def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choic
     if "scale" not in user:
         return [(str((composed.get("scale") or {}).get("name")), user)]
     return [(line.split("=", 1)[1], {**user, "scale": [line]}) for line in user["scale"]]
-
-
-def _check_block(experiment: str, block: Mapping[str, Any]) -> None:
-    """Refuses a key that a sweep does not have, and numbers of seeds that are none."""
-    for key in block:
-        if key in RENAMED:
-            raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
-        if key not in KEYS:
-            raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
-    for key in GROUPS:
-        _check_group(experiment, f"sweep.{key}", block.get(key) or {})
-    for scale, own in (block.get("scales") or {}).items():
-        _check_group(experiment, f"sweep.scales.{scale}", own or {})
-    rows = block["rows"]
-    for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
-        _check_group(experiment, f"sweep.rows.{place}", row)
-        if not isinstance(row.get("row"), str | int | float):
-            raise UserError(f"sweep.rows.{place} of the experiment {experiment} needs a key row, its label.")
-        _check_seeds(experiment, f"sweep.rows.{place}.seeds", row.get("seeds", {}))
-    _check_seeds(experiment, "sweep.seeds", block.get("seeds") or {})
-
-
-def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:
-    _check_group(experiment, key, by_scale)
-    for scale, seeds in by_scale.items():
-        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
-            raise UserError(
-                f"{key}.{scale} of the experiment {experiment} must be a whole number from 1 to "
-                f"{MOST_SEEDS:,}, {seeds!r} was given."
-            )
-
-
-def _check_group(experiment: str, key: str, found: Any) -> None:
-    if not isinstance(found, Mapping):
-        raise UserError(f"{key} of the experiment {experiment} must be a group of keys, {found!r} was given.")
 
 
 def _as_choices(block: Mapping[Any, Any]) -> Choices:

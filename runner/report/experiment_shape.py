@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from omegaconf import OmegaConf
 
+from runner.config.experiment_file import experiment_content
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, unknown
 from runner.report.table_shape import TableShape, table_shape
@@ -43,5 +44,5 @@ def check_table(overrides: Sequence[str], names: Names) -> None:
 
 def _shape(name: str, names: Names) -> TableShape | None:
     """The shape of the table of experiment `name`; None where it has none."""
-    composed = names.composed(f"+{EXPERIMENT}={name}")
+    composed = experiment_content(name, names)
     return table_shape(name, OmegaConf.create(composed).table) if "table" in composed else None

@@ -1,0 +1,83 @@
+"""What is wrong in the `sweep:` block of an experiment; `runner.config.plans` says what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.config.compose import OF_A_COMMAND
+from runner.config.experiment_file import check_scales
+from runner.config.form import MOST_SEEDS
+from runner.config.overrides import Names
+from runner.execution.errors import UserError, listed
+
+KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_A_COMMAND)
+
+GROUPS = ("grid", "overrides", "scales")
+"""Those that are groups of keys; `rows` is a list of such."""
+
+OF_A_ROW = ("row", "seeds")
+"""Keys of a row that are no overrides."""
+
+RENAMED = {"seeds_apart": "one_job_per_seed"}
+"""Former keys of a sweep."""
+
+
+def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> None:
+    """Refuses a key that a sweep does not have, a scale that there is not, and values that make no jobs.
+
+    Args:
+        composed: what the experiment composes to; its `sweep` has rows.
+
+    Raises:
+        UserError: naming the key.
+    """
+    block = composed["sweep"]
+    for key in block:
+        if key in RENAMED:
+            raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
+        if key not in KEYS:
+            raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
+    for key in GROUPS:
+        _check_values(experiment, f"sweep.{key}", block.get(key) or {})
+    scales, seeds = block.get("scales") or {}, block.get("seeds") or {}
+    for scale, own in scales.items():
+        _check_values(experiment, f"sweep.scales.{scale}", own or {})
+    rows = block["rows"]
+    by_scale = {"sweep.scales": scales, "sweep.seeds": seeds}
+    for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
+        key = f"sweep.rows.{place}"
+        _check_values(experiment, key, row)
+        if not isinstance(row.get("row"), str | int | float):
+            raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
+        _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
+        by_scale[f"{key}.seeds"] = row.get("seeds", {})
+    _check_seeds(experiment, "sweep.seeds", seeds)
+    for key, own in by_scale.items():
+        check_scales(f"{key} of the experiment {experiment}", own, composed, names)
+
+
+def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:
+    _check_group(experiment, key, by_scale)
+    for scale, seeds in by_scale.items():
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
+            raise UserError(
+                f"{key}.{scale} of the experiment {experiment} must be a whole number from 1 to "
+                f"{MOST_SEEDS:,}, {seeds!r} was given."
+            )
+
+
+def _check_values(experiment: str, key: str, found: Any) -> None:
+    """A group of keys, none of which may be one of no values: there would be no job."""
+    _check_group(experiment, key, found)
+    for name, value in found.items():
+        if isinstance(value, list) and not value:
+            raise UserError(
+                f"{key}.{name} of the experiment {experiment} must be a value or a list of values, [] was "
+                "given."
+            )
+
+
+def _check_group(experiment: str, key: str, found: Any) -> None:
+    if not isinstance(found, Mapping):
+        raise UserError(f"{key} of the experiment {experiment} must be a group of keys, {found!r} was given.")
