@@ -66,7 +66,7 @@ def _main(argv: Sequence[str]) -> int:
     if args.multirun:
         from runner.report.experiment_shape import check_table
 
-        check_table(request.plans[0].overrides, request.names)
+        check_table(request.plans[0].overrides, request.jobs, request.names)
     if args.dry_run:
         return _show_plan(request)
     from runner.sweep.launch import run_one, run_sweep

@@ -1,14 +1,18 @@
-"""The shape of the table of an experiment, by the experiment's name."""
+"""The shape of the table of an experiment, by the experiment's name, and whether its jobs fit into it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from omegaconf import OmegaConf
 
-from runner.config.experiment_file import experiment_content
+from runner.config.experiment_file import check_scales, experiment_content
 from runner.config.overrides import EXPERIMENT, Names
-from runner.execution.errors import UserError, unknown
+from runner.execution.errors import UserError, nearest, unknown
+from runner.report.job_places import JobLike, placed_runs
+from runner.report.panel_mistakes import check_panels
+from runner.report.published import published_numbers
 from runner.report.table_shape import TableShape, table_shape
 
 
@@ -19,30 +23,60 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
         overrides: those of the command; Hydra's own say where else experiments lie.
 
     Raises:
-        UserError: if there is no such experiment, or it has no table.
+        UserError: if there is no such experiment, or it has no table or a mistake in it.
     """
     names = Names([line for line in overrides if line.startswith("hydra.")])
     if name not in names.options(EXPERIMENT):
         raise unknown(EXPERIMENT, name, names.options(EXPERIMENT))
-    found = _shape(name, names)
-    if found is None:
+    composed = experiment_content(name, names)
+    if "table" not in composed:
         raise UserError(f"Experiment {name} has no table block.")
-    return found
+    return _shape(name, composed, names)
 
 
-def check_table(overrides: Sequence[str], names: Names) -> None:
+def check_table(overrides: Sequence[str], jobs: Sequence[JobLike], names: Names) -> None:
     """Refuses a mistake in the table of the experiment that a job's `overrides` name, if there are both.
 
+    Args:
+        jobs: those of the command; at each of its scales they must fit into the table.
+
     Raises:
-        UserError: naming the key of the table's block.
+        UserError: naming the key of the table's block, or the job.
     """
     prefix = f"+{EXPERIMENT}="
     for line in overrides:
         if line.startswith(prefix):
-            _shape(line.removeprefix(prefix), names)
+            name = line.removeprefix(prefix)
+            composed = experiment_content(name, names)
+            if "table" in composed:
+                shape = _shape(name, composed, names)
+                published_numbers(shape)
+                _check_rows(name, shape, [str(row["row"]) for row in composed["sweep"]["rows"]])
+                _check_places(name, shape, jobs)
 
 
-def _shape(name: str, names: Names) -> TableShape | None:
-    """The shape of the table of experiment `name`; None where it has none."""
-    composed = experiment_content(name, names)
-    return table_shape(name, OmegaConf.create(composed).table) if "table" in composed else None
+def _shape(name: str, composed: dict[str, Any], names: Names) -> TableShape:
+    shape = table_shape(name, OmegaConf.create(composed).table)
+    check_panels(shape.figures)
+    check_scales(f"table.reduced of the experiment {name}", shape.reduced, composed, names)
+    return shape
+
+
+def _check_rows(name: str, shape: TableShape, swept: Sequence[str]) -> None:
+    """Refuses a row of the table that has no job, whatever is chosen; one of exact values needs none."""
+    for place, row in enumerate(shape.rows):
+        if row.row not in swept and not row.exact:
+            hint = nearest(row.row, swept) or "."
+            raise UserError(
+                f"Experiment {name}: table.rows[{place}] is '{row.row}', which is not among sweep.rows{hint}"
+            )
+
+
+def _check_places(name: str, shape: TableShape, jobs: Sequence[JobLike]) -> None:
+    """Refuses jobs that have no place in the table, or that share one at the same scale."""
+    by_scale: dict[str, list[JobLike]] = {}
+    for job in jobs:
+        by_scale.setdefault(str(job.config.scale.name), []).append(job)
+    for alike in by_scale.values():
+        for _ in placed_runs(name, shape, alike):
+            pass

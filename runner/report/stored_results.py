@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
-
-from omegaconf import DictConfig, OmegaConf
+from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
-from runner.execution.errors import UserError
 from runner.report.experiment_run import Run
+from runner.report.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 
@@ -26,17 +24,6 @@ if TYPE_CHECKING:
 
 VOID = "its floor and its ranking are void"
 """How a run's note ends where its reference samples differ (`runner.problem.cached_reference_sample`)."""
-
-
-class JobLike(Protocol):
-    """The part of `runner.sweep.jobs.Job` that a table reads."""
-
-    @property
-    def row(self) -> str: ...
-    @property
-    def config(self) -> DictConfig: ...
-    @property
-    def run_ids(self) -> Mapping[int, str]: ...
 
 
 @dataclass(frozen=True)
@@ -163,37 +150,18 @@ def _sentence(note: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def chosen(config: DictConfig, key: str) -> Any:
-    """What `config` says of `key`; of a group, the name of the option in force."""
-    value = OmegaConf.select(config, key)
-    return value.get("name") if isinstance(value, DictConfig) else value
-
-
 def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: Store) -> Results:
     """Every run of `jobs` with what the store holds of it.
 
     Raises:
-        UserError: if a job's row is not in the table, or its configuration fits no column or several.
+        UserError: if a job has no place in the table, or two runs have the same one.
     """
-    rows = {row.row for row in shape.rows}
     runs = []
-    for job in jobs:
-        if job.row not in rows:
-            raise UserError(f"Experiment {experiment}: the sweep's row '{job.row}' is not among table.rows.")
-        fits = [
-            column.label
-            for column in shape.columns
-            if all(chosen(job.config, key) == value for key, value in column.where.items())
-        ]
-        if len(fits) != 1:
-            keys = dict.fromkeys(key for column in shape.columns for key in column.where)
-            has = ", ".join(f"{key}={chosen(job.config, key)}" for key in keys)
-            found = f"fits the columns {' and '.join(fits)}" if fits else "fits no column of the table"
-            raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}.")
-        for seed, run_id in job.run_ids.items():
-            folder = store.run(run_id)
-            status, summary = folder.standing()
-            runs.append(Run(job.row, fits[0], seed, run_id, status, job.config, summary, folder))
+    for placed in placed_runs(experiment, shape, jobs):
+        folder, job = store.run(placed.run_id), placed.job
+        status, summary = folder.standing()
+        where = (job.row, placed.column, placed.seed, placed.run_id)
+        runs.append(Run(*where, status, job.config, summary, folder))
     return Results((*runs, *(each for row in shape.rows for each in exact_values(row, runs))))
 
 

@@ -6,6 +6,7 @@ one new YAML.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -17,6 +18,9 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.execution.errors import UserError
 from runner.report.block_mistakes import mistakes
 from runner.report.figure_shape import FigureShape, Role
+
+FILE_NAME = re.compile(r"\w[\w .+-]*")
+"""What a figure may be called: its files lie in the folder of the table."""
 
 
 class Direction(Enum):
@@ -187,7 +191,8 @@ def table_shape(experiment: str, block: DictConfig) -> TableShape:
     """The checked shape that the `table:` block of `experiment` describes.
 
     Raises:
-        UserError: if a key is unknown or missing, or names a row, column, metric or version it lacks.
+        UserError: if a key is unknown or missing, names a row, column, metric or version it lacks, or a
+            figure is called as no file is.
     """
     try:
         for mistake in mistakes(OmegaConf.to_container(block, resolve=True), TableShape, "table"):
@@ -205,7 +210,14 @@ def _check_references(experiment: str, shape: TableShape) -> None:
     rows = [row.row for row in shape.rows]
     columns = [column.label for column in shape.columns]
     metrics = [metric.metric for metric in shape.metrics]
-    for what, labels in (("rows", rows), ("columns", columns), ("metrics", metrics)):
+    figures = [figure.name for figure in shape.figures]
+    for place, called in enumerate(figures):
+        if FILE_NAME.fullmatch(called) is None:
+            raise UserError(
+                f"Experiment {experiment}: table.figures[{place}].name must be a file name of letters, "
+                f"digits, spaces and ., _, +, -, '{called}' was given."
+            )
+    for what, labels in (("rows", rows), ("columns", columns), ("metrics", metrics), ("figures", figures)):
         for label in labels:
             if labels.count(label) > 1:
                 raise UserError(f"Experiment {experiment}: table.{what} names '{label}' more than once.")

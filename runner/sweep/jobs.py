@@ -77,6 +77,15 @@ class Request:
         """
         return [self._config(plan) for plan in self.plans]
 
+    @functools.cached_property
+    def jobs(self) -> list[Job]:
+        """What `jobs_of` gives, made once: a table is checked with the jobs that then run.
+
+        Raises:
+            UserError: for a configuration, a device or seeds that are refused.
+        """
+        return jobs_of(self)
+
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
         _set_seeds(config, plan)

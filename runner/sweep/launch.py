@@ -28,7 +28,7 @@ from runner.files.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
-from runner.sweep.jobs import Job, Request, folders_of, jobs_of, spread
+from runner.sweep.jobs import Job, Request, folders_of, spread
 from runner.sweep.live_logging import log_done
 from runner.sweep.orphans import adopted
 from runner.sweep.outcome import Outcome
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def run_one(request: Request) -> int:
     """Computes the one job of `request` and shows what it measured; the exit status."""
-    (only,) = jobs_of(request)
+    (only,) = request.jobs
     outcome = Outcome()
     if not _left([only], outcome):
         outcome.places = logger_of(only.config).places()
@@ -63,7 +63,7 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
     Args:
         show: prints the numbers of these jobs.
     """
-    jobs = jobs_of(request)
+    jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])
     outcome = Outcome()
     pending = _left(jobs, outcome)

@@ -13,7 +13,7 @@ from runner.files.locks import require_locks
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job, Request, in_job, jobs_of
+from runner.sweep.jobs import Job, Request, in_job
 from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 
@@ -43,7 +43,7 @@ def tried_out(request: Request) -> list[Job]:
     Raises:
         UserError: the first thing that is wrong; with several jobs it says in which.
     """
-    jobs, problems = jobs_of(request), Problems()
+    jobs, problems = request.jobs, Problems()
     if request.pattern:
         jobs = served(jobs, problems)
     _try(jobs, problems)

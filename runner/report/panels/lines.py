@@ -15,7 +15,7 @@ from runner.report.figures.published_marks import mark_published, published_valu
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tick_labels import label_ticks, label_values, spans_a_decade
-from runner.report.stored_results import chosen
+from runner.report.job_places import chosen
 
 ALONG = {
     "step": "steps",
@@ -156,9 +156,15 @@ def _label_metric(ax: Axes, data: PanelData) -> None:
 OPTIONAL = ("x_label", "y_label", "log", "log_x", "limits")
 KINDS = {
     "against_columns": PanelKind(
-        draw_against_columns, ("metric", "x"), (*OPTIONAL, "row", "x_power", "theory"), one_column=False
+        draw_against_columns,
+        required=("metric", "x"),
+        optional=(*OPTIONAL, "row", "x_power", "theory"),
+        one_column=False,
     ),
     "against_steps": PanelKind(
-        draw_against_steps, ("metric",), ("x", *OPTIONAL, "floor"), allowed={"x": tuple(ALONG)}
+        draw_against_steps,
+        required=("metric",),
+        optional=("x", *OPTIONAL, "floor"),
+        allowed={"x": ALONG},
     ),
 }

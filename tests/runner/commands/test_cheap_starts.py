@@ -49,6 +49,24 @@ def test_a_run_that_is_done_is_told_without_torch(call: Call) -> None:
     assert told.stdout.splitlines()[-1] == "False"
 
 
+def test_a_table_is_checked_without_what_draws_it() -> None:
+    code = (
+        "import sys; from runner.report.experiment_shape import check_table; "
+        "from runner.sweep.jobs import requested; "
+        "made = requested(['+experiment=pt_table1', 'scale=smoke', 'sampler=acs'], multirun=True); "
+        "check_table(made.plans[0].overrides, made.jobs, made.names); "
+        "print(len(made.jobs), sorted({'matplotlib', 'numpy', 'pandas', 'scipy', 'torch'} & {*sys.modules}))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "8 []\n"
+
+
 def test_a_sweep_that_is_done_tries_nothing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = ["-m", "sampler=gibbs,dmala", "seed=0,1", *SMALL]
     assert call(*argv).status == 0

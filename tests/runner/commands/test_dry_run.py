@@ -135,3 +135,56 @@ def test_a_mistake_in_the_table_of_an_experiment_is_found_before_its_runs(
         call, *command
     )
     assert not (tmp_path / "outputs").exists()
+
+
+WHOLE = """
+table:
+  title: T
+  caption: C
+  rows: [{row: Gibbs}, {row: "DMALA, fixed"}, {row: PT}]
+  columns: [{label: bits, where: {target: bernoulli4}}, {label: grid, where: {target: mog}}]
+  metrics: [{metric: tv, name: TV, direction: min}]
+  figures: [{name: figure, panels: [{kind: intervals, metric: tv, columns: [bits], title: bits}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("bits", "bits"), "row 'DMALA, fixed' has two runs of seed 0 in the column 'bits', which differ in"),
+        ((", {label: grid, where: {target: mog}}", ""), "row 'Gibbs' with target=mog fits no column"),
+        (
+            ("{row: PT}", "{row: PT}, {row: Gibs}"),
+            "table.rows[3] is 'Gibs', which is not among sweep.rows",
+        ),
+        (("{row: Gibbs}, ", ""), "the sweep's row 'Gibbs' is not among table.rows."),
+        (("kind: intervals", "kind: interval"), "Unknown panel kind 'interval'; did you mean 'intervals'?"),
+        (("metric: tv, columns", "columns"), "panel 'bits' of kind intervals needs metric."),
+        (
+            ("title: T", "title: T\n  reduced: {smok: less}"),
+            "table.reduced of the experiment tiny has",
+        ),
+        (
+            ("title: T", "title: T\n  published: {file: no.csv, versions: {}}"),
+            "table.published.file is 'no.csv', conf/published holds: ",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_its_jobs_is_refused_before_them(
+    call: Call, tiny: str, tmp_path: Path, edit: tuple[str, str], sentence: str
+) -> None:
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    path.write_text(path.read_text() + WHOLE.replace(*edit))
+    GlobalHydra.instance().clear()
+    assert sentence in refused(call, "-m", "+experiment=tiny", tiny, "scale=smoke")
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_the_jobs_of_two_scales_have_the_same_places(call: Call, tiny: str, tmp_path: Path) -> None:
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    path.write_text(path.read_text() + WHOLE)
+    GlobalHydra.instance().clear()
+    chosen = ("sampler=gibbs", "target=bernoulli4", "scale=smoke,quick", "task.steps=20,30")
+    plan = call("-m", "+experiment=tiny", tiny, *chosen[:3], "--dry-run")
+    assert plan.status == 0, plan
+    assert "which differ in task.steps (20, 30)" in refused(call, "-m", "+experiment=tiny", tiny, *chosen)

@@ -61,6 +61,17 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "unknown key 'table.published.versions.v1.papr'; did you mean 'paper'?",
     ),
     ("published.versions.v1", 3, "table.published.versions.v1 must be keys with values, 3 was given."),
+    (
+        "figures.0.name",
+        "../../evil",
+        "table.figures[0].name must be a file name of letters, digits, spaces and ., _, +, -, '../../evil",
+    ),
+    ("figures.0.name", ".hidden", "table.figures[0].name must be a file name of letters, digits, spaces and"),
+    (
+        "figures",
+        [{"name": "same", "panels": []}, {"name": "same", "panels": []}],
+        "table.figures names 'same' more than once.",
+    ),
     ("figures.0.across", 1.5, "table.figures[0].across must be a whole number, 1.5 was given."),
     (
         "figures.0.panels.0.kind",

@@ -6,7 +6,7 @@ import importlib.util
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +358,19 @@ def test_jobs_that_fit_no_row_or_no_single_column_are_refused(shape: TableShape,
     shape.columns[1].where = {"target": "mog"}
     with pytest.raises(UserError, match="fits the columns eight and sixteen"):
         gather("small", shape, [job("A", 8)], store)
+
+
+def test_two_runs_of_one_place_and_seed_are_refused(shape: TableShape, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first, more = job("A", 8, seeds=2), job("A", 8, seeds=3)
+    assert [run.seed for run in gather("small", shape, [first, more], store).runs] == [0, 1, 2]
+    other = replace(more, run_ids={2: "2", 1: "another"}, config=first.config.copy())
+    other.config.sampler = {"name": "gibbs"}
+    other.config.task.steps = 60
+    said = r"row 'A' has two runs of seed 1 in the column 'eight', which differ in sampler \(A, gibbs\), "
+    with pytest.raises(UserError, match=said + r"task.steps \(50, 60\); a row of the sweep with another"):
+        gather("small", shape, [first, other], store)
+    assert len(gather("small", shape, [first, replace(other, row="B")], store).runs) == 4
 
 
 @pytest.mark.parametrize(

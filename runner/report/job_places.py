@@ -1,0 +1,107 @@
+"""Where the runs of an experiment's jobs stand in its table: each in one row and one column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from omegaconf import DictConfig, OmegaConf
+
+from runner.execution.errors import UserError, nearest
+from runner.report.table_shape import TableShape
+
+MOST_DIFFERENCES = 3
+"""How many keys are named in which two runs of one place differ."""
+
+
+class JobLike(Protocol):
+    """The part of `runner.sweep.jobs.Job` that a table reads."""
+
+    @property
+    def row(self) -> str: ...
+    @property
+    def config(self) -> DictConfig: ...
+    @property
+    def run_ids(self) -> Mapping[int, str]: ...
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """A run of a job in its column; the row is that of the job."""
+
+    job: JobLike
+    column: str
+    seed: int
+    run_id: str
+
+
+def chosen(config: DictConfig, key: str) -> Any:
+    """What `config` says of `key`; of a group, the name of the option in force."""
+    value = OmegaConf.select(config, key)
+    return value.get("name") if isinstance(value, DictConfig) else value
+
+
+def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> Iterator[PlacedRun]:
+    """Every run of `jobs` in its place; one that several jobs have stands there once.
+
+    Raises:
+        UserError: if a job's row is not in the table, its configuration fits no column or several, or
+            another run has its row, column and seed.
+    """
+    rows, keys = [row.row for row in shape.rows], {key for column in shape.columns for key in column.where}
+    known: dict[tuple[str, str, int], PlacedRun] = {}
+    for job in jobs:
+        if job.row not in rows:
+            hint = nearest(job.row, rows) or "."
+            raise UserError(
+                f"Experiment {experiment}: the sweep's row '{job.row}' is not among table.rows{hint}"
+            )
+        column = _column(experiment, shape, job, {key: chosen(job.config, key) for key in keys})
+        for seed, run_id in job.run_ids.items():
+            run = PlacedRun(job, column, seed, run_id)
+            other = known.setdefault((job.row, column, seed), run)
+            if other is run:
+                yield run
+            elif other.run_id != run_id:
+                raise UserError(
+                    f"Experiment {experiment}: row '{job.row}' has two runs of seed {seed} in the column "
+                    f"'{column}', which differ in {_differences(other.job, job)}; a row of the sweep with "
+                    "another label, or a column of the table that tells them apart, is needed."
+                )
+
+
+def _column(experiment: str, shape: TableShape, job: JobLike, values: Mapping[str, Any]) -> str:
+    """The label of the one column that `values`, by key, fit."""
+    fits = [
+        column.label
+        for column in shape.columns
+        if all(values[key] == value for key, value in column.where.items())
+    ]
+    if len(fits) != 1:
+        keys = dict.fromkeys(key for column in shape.columns for key in column.where)
+        has = ", ".join(f"{key}={values[key]}" for key in keys)
+        found = f"fits the columns {' and '.join(fits)}" if fits else "fits no column of the table"
+        raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}.")
+    return fits[0]
+
+
+def _differences(one: JobLike, other: JobLike) -> str:
+    """``sampler (gibbs, dmala)``: the first keys in which the configurations of two jobs differ."""
+    plain = (OmegaConf.to_container(job.config, resolve=True) for job in (one, other))
+    found = list(_different("", *plain))
+    more = ", ..." if len(found) > MOST_DIFFERENCES else ""
+    return f"{', '.join(found[:MOST_DIFFERENCES])}{more}" if found else "their data or code"
+
+
+def _different(key: str, one: Any, other: Any) -> Iterator[str]:
+    """The keys below `key` with different values; of groups with different options the name alone."""
+    if one == other or key == "seed":
+        return
+    groups = isinstance(one, Mapping) and isinstance(other, Mapping)
+    if not groups or one.get("name") != other.get("name"):
+        values = (value.get("name") if isinstance(value, Mapping) else value for value in (one, other))
+        yield f"{key} ({', '.join(map(str, values))})"
+        return
+    for name in dict.fromkeys([*one, *other]):
+        yield from _different(f"{key}.{name}".lstrip("."), one.get(name), other.get(name))
