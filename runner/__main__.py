@@ -64,16 +64,17 @@ def _main(argv: Sequence[str]) -> int:
     listen()
     _ = request.configs  # wrong values are found before torch is imported
     if args.multirun:
-        from runner.report.experiment_shape import check_table
+        from runner.report.experiment_shape import check_figures, check_table
 
         check_table(request.plans[0].overrides, request.jobs, request.names)
+        check = partial(check_figures, request.plans[0].overrides, request.names)
     if args.dry_run:
         return _show_plan(request)
     from runner.sweep.launch import run_one, run_sweep
 
     if not args.multirun:
         return run_one(request)
-    return run_sweep(request, partial(_show, request.hydra))
+    return run_sweep(request, partial(_show, request.hydra), check)
 
 
 def _search(lines: Sequence[str], *, dry: bool) -> int:
@@ -96,10 +97,12 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
 def _show_plan(request: Request) -> int:
     """Prints what the runs of `request` are, and what those that are not done will take; starts none."""
     from runner.execution.progress import Progress, duration
+    from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out
     from runner.sweep.standing import left, lines_of, standing
 
+    check_figures(request.plans[0].overrides, request.names)
     standings = [standing(job) for job in tried_out(request)]
     lines = lines_of(standings)
     if len(lines) > 1:

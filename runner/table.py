@@ -46,6 +46,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.layout import lay_out
     from runner.report.page.table_files import write_table
     from runner.report.page.terminal import show_page
+    from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.stored_results import gather
     from runner.store.damaged_runs import damaged_runs
@@ -54,6 +55,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
 
+    check_panels(shape.figures)
     published = published_numbers(shape)
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)

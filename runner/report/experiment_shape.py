@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -11,7 +11,6 @@ from runner.config.experiment_file import check_scales, experiment_content
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, nearest, unknown
 from runner.report.job_places import JobLike, placed_runs
-from runner.report.panel_mistakes import check_panels
 from runner.report.published import published_numbers
 from runner.report.table_shape import TableShape, table_shape
 
@@ -34,6 +33,20 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     return _shape(name, composed, names)
 
 
+def check_figures(overrides: Sequence[str], names: Names) -> None:
+    """Refuses panels that cannot be drawn in the table of the experiment that `overrides` name.
+
+    For commands that begin work: to import what draws takes half a second.
+
+    Raises:
+        UserError: for an unknown kind, or a key that is missing or that the kind does not read.
+    """
+    from runner.report.panel_kinds import check_panels
+
+    for name, composed in _experiments(overrides, names):
+        check_panels(_shape(name, composed, names).figures)
+
+
 def check_table(overrides: Sequence[str], jobs: Sequence[JobLike], names: Names) -> None:
     """Refuses a mistake in the table of the experiment that a job's `overrides` name, if there are both.
 
@@ -43,21 +56,26 @@ def check_table(overrides: Sequence[str], jobs: Sequence[JobLike], names: Names)
     Raises:
         UserError: naming the key of the table's block, or the job.
     """
+    for name, composed in _experiments(overrides, names):
+        shape = _shape(name, composed, names)
+        published_numbers(shape)
+        _check_rows(name, shape, [str(row["row"]) for row in composed["sweep"]["rows"]])
+        _check_places(name, shape, jobs)
+
+
+def _experiments(overrides: Sequence[str], names: Names) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The experiments that `overrides` name, one or none, with what each composes to, if it has a table."""
     prefix = f"+{EXPERIMENT}="
     for line in overrides:
         if line.startswith(prefix):
             name = line.removeprefix(prefix)
             composed = experiment_content(name, names)
             if "table" in composed:
-                shape = _shape(name, composed, names)
-                published_numbers(shape)
-                _check_rows(name, shape, [str(row["row"]) for row in composed["sweep"]["rows"]])
-                _check_places(name, shape, jobs)
+                yield name, composed
 
 
 def _shape(name: str, composed: dict[str, Any], names: Names) -> TableShape:
     shape = table_shape(name, OmegaConf.create(composed).table)
-    check_panels(shape.figures)
     check_scales(f"table.reduced of the experiment {name}", shape.reduced, composed, names)
     return shape
 

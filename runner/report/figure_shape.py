@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -57,23 +57,6 @@ class PanelShape:
     floor: str | None = None
     x_power: float = 1.0
     theory: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PanelKeys:
-    """Which keys of its block a kind of panels reads.
-
-    Attributes:
-        required: those that must be given.
-        optional: those that may be given; any other is refused.
-        one_column: whether a panel shows a single column of the table.
-        allowed: of a key that takes some words alone, those words.
-    """
-
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    one_column: bool = True
-    allowed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass

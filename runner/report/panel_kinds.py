@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
 
-from runner.execution.errors import listed, unknown
+from runner.execution.errors import UserError, listed, nearest, unknown
 from runner.report import panels
-from runner.report.figure_shape import FigureShape
+from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.panel import PanelKind
+
+DEFAULTS = {field.name: field.default for field in fields(PanelShape) if field.default is not MISSING}
+"""The keys of a panel that only some kinds read, each with the value that it has where it is not given."""
 
 
 @cache
@@ -38,6 +43,34 @@ def panel_kind(name: str) -> PanelKind:
     if name not in kinds:
         raise unknown("panel kind", name, kinds)
     return kinds[name]
+
+
+def check_panels(figures: Iterable[FigureShape]) -> None:
+    """Checks that the panels of `figures` are of known kinds and have the keys that their kinds read.
+
+    Raises:
+        UserError: for an unknown kind, or a key that is missing or that the kind does not read.
+    """
+    for figure in figures:
+        for panel in figure.panels:
+            _check(figure, panel)
+
+
+def _check(figure: FigureShape, panel: PanelShape) -> None:
+    kind = panel_kind(panel.kind)
+    name = f"Figure {figure.name}, panel '{panel.title}' of kind {panel.kind}"
+    given = {key for key, default in DEFAULTS.items() if getattr(panel, key) != default}
+    if missing := set(kind.required) - given:
+        raise UserError(f"{name} needs {listed(missing)}.")
+    if unread := given - {*kind.required, *kind.optional}:
+        read = listed((*kind.required, *kind.optional))
+        raise UserError(f"{name} does not read {listed(unread)}; it reads: {read}.")
+    for key, words in kind.allowed.items():
+        if (word := str(getattr(panel, key))) not in words:
+            hint = nearest(word, words) or "."
+            raise UserError(f"{name} needs one of {listed(words)} as its {key}, '{word}' was given{hint}")
+    if kind.one_column and len(panel.columns) != 1:
+        raise UserError(f"{name} takes one column, {len(panel.columns)} were given.")
 
 
 def shares_axes(figure: FigureShape) -> bool:

@@ -57,11 +57,14 @@ def run_one(request: Request) -> int:
     return _ended([only], outcome)
 
 
-def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
+def run_sweep(
+    request: Request, show: Callable[[Sequence[Job]], None], check: Callable[[], None] = lambda: None
+) -> int:
     """Launches all jobs of `request` that are not done; prints what failed; the exit status.
 
     Args:
         show: prints the numbers of these jobs.
+        check: refuses what is wrong beside the jobs, before they begin; not called where all are done.
     """
     jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])
@@ -71,6 +74,7 @@ def run_sweep(request: Request, show: Callable[[Sequence[Job]], None]) -> int:
         from runner.problem.problems import Problems
         from runner.sweep.preflight import preflight, served
 
+        check()
         imported()
         problems = Problems()
         with Progress():

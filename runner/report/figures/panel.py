@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
 from runner.report.experiment_run import Run
-from runner.report.figure_shape import PanelKeys, PanelShape
+from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results
@@ -89,18 +89,26 @@ Draw = Callable[["Axes", PanelData], None]
 
 
 @dataclass(frozen=True)
-class PanelKind(PanelKeys):
-    """A kind of panels. Its keys are also read from the source, so they are named and of plain values.
+class PanelKind:
+    """A kind of panels.
 
     Attributes:
         draw: draws one panel.
+        required: keys of the panel's block that must be given.
+        optional: keys that may be given; any other is refused.
+        one_column: whether a panel shows a single column of the table.
         colour_label: label of the colour bar of a line of such panels; None draws no bar.
         names_rows: whether the vertical axis names the rows; by default it has the values of the metric.
+        allowed: of a key that takes some words alone, those words.
     """
 
     draw: Draw
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    one_column: bool = True
     colour_label: str | None = None
     names_rows: bool = False
+    allowed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def mark_partial(ax: Axes, data: PanelData, row: str, column: str, at: tuple[float, float]) -> None:

@@ -156,15 +156,9 @@ def _label_metric(ax: Axes, data: PanelData) -> None:
 OPTIONAL = ("x_label", "y_label", "log", "log_x", "limits")
 KINDS = {
     "against_columns": PanelKind(
-        draw_against_columns,
-        required=("metric", "x"),
-        optional=(*OPTIONAL, "row", "x_power", "theory"),
-        one_column=False,
+        draw_against_columns, ("metric", "x"), (*OPTIONAL, "row", "x_power", "theory"), one_column=False
     ),
     "against_steps": PanelKind(
-        draw_against_steps,
-        required=("metric",),
-        optional=("x", *OPTIONAL, "floor"),
-        allowed={"x": ALONG},
+        draw_against_steps, ("metric",), ("x", *OPTIONAL, "floor"), allowed={"x": tuple(ALONG)}
     ),
 }

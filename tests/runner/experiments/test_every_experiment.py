@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from runner.config.overrides import Names
+from runner.report.panel_kinds import check_panels
 from runner.report.published import published_numbers
 from runner.report.stored_results import Results
 from tests.support.tables import jobs_at, placed, printed, shape_of
@@ -46,6 +47,7 @@ def fitting(experiment: str, scale: str, *overrides: str) -> Results:
 def test_an_experiment_fits_its_table_at_every_scale(experiment: str) -> None:
     """By the rows of one sampler, that of the fewest, or by one value of what the rows sweep."""
     shape, rows = shape_of(experiment), sweep_of(experiment)["rows"]
+    check_panels(shape.figures)
     assert {row["row"] for row in rows} == {row.row for row in shape.rows if not row.exact}
     samplers = Counter(row["sampler"] for row in rows if isinstance(row.get("sampler"), str))
     chosen = [f"{key}={value[0]}" for key, value in rows[0].items() if isinstance(value, list)][:1]

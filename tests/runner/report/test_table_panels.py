@@ -12,7 +12,7 @@ from runner.execution.errors import UserError
 from runner.report import panel_kinds, panels
 from runner.report.figure_shape import FigureShape
 from runner.report.figures.panel import PanelKind
-from runner.report.panel_mistakes import READ, check_panels, panel_keys
+from runner.report.panel_kinds import check_panels
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -20,7 +20,6 @@ DOCS = Path(__file__).parents[3] / "docs"
 @pytest.fixture(autouse=True)
 def _fresh_kinds() -> None:
     panel_kinds.panel_kinds.cache_clear()
-    panel_keys.cache_clear()
 
 
 def figure(panel: str) -> list[FigureShape]:
@@ -57,16 +56,6 @@ def test_a_new_kind_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "our_map.py").write_text(source.read_text().replace('"heat_map": ', '"our_map": '))
     monkeypatch.setattr(panels, "__path__", [*panels.__path__, str(tmp_path)])
     check_panels(figure("kind: our_map, columns: [a]"))
-    assert "our_map" in panel_kinds.panel_kinds()
-
-
-def test_the_keys_of_the_kinds_are_known_from_their_source() -> None:
-    drawn, read = panel_kinds.panel_kinds(), panel_keys()
-    assert drawn.keys() == read.keys()
-    for name, keys in read.items():
-        for key in READ:
-            found, known = getattr(drawn[name], key), getattr(keys, key)
-            assert found == known, (name, key)
 
 
 def test_two_files_with_one_kind_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
