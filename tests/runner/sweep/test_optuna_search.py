@@ -12,23 +12,7 @@ pytest.importorskip("optuna", reason="the extra optuna is not installed")
 from runner.execution import signals
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call
-
-SEARCH = [
-    "-m",
-    "hydra/sweeper=optuna",
-    "target=bernoulli4",
-    "sampler=dmala",
-    "sampler.step_size=tag(log,interval(0.01,5))",
-    "metric=[tv]",
-    "seed=0,1",
-    "scale=smoke",
-    "task.steps=40",
-    "task.chains=10",
-]
-
-
-def trials(said: str) -> list[str]:
-    return [line.split(": ", 1)[1] for line in said.splitlines() if line.startswith("trial ")]
+from tests.support.searches import SEARCH, trials
 
 
 def test_a_search_that_goes_on_is_one_that_never_stopped(
