@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.execution.errors import UserError, unknown
 from runner.problem.metric_directions import metric_direction
 from runner.store.run_store import Store
-from runner.sweep.outcome import Outcome
+from runner.sweep.outcome import Failure
 
 KEY = "objective"
 DIRECTIONS = {"min": "minimize", "max": "maximize"}
@@ -45,21 +45,32 @@ def objective_of(config: DictConfig) -> tuple[str, str]:
     return str(given), DIRECTIONS[directions[given]]
 
 
-def objective_value(config: DictConfig, outcome: Outcome, run_ids: Mapping[int, str]) -> float:
-    """The mean of the objective over the seeds of a job; infinitely bad where a run of it has none.
+def objective_value(config: DictConfig, run_ids: Mapping[int, str]) -> float | None:
+    """The mean of the objective over the seeds of a job; None unless all its runs are measured.
+
+    A run whose value is not finite is infinitely bad, and so is one that failed since its chains met NaN. One
+    that failed for another reason, or that another process is computing, is not measured.
 
     Args:
-        outcome: of the job.
+        config: of the job.
         run_ids: by seed.
     """
+    from runner.tasks.sample import NotANumberError  # imports torch, which `objective_of` does without
+
     name, direction = objective_of(config)
     worst = math.inf if direction == "minimize" else -math.inf
     store = Store(config.output_root)
     values = []
-    for run_id in run_ids.values():
-        summary = store.run(run_id).summary() or {}
-        value = (summary.get("metrics") or {}).get(name)
-        values.append(worst if value is None or run_id in outcome.locked else float(value))
+    for folder in map(store.run, run_ids.values()):
+        status, summary = folder.standing()
+        if summary is not None:
+            value = summary["metrics"].get(name)
+            values.append(float(value) if value is not None and math.isfinite(value) else worst)
+            continue
+        failure = Failure.read(folder.path / "failure.json") if status == "failed" else None
+        if failure is None or failure.error != NotANumberError.__name__:
+            return None
+        values.append(worst)
     return fmean(values)
 
 

@@ -6,7 +6,9 @@ beside SQLAlchemy 2.1; it knows neither the identity of a run nor its checkpoint
 
 from __future__ import annotations
 
+import math
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +20,14 @@ from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.execution.progress import Progress
 from runner.store.digest import digest
+from runner.store.run_store import Store
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
+from runner.sweep.search.journal import ask_again, asked_anew, locked, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
 
@@ -34,8 +38,12 @@ if TYPE_CHECKING:
 def run_search(search: Search) -> int:
     """Computes the trials that are not done, and prints the best; the exit status.
 
+    A trial that is not measured, since a run of it failed or is left to another process, is one of the trials
+    of this command and is asked again by the next one.
+
     Raises:
         UserError: where a trial is refused before it starts.
+        StorageError: where the disk refuses the journal.
         Interrupted: if the process was told to stop; the same command goes on with the same trials.
     """
     import optuna
@@ -44,34 +52,49 @@ def run_search(search: Search) -> int:
     distributions = {key: distribution(override) for key, override in search.space.items()}
     first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
     metric, direction = objective_of(first.config)
-    study, search_path = _study(search, first, direction), searched(hydra_lines(search))
-    outcome, jobs = Outcome(), []
-    with signals.commanding(), Progress():
-        for interrupted in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
-            study.tell(interrupted.number, state=optuna.trial.TrialState.FAIL)
-            study.enqueue_trial(interrupted.params)
-        while (number := _done(study)) < search.trials:
+    path, search_path = _journal(search, first), searched(hydra_lines(search))
+    Store(first.config.output_root).require_writable()
+    outcome, jobs = Outcome(), list[Job]()
+    left = list[tuple[optuna.trial.Trial, Job]]()
+    with signals.commanding(), locked(path) as lock, Progress():
+        study = _opened(search, path, direction)
+        while (number := len(_done(study)) + len(left)) < search.trials:
             # Each trial has a seed of its own, so that a search that goes on is one that never stopped.
             study.sampler = optuna.samplers.TPESampler(seed=search.seed * 1_000_003 + number)
-            trial = study.ask(distributions)
+            with signals.deferred():
+                trial = study.ask(distributions)
             job = _job(search, trial.params)
             found = compute(job, search_path, preflight([job]))
-            value = objective_value(job.config, found, job.run_ids)
             jobs.append(job)
             outcome.add(found)
-            study.tell(trial, value)
+            value = objective_value(job.config, job.run_ids)
+            lock.require()
             params = ", ".join(f"{key}={shown(each)}" for key, each in trial.params.items())
-            print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
-    if jobs:
-        log_done(jobs, outcome)
-    best = study.best_trial
-    chosen = [f"{key}={value}" for key, value in best.params.items()]
-    print(f"Best of {_done(study)} trials: {metric} = {best.value:.6g}")
-    print(shlex.join(["python", "-m", "runner", *search.lines, *chosen]))
-    status = ended(jobs, outcome)
+            if value is None:
+                left.append((trial, job))
+                why = "failed" if found.failures else "left to another process"
+                print(f"trial {number + 1} of {search.trials}: {why}, no {metric} with {params}")
+            else:
+                _tell(study, trial, value)
+                print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
+        if jobs:
+            log_done(jobs, outcome)
+        status = ended(jobs, outcome)
+        for trial, job in left:
+            # Another process may have ended a run meanwhile.
+            value = objective_value(job.config, job.run_ids)
+            if value is None:
+                ask_again(study, trial)
+            else:
+                _tell(study, trial, value)
+        found_one = _print_best(search, study, metric)
     for place in outcome.places:
         print(place)
-    return status
+    if found_one:
+        return status
+    what = "repeat the command to compute what is missing" if left else "search other values"
+    print(f"error: No trial of the search has a finite {metric}; {what}.", file=sys.stderr)
+    return status or 1
 
 
 def distribution(override: Override) -> optuna.distributions.BaseDistribution:
@@ -110,21 +133,42 @@ def _job(search: Search, values: dict[str, Any]) -> Job:
     return job
 
 
-def _study(search: Search, job: Job, direction: str) -> optuna.Study:
-    """The study of this search, in a journal under the output root."""
-    import optuna
-    from optuna.storages.journal import JournalFileBackend
-
+def _journal(search: Search, job: Job) -> Path:
+    """Where the trials of this search are kept, under the output root."""
     content = {"lines": sorted(search.lines), "seed": search.seed}
     content |= {"space": sorted(str(each.input_line) for each in search.space.values())}
-    folder = Path(job.config.output_root) / "optuna"
-    folder.mkdir(parents=True, exist_ok=True)
-    name = digest(content)
-    storage = optuna.storages.JournalStorage(JournalFileBackend(str(folder / f"{name}.log")))
-    return optuna.create_study(storage=storage, study_name=name, direction=direction, load_if_exists=True)
+    return Path(job.config.output_root) / "optuna" / f"{digest(content)}.log"
 
 
-def _done(study: optuna.Study) -> int:
+def _opened(search: Search, path: Path, direction: str) -> optuna.Study:
+    """The study; infinite values of an earlier version that are not those of the runs are asked again."""
+    study, wrong = opened(path, direction), []
+    for trial in _done(study):
+        if not math.isfinite(trial.value):
+            job = _job(search, trial.params)
+            value = objective_value(job.config, job.run_ids)
+            wrong += [trial] if value is None or math.isfinite(value) else []
+    return asked_anew(path, study, wrong) if wrong else study
+
+
+def _print_best(search: Search, study: optuna.Study, metric: str) -> bool:
+    """Prints the best trial and the command that repeats it; whether there is one, with a finite value."""
+    done = _done(study)
+    if not any(math.isfinite(each.value) for each in done):
+        return False
+    best = study.best_trial
+    chosen = [f"{key}={value}" for key, value in best.params.items()]
+    print(f"Best of {len(done)} trials: {metric} = {best.value:.6g}")
+    print(shlex.join(["python", "-m", "runner", *search.lines, *chosen]))
+    return True
+
+
+def _tell(study: optuna.Study, trial: optuna.trial.Trial, value: float) -> None:
+    with signals.deferred():
+        study.tell(trial, value)
+
+
+def _done(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     import optuna
 
-    return len(study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)))
+    return list(study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)))

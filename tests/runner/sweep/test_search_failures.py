@@ -1,0 +1,103 @@
+"""Trials of a search that are not measured: they are asked again, and only NaN is infinitely bad."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("optuna", reason="the extra optuna is not installed")
+
+from runner.files.locks import Lock
+from runner.sweep import job_runner
+from runner.tasks.sample import NotANumberError, Sampling
+from tests.support.commands import Call
+from tests.support.searches import SEARCH, trials
+
+TWO = [*SEARCH, "hydra.sweeper.n_trials=2"]
+
+
+def full_disk(work: Sampling) -> Exception:
+    return OSError(errno.ENOSPC, "No space left on device", "outputs/runs/a/metrics.csv")
+
+
+def not_a_number(work: Sampling) -> Exception:
+    return NotANumberError("T", 1, list(work.seeds))
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, error: Callable[[Sampling], Exception], calls: int
+) -> pytest.MonkeyPatch:
+    """Lets the first runs that are computed fail, as many as `calls`; those of a job are one."""
+    advance, seen = Sampling.advance, list[int]()
+
+    def failed(work: Sampling) -> None:
+        if work.step == 0:
+            seen.append(1)
+            if len(seen) <= calls:
+                raise error(work)
+        advance(work)
+
+    monkeypatch.setattr(Sampling, "advance", failed)
+    return monkeypatch
+
+
+def sought(said: str) -> list[str]:
+    """The parameters of the trials, in their order."""
+    return [line.split(" with ")[1] for line in trials(said)]
+
+
+def test_a_trial_that_failed_is_computed_by_the_next_command(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        failing(patch, full_disk, 1)
+        first = call(*TWO)
+    assert first.status == 1
+    assert trials(first.out)[0].startswith("failed, no tv with sampler.step_size=")
+    assert "Best of 1 trials: tv = " in first.out
+    second = call(*TWO)
+    assert (second.status, second.err) == (0, "")
+    assert sought(second.out) == sought(first.out)[:1]
+    assert "Best of 2 trials: tv = " in second.out
+    whole = call(*TWO, "output_root=whole")
+    assert trials(second.out) + trials(first.out)[1:] == trials(whole.out)
+
+
+def test_a_search_without_a_finite_value_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        failing(patch, full_disk, 2)
+        ended = call(*TWO)
+    assert ended.status == 1
+    assert "Best of" not in ended.out
+    said = "error: No trial of the search has a finite tv; repeat the command to compute what is missing.\n"
+    assert ended.err.endswith(said)
+    assert sought(call(*TWO).out) == sought(ended.out)
+
+
+def test_a_trial_whose_chains_met_nan_is_infinitely_bad(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        failing(patch, not_a_number, 2)
+        first = call(*TWO)
+    assert (first.status, [line.split(" with ")[0] for line in trials(first.out)]) == (1, ["tv = inf"] * 2)
+    second = call(*TWO)
+    said = "error: No trial of the search has a finite tv; search other values.\n"
+    assert (second.status, second.out, second.err) == (1, "", said)
+
+
+def test_a_run_of_another_process_has_no_value(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = call(*TWO)
+    for path in [*Path("outputs/optuna").glob("*.log"), *Path("outputs/runs").glob("*/summary.json")]:
+        path.unlink()
+    taken = [Lock(path) for path in Path("outputs/runs").glob("*/lock")]
+    assert all(lock.take() for lock in taken)
+    monkeypatch.setattr(job_runner, "PROBE_SECONDS", 0.0)
+    first = call(*TWO)
+    for lock in taken:
+        lock.release()
+    assert (first.status, sought(first.out)) == (3, sought(whole.out))
+    assert all(line.startswith("left to another process, no tv") for line in trials(first.out))
+    second = call(*TWO)
+    assert (second.status, second.out) == (0, whole.out)
