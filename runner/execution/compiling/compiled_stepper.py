@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from torch import Tensor
 
 from runner.execution.errors import RunError, warn
@@ -25,6 +27,8 @@ def stepper_from(
     """
     stepper = Stepper(kernel, target, beta, streams)
     if compiled:
+        # Else each process says that there is no CUDA where a compiler for it is installed.
+        logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
         try:
             stepper.compile(state)
         except NotCompiledError as error:
