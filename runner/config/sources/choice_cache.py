@@ -1,7 +1,8 @@
 """Composed configurations, kept beside the YAML files as Python keeps bytecode beside modules.
 
 Hydra takes a tenth of a second to compose a choice of groups, and an experiment has a dozen. A file is called
-by the contents of all YAML files of ours, so that none is stale. Without one Hydra composes.
+by the contents of all YAML files of ours, so that none is stale, and holds its own digest. Without one that is
+whole Hydra composes.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ import omegaconf
 from omegaconf import DictConfig, OmegaConf
 
 import conf
-from runner.files.atomic_files import write_text
+from runner.files.atomic_files import write_bytes
+from runner.files.storage_errors import StorageError
+from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 FOLDER = "__pycache__"
 """In that of the YAML files."""
 
 ELSEWHERE = "hydra.searchpath="
 """An override that names files of the user's, of which nothing is kept."""
+
+CONTENT = "content"
+"""The key of what was composed, in its own order, which decides on the order of settings and rows."""
 
 
 def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig]) -> dict[str, Any]:
@@ -35,13 +41,11 @@ def kept(overrides: Sequence[str], compose: Callable[[Sequence[str]], DictConfig
         return _content(compose(overrides))
     home = Path(conf.__path__[0])
     path = home / FOLDER / f"{_stamp(home)}-{_digest(json.dumps(list(overrides)).encode())}.json"
-    with suppress(OSError, ValueError):
-        found = json.loads(path.read_text())
-        if isinstance(found, dict):
-            return found
+    if (found := _whole(path)) is not None:
+        return found
     made = _content(compose(overrides))
     if not sys.dont_write_bytecode:
-        with suppress(OSError, TypeError):
+        with suppress(OSError, StorageError, TypeError):  # nobody needs it
             _keep(path, made)
     return made
 
@@ -52,13 +56,23 @@ def _content(composed: DictConfig) -> dict[str, Any]:
     return {str(name): value for name, value in content.items()}
 
 
+def _whole(path: Path) -> dict[str, Any] | None:
+    """What `_keep` wrote to `path`; None where nothing is, or something else."""
+    with suppress(OSError):
+        text = path.read_bytes()
+        if verdict(text) is Verdict.WHOLE:
+            found: dict[str, Any] = json.loads(text)[CONTENT]
+            return found
+    return None
+
+
 def _keep(path: Path, made: dict[str, Any]) -> None:
     """Writes `made`, unless JSON would change it, and removes what was kept of other contents."""
-    text = json.dumps(made)
-    if json.loads(text) != made:
+    text = json.dumps({KEY: BLANK, CONTENT: made})
+    if json.loads(text)[CONTENT] != made:
         return
     path.parent.mkdir(exist_ok=True)
-    write_text(path, text)
+    write_bytes(path, with_own_digest(text.encode()))
     for other in path.parent.glob("*.json"):
         if not other.name.startswith(path.name.split("-", 1)[0]):
             other.unlink(missing_ok=True)

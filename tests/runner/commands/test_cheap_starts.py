@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -28,6 +29,7 @@ from runner.execution.manifest import git
 from runner.models.identity import TUNED, leaves_open
 from runner.sweep import launch
 from samplers.tuning.tunable import Tunable
+from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call
 
 SMALL = ["target=bernoulli4", "task.steps=20", "task.chains=2", "metric=tv"]
@@ -146,6 +148,30 @@ def test_a_choice_is_composed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(list((tmp_path / "__pycache__").iterdir())) == 1  # those of the former contents are removed
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert len(get("x=3")) == len(get("x=3")) - 1 == 7
+
+
+def test_a_damaged_choice_is_composed_anew_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(choice_cache, "FOLDER", str(tmp_path))
+    overrides = ("sampler=gibbs", "seed=12345")
+    right = kept(overrides, composed)
+    (path,) = tmp_path.glob("*.json")
+    whole = path.read_bytes()
+    for damage in (b"{}", b"[]", b'{"content": {}}', b"\xff", whole.replace(b"12345", b"54321")):
+        path.write_bytes(damage)
+        assert kept(overrides, composed) == right
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_disk_that_refuses_stops_no_command(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(choice_cache, "FOLDER", str(tmp_path))
+    refuse_writes(tmp_path, number, after=0, patch=monkeypatch.setattr)
+    assert kept(("sampler=gibbs",), composed)["sampler"]["name"] == "gibbs"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_kept_choice_is_what_hydra_composes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
