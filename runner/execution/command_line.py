@@ -18,6 +18,7 @@ from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.override_values import quoted
 from runner.execution.signals import Interrupted
+from runner.execution.storage_errors import storage_error
 
 SEARCH_PATH = "hydra.searchpath="
 
@@ -52,6 +53,9 @@ def reported(command: Callable[[], int]) -> int:
     except Exception as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
+        if (refused := storage_error(error)) is not None:
+            print(f"error: {_visible(str(refused))}", file=sys.stderr)
+            return refused.status
         said = shortened(f"{type(error).__name__}: {one_sentence(error)}")
         sentence = f"{UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where."
         print(f"error: {_visible(sentence)}", file=sys.stderr)

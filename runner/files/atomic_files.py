@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from runner.files.storage_errors import storage_error
+from runner.execution.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 SUFFIX = ".partial"
@@ -25,7 +25,7 @@ def write_bytes(path: Path, content: bytes | memoryview, *, flush_folder: bool =
             the old file back, until another file of the folder is written with it.
 
     Raises:
-        runner.files.storage_errors.StorageError: if the disk is full, read-only or gone; what was there
+        runner.execution.storage_errors.StorageError: if the disk is full, read-only or gone; what was there
             before stays.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{SUFFIX}")

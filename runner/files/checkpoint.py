@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import write_bytes
-from runner.files.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest, zip_is_whole
 
 FORMAT = 1
@@ -39,7 +39,7 @@ def save_checkpoint(
         sources: the source code that the work was done with (`runner.execution.manifest.source`).
 
     Raises:
-        runner.files.storage_errors.StorageError: if the disk refuses; the former checkpoint is then still
+        runner.execution.storage_errors.StorageError: if the disk refuses; the former checkpoint is then still
             there.
     """
     buffer = io.BytesIO()
@@ -53,7 +53,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
     Raises:
         UnusableCheckpointError: if it is not there, or is not what was written.
-        runner.files.storage_errors.StorageError: if the disk cannot be read.
+        runner.execution.storage_errors.StorageError: if the disk cannot be read.
     """
     try:
         archive = path.read_bytes()

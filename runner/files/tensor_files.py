@@ -12,8 +12,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from runner.execution.errors import one_sentence
+from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import write_bytes
-from runner.files.storage_errors import storage_error
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 LENGTH = 8
@@ -28,7 +28,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], texts: Mapping[str,
     """Writes `tensors` and `texts` in place of whatever `path` holds; the same ones give the same bytes.
 
     Raises:
-        runner.files.storage_errors.StorageError: if the disk refuses; what was there before stays.
+        runner.execution.storage_errors.StorageError: if the disk refuses; what was there before stays.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     write_bytes(path, with_own_digest(_in_order(save(plain, {**texts, KEY: BLANK}))))

@@ -46,7 +46,7 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
 
     Raises:
         UserError: if the suffix is another, or models of this class cannot be saved.
-        runner.files.storage_errors.StorageError: if the disk refuses; what was there before stays.
+        runner.execution.storage_errors.StorageError: if the disk refuses; what was there before stays.
     """
     _check_suffix(path)
     name = architecture_name(type(model))

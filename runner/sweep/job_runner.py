@@ -24,10 +24,10 @@ from runner.execution.errors import UserError
 from runner.execution.freed_memory import keep_freed_memory
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
+from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.lock_holders import is_abandoned
 from runner.files.locks import Lock, take_abandoned
 from runner.files.resumable import sources_of
-from runner.files.storage_errors import StorageError, storage_error
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_folder import RunFolder

@@ -24,7 +24,7 @@ from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.garbage import imported
 from runner.execution.progress import Progress
-from runner.files.storage_errors import storage_error
+from runner.execution.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each

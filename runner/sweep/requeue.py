@@ -13,8 +13,8 @@ from time import monotonic, sleep
 from omegaconf import DictConfig
 
 from runner.execution.errors import RunError, UserError, one_sentence, warn
+from runner.execution.storage_errors import StorageError
 from runner.files.lock_holders import Holder, holder, is_held
-from runner.files.storage_errors import StorageError
 from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Failure, Outcome

@@ -1,8 +1,8 @@
 """Composed configurations, kept beside the YAML files as Python keeps bytecode beside modules.
 
 Hydra takes a tenth of a second to compose a choice of groups, and an experiment has a dozen. A file is called
-by the contents of all YAML files of ours, so that none is stale, and holds its own digest. Without one that is
-whole Hydra composes.
+by the contents of all YAML files of ours, so that none is stale, and holds its own digest. Without one that
+is whole Hydra composes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import omegaconf
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import write_bytes
-from runner.files.storage_errors import StorageError
 from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
 
 FOLDER = "__pycache__"

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from runner.__main__ import main
+from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import (
     read_json,
     remove_partial,
@@ -20,7 +21,6 @@ from runner.files.atomic_files import (
     write_json,
 )
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
-from runner.files.storage_errors import StorageError
 from runner.store.run_store import Store
 from tests.support.commands import Call
 

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from runner.execution.command_line import reported
 from runner.execution.errors import RunError
+from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.atomic_files import write_bytes
 from runner.files.checkpoint import load_checkpoint, save_checkpoint
 from runner.files.compute_once import compute_once
-from runner.files.storage_errors import StorageError, storage_error
 from runner.tasks.sampled_runs import SampledRuns
 from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call, finished, rows
@@ -30,6 +31,10 @@ SAID = {
     errno.EROFS: "The file system is read-only",
     errno.ESTALE: "The file server no longer knows the folder (a stale file handle)",
     errno.EIO: "The disk reports an input/output error",
+    errno.EFBIG: "The largest size that a file may have is reached (ulimit -f)",
+    errno.EACCES: "Permission is missing",
+    errno.EPERM: "The system does not permit this process",
+    errno.EISDIR: "A file is needed in place of a folder",
 }
 
 
@@ -76,8 +81,29 @@ def test_a_folder_that_was_removed_and_made_again(tmp_path: Path, monkeypatch: p
 
 def test_other_errors_are_none_of_the_disk(tmp_path: Path) -> None:
     assert storage_error(ValueError("no")) is None
-    assert storage_error(PermissionError(errno.EACCES, "no", str(tmp_path / "file"))) is None
+    assert storage_error(PermissionError(errno.EACCES, "of a socket")) is None
+    assert storage_error(FileExistsError(errno.EEXIST, "made twice", str(tmp_path))) is None
+    assert storage_error(IsADirectoryError(errno.EISDIR, "no", "x"), tmp_path) is None, "its reader says so"
     assert storage_error(FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "data.csv"))) is None
+
+
+@pytest.mark.parametrize("name", ["artefacts", "models/0a"])
+def test_a_file_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / name.split("/")[0]).touch()
+    with pytest.raises((FileExistsError, NotADirectoryError)) as error:
+        compute_once(tmp_path / name / "lock", lambda *, locked=False: None, lambda: None)
+    said = str(storage_error(error.value))
+    assert said.startswith(f"A folder is needed in place of {tmp_path / name.split('/')[0]} to write ")
+    assert said.endswith("nothing that was there is lost, repeat the command when this is mended.")
+
+
+def test_a_command_says_what_the_disk_refuses(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def command() -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(tmp_path / "table.csv"))
+
+    assert reported(command) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: Permission is missing to read or write {tmp_path / 'table.csv'}; ")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.files.storage_errors import StorageError
+from runner.execution.storage_errors import StorageError
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep import requeue

@@ -1,0 +1,87 @@
+"""Disks that are full, read-only or gone, files and folders that refuse: one sentence, nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from runner.execution.errors import RunError
+
+REASONS = {
+    errno.ENOSPC: "No space is left on the disk",
+    errno.EDQUOT: "The disk quota is reached",
+    errno.EROFS: "The file system is read-only",
+    errno.ESTALE: "The file server no longer knows the folder (a stale file handle)",
+    errno.EIO: "The disk reports an input/output error",
+    errno.EFBIG: "The largest size that a file may have is reached (ulimit -f)",
+}
+
+REFUSALS = {
+    errno.EACCES: "Permission is missing",
+    errno.EPERM: "The system does not permit this process",
+    errno.EISDIR: "A file is needed in place of a folder",
+}
+"""By a file or folder that is named: without a name, a socket or a process may have refused."""
+
+NO_FOLDER = (errno.ENOTDIR, errno.EEXIST)
+"""What making or entering a folder says of a file in its place."""
+
+
+class StorageError(RunError):
+    """The disk refuses; nothing that was on it before is lost."""
+
+
+def storage_error(
+    error: BaseException, path: Path | None = None, *, writing: bool = False
+) -> StorageError | None:
+    """What to say of an error of the disk, or None for an error of another kind.
+
+    Args:
+        path: what was to be read or written; by default the file that the error names.
+        writing: whether a file of our own was being written: where that is not there, its folder was removed,
+            also if another run has made it again by now. Who reads a file of a given `path` says by itself
+            what is wrong with the file; then only the disk is meant.
+    """
+    if isinstance(error, StorageError):
+        return error
+    if not isinstance(error, OSError):
+        return None
+    reads = path is not None and not writing
+    if path is None:
+        # Hydra's directories may come as text, and the error of a descriptor names nothing.
+        path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None
+    number, folder = error.errno or 0, None if path is None else path.parent
+    reason = REASONS.get(number)
+    if number == errno.ENOENT and folder is not None and (writing or not folder.exists()):
+        reason = f"The folder {folder} was removed"
+    if path is not None and not reads:
+        reason = reason or _refusal(number, path)
+    if reason is None:
+        return None
+    if number == errno.ENOSPC and folder is not None and _no_inodes(folder):
+        reason = "No inode is left on the disk, so that there is no room for another file,"
+    # Permission may also be missing to read.
+    use = "write" if writing or number not in REFUSALS else "read or write"
+    return StorageError(
+        f"{reason} to {use} {path or 'the results'}; nothing that was there is lost, repeat the command when "
+        f"{'there is room' if number in (errno.ENOSPC, errno.EDQUOT) else 'this is mended'}."
+    )
+
+
+def _refusal(number: int, path: Path) -> str | None:
+    """What is said where a file or folder refuses; None for another error."""
+    if number not in NO_FOLDER:
+        return REFUSALS.get(number)
+    for place in (path, *path.parents):
+        if os.path.lexists(place) and not place.is_dir():
+            return f"A folder is needed in place of {place}"
+    return None
+
+
+def _no_inodes(folder: Path) -> bool:
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_files > 0 and found.f_ffree == 0 and found.f_bavail > 0
