@@ -38,10 +38,8 @@ def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     if experiment == RUNS:
         chosen = selected_runs(overrides)
-        show_statuses(chosen.title, lines_of_runs(chosen.runs))
-        _say(
-            damaged_runs(run.folder for run in chosen.runs if run.status == "damaged"), old_runs(chosen.root)
-        )
+        show_statuses(chosen.title, lines_of_runs(chosen.runs, len(chosen.lost)))
+        _say(damaged_runs(chosen.damaged()), old_runs(chosen.root))
         return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
     show_statuses(experiment, lines_of(standings))

@@ -123,10 +123,13 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     """
     from runner.library.selected_runs import selected_runs
     from runner.report.selection_table import show_runs, write_runs
+    from runner.store.damaged_runs import damaged_runs
 
     chosen = selected_runs(conditions)
     grid, summary = show_runs(chosen.runs, chosen.title, sort=sort, everything=everything)
     folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root)
+    if said := damaged_runs(chosen.damaged()):
+        print(said)
     print(f"Written to {folder}")
     return folder
 

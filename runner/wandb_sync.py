@@ -117,7 +117,7 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     selection = selected_runs([line for line in given if line not in keys])
     root = f"++{output_root_word(selection.root)}"
     logger = _logger(compose(["logger=wandb", root, *keys]))
-    damaged = damaged_runs(run.folder for run in selection.runs if run.status == "damaged")
+    damaged = damaged_runs(selection.damaged())
     with _explained():
         configs = {run.folder.run_id: run.config for run in selection.runs}
         copied = log_runs(logger, [run.folder for run in selection.runs], wanted.again, configs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,8 @@ from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError
 from runner.library.of_experiments import under_experiments
 from runner.report.selection.conditions import chosen_by
-from runner.report.selection.stored_runs import StoredRun, runs_frame, stored_runs
+from runner.report.selection.stored_runs import StoredRun, lost_runs, runs_frame, stored_runs
+from runner.store.run_folder import RunFolder
 from targets.checks import described
 
 if TYPE_CHECKING:
@@ -25,16 +26,26 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs of one output root that fit some conditions."""
+    """The runs of one output root that fit some conditions.
+
+    Attributes:
+        lost: damaged runs without a readable configuration, which may fit or not.
+    """
 
     root: Path
     conditions: list[str]
     runs: list[StoredRun]
+    lost: list[RunFolder]
 
     @property
     def title(self) -> str:
         """The conditions, as they were given."""
         return " ".join(self.conditions) or "all runs"
+
+    def damaged(self) -> Iterator[RunFolder]:
+        """Those that are damaged, also those of which it is not known whether they fit."""
+        yield from (run.folder for run in self.runs if run.status == "damaged")
+        yield from self.lost
 
 
 def selected_runs(lines: Sequence[str]) -> Selection:
@@ -94,4 +105,4 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
     if not stored:
         raise UserError(f"There are no runs under output_root={root}.")
     runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
-    return Selection(root, conditions, runs), len(stored)
+    return Selection(root, conditions, runs, lost_runs(root, stored)), len(stored)

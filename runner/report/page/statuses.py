@@ -17,19 +17,22 @@ from runner.store.run_folder import STATUSES
 WIDE = 160
 """Columns of a table that is no terminal's."""
 
+LOST = ("unknown: no readable config.yaml", "")
+"""The row and cell of damaged runs whose settings are lost."""
 
 Lines = dict[tuple[str, str], Counter[str]]
 """How many runs have each status, by row and cell."""
 
 
-def lines_of_runs(runs: Sequence[StoredRun]) -> Lines:
-    """The counts of any runs, by their varied settings."""
+def lines_of_runs(runs: Sequence[StoredRun], lost: int = 0) -> Lines:
+    """The counts of any runs, by their varied settings, and of so many whose settings are lost."""
     places = places_of(runs)
     counts: Lines = {}
     for run, place in zip(runs, places.labels, strict=True):
         counts.setdefault(place, Counter())[run.status] += 1
     rows, cells = (ordered(dict.fromkeys(labels), places.settings) for labels in zip(*counts, strict=True))
-    return {(row, cell): counts[row, cell] for row in rows for cell in cells if (row, cell) in counts}
+    lines = {(row, cell): counts[row, cell] for row in rows for cell in cells if (row, cell) in counts}
+    return lines | ({LOST: Counter(damaged=lost)} if lost else {})
 
 
 def table_of(title: str, lines: Lines) -> Table:

@@ -67,6 +67,14 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
     return [run for run in found if run is not None]
 
 
+def lost_runs(root: str | Path, stored: Iterable[StoredRun]) -> list[RunFolder]:
+    """The damaged runs under `root` that `stored_runs` left out: nothing is known of their settings."""
+    store, known = Store(root), {run.folder.run_id for run in stored}
+    names = (path.name for path in sorted(Path(root).glob("runs/*")))
+    folders = (store.run(name) for name in names if name not in known)
+    return [folder for folder in folders if folder.status() == "damaged"]
+
+
 def done_runs(folders: Iterable[RunFolder]) -> list[StoredRun]:
     """Those of the runs in `folders` that are done."""
     runs = (stored_run(folder) for folder in folders)

@@ -157,6 +157,27 @@ def test_readers_show_damaged_runs(experiment: list[Path], capsys: pytest.Captur
     assert {path: path.read_bytes() for run in experiment for path in run.iterdir()} == before
 
 
+@pytest.mark.parametrize("left", [b"", b"a: [", None])
+def test_a_run_whose_configuration_is_lost_is_counted_and_named(
+    left: bytes | None, done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "outputs"
+    shutil.copytree(done, root)
+    finished(root, *SMALL, "seed=1")
+    lost = next(path for path in root.glob("runs/*") if not (done / "runs" / path.name).exists())
+    config = lost / "config.yaml"
+    config.unlink() if left is None else config.write_bytes(left)
+    said = f"1 run is damaged and left out, {lost} (config.yaml): repeating the sweep"
+    capsys.readouterr()
+    assert status.main(["runs", f"output_root={root}"]) == 0
+    out = capsys.readouterr().out
+    assert said in out
+    counts = [line.split("│")[3:-1] for line in out.splitlines() if line.startswith("│")]
+    assert [[text.strip() for text in line] for line in counts] == [["1", ""], ["", "1"], ["1", "1"]]
+    assert table.main(["runs", f"output_root={root}"]) == 0
+    assert said in capsys.readouterr().out
+
+
 def test_nothing_damaged_is_copied_to_wandb(
     experiment: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
