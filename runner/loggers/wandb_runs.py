@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 import wandb
 
-from runner.execution.errors import one_sentence, warn
+from runner.execution.errors import UserError, one_sentence, warn
 
 # To see whether a value is a data frame, the client would import pandas; now it goes by the name of its type.
 wandb.util.pd_available = False
@@ -52,11 +53,16 @@ class WandbRuns:
             first: whether no other run is open: the logger may then go on offline if this one is refused.
             config: what the run's configuration holds in W&B.
             names: further settings of W&B's run: its name, group, job type, tags.
+
+        Raises:
+            UserError: if the run is to be written offline where nothing may be written.
         """
-        Path(self.directory).mkdir(parents=True, exist_ok=True)
         if self.mode == "offline":
+            self._require_writable()
             # Everything that was recorded is written again.
             self.forget_offline(run_id)
+        else:
+            Path(self.directory).mkdir(parents=True, exist_ok=True)
         own = {"run_id": run_id, "git_commit": commit, **names}
         try:
             return wandb.init(config=config, settings=self._settings(live, own))
@@ -65,9 +71,24 @@ class WandbRuns:
                 raise
             warn(f"W&B refused the run ({one_sentence(error)}); the logger goes on offline.")
             self.mode = "offline"
+            self._require_writable()
             # The client holds the refused run's id as one in use until it is shut down.
             wandb.teardown()
             return wandb.init(config=config, settings=self._settings(live, own))
+
+    def _require_writable(self) -> None:
+        """Refuses a folder that may not be written: the client would write elsewhere, in silence."""
+        folder = Path(self.directory) / "wandb"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            writable = os.access(folder, os.W_OK | os.X_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            raise UserError(
+                f"W&B's offline runs go to {folder}, which may not be written; name another folder with "
+                "logger.directory=DIR, or make it writable."
+            )
 
     def offline_copies(self, run_id: str) -> list[Path]:
         """The folders of a run that W&B has written offline."""

@@ -21,6 +21,7 @@ pytest.importorskip("wandb", reason="the extra wandb is not installed")
 from runner import wandb_sync
 from runner.__main__ import main as run
 from runner.execution import signals
+from runner.execution.errors import UserError
 from runner.execution.live import Point, heard_by, say_recorded, say_state
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb import WandbLogger
@@ -164,6 +165,20 @@ def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^mode must be one of disabled, offline, online, 'of' was"):
         WandbLogger(mode="of")
+
+
+def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client would write to the system's temporary folder, in silence."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr("wandb.init", pytest.fail)
+    earlier = tmp_path / "wandb" / "offline-run-1-a"
+    earlier.mkdir(parents=True)
+    logger = WandbLogger(mode="offline", directory=str(tmp_path))
+    with pytest.raises(
+        UserError, match=f"offline runs go to {tmp_path / 'wandb'}, which may not be written;"
+    ):
+        logger.start("a", CONFIG, ABOUT)
+    assert earlier.is_dir()
 
 
 def test_disabled_writes_nothing(tmp_path: Path) -> None:
