@@ -38,7 +38,7 @@ from runner.sweep.jobs import Job
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
-from runner.sweep.run_batch import RunBatch, next_batch
+from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
 from runner.tasks.run_identity import compile_identity, run_ids
 from runner.tasks.task import Runs, SeedError, task_of
 
@@ -136,6 +136,9 @@ class _Computation:
             signals.obey()
             try:
                 batch = next_batch(self.folders, self.left, together=runs.together)
+            except BatchElsewhereError as elsewhere:
+                self._leave_alone(elsewhere)
+                continue
             except (OSError, StorageError) as error:
                 self.fail(error)
                 return
@@ -188,12 +191,25 @@ class _Computation:
         for folder in self.left.values():
             logger_of(self.config).finish(folder.run_id, {"status": "interrupted"}, failed=True)
 
-    def fail(self, error: BaseException, seeds: Sequence[int] = ()) -> None:
-        """Notes why the runs of these seeds, or all that are left, were not computed."""
+    def _leave_alone(self, elsewhere: BatchElsewhereError) -> None:
+        """Leaves runs of an interrupted batch to the process that has the others, or to a command for all."""
+        if elsewhere.batch:
+            self.fail(elsewhere, elsewhere.seeds, elsewhere.batch)
+            return
+        for folder in (self.left.pop(seed) for seed in elsewhere.seeds):
+            logger_of(self.config).finish(folder.run_id, {"status": "interrupted"}, failed=True)
+            self.outcome.locked.append(folder.run_id)
+
+    def fail(self, error: BaseException, seeds: Sequence[int] = (), repeat: Sequence[int] = ()) -> None:
+        """Notes why the runs of these seeds, or all that are left, were not computed.
+
+        Args:
+            repeat: the seeds of the command that computes them; the same by default.
+        """
         error = storage_error(error) or error
         runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
         ids = {seed: folder.run_id for seed, folder in runs.items()}
-        failure = Failure.of(error, self.overrides, ids)
+        failure = Failure.of(error, self.overrides, ids, repeat)
         self.outcome.failures.append(failure)
         logger = logger_of(self.config)
         for folder in runs.values():

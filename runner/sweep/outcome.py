@@ -37,8 +37,14 @@ class Failure:
     command: str
 
     @classmethod
-    def of(cls, error: BaseException, overrides: Sequence[str], runs: dict[int, str]) -> Failure:
-        """The failure that `error` was."""
+    def of(
+        cls,
+        error: BaseException,
+        overrides: Sequence[str],
+        runs: dict[int, str],
+        repeat: Sequence[int] = (),
+    ) -> Failure:
+        """The failure that `error` was, for the runs of some seeds; `repeat`: which seeds repeat them."""
         lines = traceback.format_exception(error)
         tail = [line for part in lines for line in part.rstrip().splitlines()][-12:]
         if isinstance(error, UserError):
@@ -49,7 +55,7 @@ class Failure:
             error=type(error).__name__,
             message=one_sentence(error),
             tail=tuple(tail),
-            command=command(overrides, list(runs)),
+            command=command(overrides, repeat or list(runs)),
         )
 
     def to_json(self) -> dict[str, Any]:

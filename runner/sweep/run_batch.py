@@ -5,14 +5,32 @@ It lies in the folder of the first run of the batch and names all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.execution.errors import RunError
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint
 from runner.files.resumable import discard_checkpoint
 from runner.store.run_folder import RunFolder
+
+
+class BatchElsewhereError(RunError):
+    """Runs of an interrupted batch that cannot go on now; their checkpoint stays.
+
+    Attributes:
+        seeds: those of the runs that are left here.
+        batch: the seeds of the whole batch; empty where another process is computing some of its runs.
+    """
+
+    def __init__(self, path: Path, seeds: Sequence[int], batch: Sequence[int] = ()) -> None:
+        self.seeds, self.batch = seeds, batch
+        whole = f"seed=[{','.join(map(str, batch))}]" if batch else "the same command"
+        super().__init__(
+            f"The seeds {', '.join(map(str, seeds))} are part of an interrupted batch; go on with {whole}, "
+            f"or remove its checkpoint {path} to start from the beginning."
+        )
 
 
 @dataclass
@@ -53,6 +71,10 @@ def next_batch(
         folders: all runs of the job by seed.
         left: those that are not done, whose locks this process holds.
         together: whether runs may share a batch; if not, a batch is one run.
+
+    Raises:
+        BatchElsewhereError: if the checkpoint of a run that is left has runs that are not in this job,
+            or that another process is computing.
     """
     by_id = {folder.run_id: seed for seed, folder in folders.items()}
     for folder in folders.values():
@@ -62,19 +84,29 @@ def next_batch(
         try:
             names = load_checkpoint(path).get("run_ids", [folder.run_id])  # of a per-seed task: its own
             seeds = [by_id[name] for name in names if name in by_id]
-            if len(seeds) < len(names) or not seeds or folders[seeds[0]] is not folder:
+            if names[:1] != [folder.run_id]:
                 raise UnusableCheckpointError("belongs to other runs")
+            batch = [by_id.get(name, _seed(folder.path.parent / name)) for name in names]
+            known = [seed for seed in batch if seed is not None]
+            if len(known) < len(names):
+                raise UnusableCheckpointError("belongs to other runs, some of which were removed")
         except UnusableCheckpointError as unusable:
-            if folder.run_id in {mine.run_id for mine in left.values()}:
+            if by_id[folder.run_id] in left:
                 discard_checkpoint(path, str(unusable))
             continue
-        if any(seed in left for seed in seeds) and all(
-            seed in left or folders[seed].summary() is not None for seed in seeds
-        ):
+        mine = [seed for seed in seeds if seed in left]
+        whole = len(seeds) == len(names)
+        if whole and mine and all(seed in left or folders[seed].summary() is not None for seed in seeds):
             return RunBatch({seed: folders[seed] for seed in seeds})
-        if folder.run_id in {mine.run_id for mine in left.values()}:
-            discard_checkpoint(path, "belongs to runs of which another process has some")
+        if by_id[folder.run_id] in left:
+            raise BatchElsewhereError(path, mine, () if whole else known)
     return RunBatch(dict(left) if together else dict([next(iter(left.items()))]))
+
+
+def _seed(path: Path) -> int | None:
+    """The seed of a run of another job; None where there is none that can be read."""
+    config = RunFolder(path).config()
+    return None if config is None else int(config["seed"])
 
 
 def remove_spent_checkpoints(folders: Iterable[RunFolder]) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from runner.execution import signals
 from runner.execution.errors import warn
+from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import SUFFIX, remove_partial, set_aside
 from runner.files.locks import Lock, held
-from runner.files.storage_errors import storage_error
 
 if TYPE_CHECKING:
     import optuna

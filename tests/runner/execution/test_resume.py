@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from runner.files.checkpoint import load_checkpoint
+from runner.files.locks import held
 from runner.store.run_store import Store
 from runner.sweep import job_runner
 from runner.tasks.sample import Sampling
@@ -224,6 +225,37 @@ def test_a_batch_that_was_killed_between_two_results(tmp_path: Path) -> None:
         summary = store.run(name).summary()
         assert summary is not None
         assert summary["batch"] == 3
+
+
+@pytest.mark.parametrize("seeds", ["[0,1]", "0"])
+def test_a_part_of_an_interrupted_batch_leaves_its_checkpoint(seeds: str, call: Call, tmp_path: Path) -> None:
+    argv = (*SMALL, "task.steps=120", "checkpoint.steps=1")
+    checkpoint, saved = killed_at_its_checkpoint(tmp_path, (*argv, "seed=[0,1,2]"))
+    ended = call(*argv, f"seed={seeds}")
+    assert ended.status == 1
+    assert "part of an interrupted batch; go on with seed=[0,1,2], or remove its checkpoint" in ended.err
+    assert "repeat: python -m runner" in ended.err
+    assert " 'seed=[0,1,2]'" in ended.err
+    assert checkpoint.read_bytes() == saved
+    assert call(*argv, "seed=2").status == 0  # it has no checkpoint of its own
+    assert checkpoint.read_bytes() == saved
+    together = to_its_end(tmp_path, (*argv, "seed=[0,1,2]"))
+    assert not list(tmp_path.rglob("checkpoint*"))
+    assert call(*argv, "seed=[0,1,2]", "output_root=whole").status == 0
+    assert together == rows_by_run(tmp_path / "whole")
+
+
+def test_a_batch_of_which_another_process_has_a_run_is_left_to_it(call: Call, tmp_path: Path) -> None:
+    argv = (*SMALL, "task.steps=120", "checkpoint.steps=1", "seed=[0,1,2]")
+    checkpoint, saved = killed_at_its_checkpoint(tmp_path, argv)
+    other = next(path for path in tmp_path.glob("outputs/runs/*") if path != checkpoint.parent)
+    with held(other / "lock"):
+        ended = call(*argv)
+    assert ended.status == 3
+    assert "3 runs are left to process" in ended.err
+    assert checkpoint.read_bytes() == saved
+    assert call(*argv).status == 0
+    assert not list(tmp_path.rglob("checkpoint*"))
 
 
 def test_a_run_that_ends_between_the_look_and_the_lock(
