@@ -11,8 +11,8 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from samplers.kernel import Info
-from targets.failures import failure
-from targets.global_generators import without_global_numbers
+from targets.trial.failures import failure
+from targets.trial.global_generators import without_global_numbers
 
 RESERVED = (
     "step",

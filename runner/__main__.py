@@ -18,7 +18,7 @@ from hydra.core.global_hydra import GlobalHydra
 from runner.config.compose import CONFIG
 from runner.execution.command_line import OneSentenceParser, reported, with_config_dir
 from runner.execution.errors import UserError
-from runner.execution.garbage import collect_once_imported
+from runner.execution.memory.garbage import collect_once_imported
 from runner.execution.signals import listen
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from runner.execution.command_line import ExperimentParser, reported
 from runner.execution.errors import UserError
-from runner.execution.garbage import collect_once_imported, imported
+from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.library.selected_runs import RUNS
 from runner.report.experiment_shape import experiment_shape
 
@@ -48,7 +48,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
-    from runner.report.stored_results import gather
+    from runner.report.runs.stored_results import gather
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import DIGESTS, write_digests
     from runner.store.run_store import Store, old_runs
@@ -98,7 +98,7 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     shape = experiment_shape(experiment, overrides)
 
     from runner.report.recorded.redraw import redraw
-    from runner.report.stored_results import gather
+    from runner.report.runs.stored_results import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 

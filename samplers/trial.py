@@ -10,11 +10,11 @@ from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
 from targets.checks import described
-from targets.failures import failure
-from targets.global_generators import without_global_numbers
 from targets.randomness import Streams
 from targets.spaces import Discrete
 from targets.target import Target
+from targets.trial.failures import failure
+from targets.trial.global_generators import without_global_numbers
 
 OF_GENERATOR = (
     "its random numbers must come from the generator that it is given, as by targets.randomness.uniform"
@@ -58,7 +58,7 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
         _check(f"{name}.step", f"Info.{what}", getattr(info, what), batch[len(kernel.axes) :])
     _check_evaluations(name, info.evaluations)
     for what, value in before.items():
-        if not torch.equal(value, getattr(state, what)):
+        if not torch.allclose(value, getattr(state, what), 0.0, 0.0, equal_nan=True):
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)

@@ -12,7 +12,7 @@ from samplers.trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
-from targets.trial import require_target, try_target
+from targets.trial.target_trial import require_target, try_target
 
 
 @torch.no_grad()

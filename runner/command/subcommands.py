@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from runner.execution.errors import UserError, unknown
-from runner.execution.garbage import collect_once_imported
+from runner.execution.memory.garbage import collect_once_imported
 
 COMMANDS = {
     "run": ("runner.__main__", "one run, or with -m a sweep or an experiment; --dry-run shows the plan"),
@@ -28,7 +28,7 @@ COMMANDS = {
 """The module whose `main` is the command, and what it does."""
 
 IMPORTING = ("run", "table")
-"""The commands that say when all is imported (`runner.execution.garbage.imported`)."""
+"""The commands that say when all is imported (`runner.execution.memory.garbage.imported`)."""
 
 COMPLETE = "__complete"
 """What a shell calls: the line up to the cursor follows."""

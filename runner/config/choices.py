@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hydra.core.override_parser.types import Override, RangeSweep
 
-from runner.config.plans import Choices
+from runner.config.experiments.plans import Choices
 from runner.execution.errors import UserError
 
 MOST_JOBS = 100_000

@@ -9,9 +9,9 @@ from pathlib import Path
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.published import PublishedNumbers, published_numbers
+from runner.report.runs.stored_results import Results, gather
 from runner.report.selection.grid import grid_of
 from runner.report.selection.stored_runs import StoredRun
-from runner.report.stored_results import Results, gather
 from runner.report.table_shape import TableShape
 from runner.store.digest import digest
 from runner.store.run_store import Store

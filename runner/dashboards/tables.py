@@ -10,7 +10,7 @@ import pandas as pd
 
 from metrics.inference.few_seeds import interval
 from runner.dashboards.shown import Shown
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
 from runner.report.table_shape import Direction
 
 MOST_ROWS = 10_000

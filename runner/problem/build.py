@@ -30,10 +30,10 @@ from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
-from targets.failures import failure
 from targets.randomness import Streams
 from targets.spaces import Space
 from targets.target import HasModes, Target
+from targets.trial.failures import failure
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from samplers.stepper import Stepper
 from samplers.trial import try_step
 from targets.randomness import Streams
 from targets.target import Target
-from targets.trial import try_modes, try_probabilities, try_target
+from targets.trial.target_trial import try_modes, try_probabilities, try_target
 
 TRIAL_SEEDS, TRIAL_CHAINS, TRIAL_STEPS = (0, 1), 3, 3
 """Of the draws that metrics are tried on; two different numbers, so that no axis is taken for another."""

@@ -10,8 +10,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import RESERVED
 from runner.execution.progress import duration
-from runner.report.experiment_run import Run
-from runner.report.stored_results import Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.tasks.task import Task, span, task_of
 
 

@@ -14,14 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from runner.report.figure_shape import FigureShape
-from runner.report.figures.cell_numbers import fit_cells
+from runner.report.figures.labels.cell_numbers import fit_cells
+from runner.report.figures.labels.tick_labels import thin_tick_labels
 from runner.report.figures.panel import PanelData
 from runner.report.figures.published_marks import published_handles
 from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
 from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
-from runner.report.figures.tick_labels import thin_tick_labels
 from runner.report.panel_kinds import panel_kind, shares_axes
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
 
 DPI = 200

@@ -7,11 +7,11 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from runner.config.experiment_file import check_scales, experiment_content
+from runner.config.experiments.experiment_file import check_scales, experiment_content
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, nearest, unknown
-from runner.report.job_places import JobLike, placed_runs
 from runner.report.published import published_numbers
+from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import TableShape, table_shape
 
 

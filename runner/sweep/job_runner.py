@@ -21,9 +21,9 @@ from runner.config.values import seeds_of, threads
 from runner.execution import signals
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
-from runner.execution.freed_memory import keep_freed_memory
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
+from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.lock_holders import is_abandoned
 from runner.files.locks import Lock, take_abandoned

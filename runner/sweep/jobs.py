@@ -18,10 +18,10 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
+from runner.config.experiments.plans import Plan, experiment_plans, product
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
-from runner.config.plans import Plan, experiment_plans, product
 from runner.config.rewritten import with_own_classes, with_whole_numbers
 from runner.config.values import check_clean, check_values, seeds_of
 from runner.execution.devices import device_type

@@ -22,7 +22,7 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.config.output_root import output_root_word
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
-from runner.execution.garbage import imported
+from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
 from runner.sweep.configured_logger import logger_of

@@ -15,7 +15,7 @@ from tests.cuda.host_numbers import host_numbers
 from tests.cuda.kernels import CUDA, one, placed
 from tests.samplers.test_conformance import EVERY
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.stepping import walked
+from tests.support.steps.stepping import walked
 
 if not torch.cuda.is_available():
     pytest.skip("needs a CUDA device", allow_module_level=True)

@@ -23,7 +23,7 @@ from targets.randomness import Generator
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
-from tests.support.stepping import ONE, seeded, started, walked
+from tests.support.steps.stepping import ONE, seeded, started, walked
 
 
 class Compiled(Kernel):

@@ -53,8 +53,8 @@ from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ising, Ordinal, Potts, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
-from tests.support.no_host_sync import NoHostSync
-from tests.support.stepping import ONE, counted, seeded, started, walked
+from tests.support.steps.no_host_sync import NoHostSync
+from tests.support.steps.stepping import ONE, counted, seeded, started, walked
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
 
 STEP_SIZES = (0.05, 1.0, 10.0)

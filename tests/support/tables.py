@@ -11,13 +11,13 @@ from typing import Any, cast
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
-from runner.report.experiment_run import Run
 from runner.report.experiment_shape import experiment_shape
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
 from runner.report.published import Published, published_numbers
-from runner.report.stored_results import Results, gather
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs

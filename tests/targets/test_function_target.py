@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from targets import Binary, FunctionTarget, Real
-from targets.trial import try_target
+from targets.trial.target_trial import try_target
 
 
 def normal(theta: Tensor) -> Tensor:

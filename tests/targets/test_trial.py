@@ -20,7 +20,7 @@ from targets import (
     Target,
 )
 from targets.checks import is_number, positive_number, whole_number
-from targets.trial import MOST, try_modes, try_probabilities, try_target
+from targets.trial.target_trial import MOST, try_modes, try_probabilities, try_target
 
 
 class Counted(Target):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metrics.inference.few_seeds import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
 from runner.report.numerals import numeral
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
 
 BETTER = {Direction.min: "lower", Direction.max: "higher"}

@@ -11,7 +11,7 @@ from metrics.inference.few_seeds import ALPHA, Interval, alike, paired_p_value
 from runner.report.analysis.against_best import p_values_against
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import ColumnShape, Direction, MetricShape, TableShape
 
 if TYPE_CHECKING:

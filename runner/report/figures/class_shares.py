@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
 
 SHARE, REAL = "class_", "real_"
 """What the names of the share of a class begin with: in the run's images, in the real data."""

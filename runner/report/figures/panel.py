@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
-from runner.report.experiment_run import Run
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
-from runner.report.stored_results import Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 if TYPE_CHECKING:

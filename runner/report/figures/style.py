@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from runner.report.figure_shape import Role
 from runner.report.figures.sampler_looks import LOOKS, look_of
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 
 Choice = TypeVar("Choice")

@@ -10,7 +10,7 @@ import numpy as np
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
 from runner.store.arrays.array_files import load_visits
 
 if TYPE_CHECKING:

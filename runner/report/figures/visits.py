@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
 from runner.store.arrays.array_files import load_visits
 
 WIDEST_GAP = 0.03

@@ -25,7 +25,7 @@ from runner.report.page.legend import (
     threads_note,
 )
 from runner.report.published import Published
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import ColumnShape, Direction, MetricShape, Orientation, RowShape, TableShape
 
 NOTHING = "-"

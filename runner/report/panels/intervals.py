@@ -6,11 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from runner.report.figure_shape import Role
+from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, mark_partial, name_rows, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
-from runner.report.figures.tick_labels import label_ticks
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:

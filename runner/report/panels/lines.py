@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 
 from metrics.inference.few_seeds import interval
 from runner.report.figure_shape import Role
+from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show_missing
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
-from runner.report.figures.tick_labels import label_ticks, label_values, spans_a_decade
-from runner.report.job_places import chosen
+from runner.report.runs.job_places import chosen
 
 ALONG = {
     "step": "steps",

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from omegaconf import DictConfig
 
 from runner.execution.errors import UserError
-from runner.report.figures.cell_numbers import NUMBER
+from runner.report.figures.labels.cell_numbers import NUMBER
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
 from runner.report.figures.visits import WIDEST_GAP, shares
 

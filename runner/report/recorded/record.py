@@ -13,7 +13,7 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.recorded.seed_values import SEEDS, seed_values
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, write_digests
 

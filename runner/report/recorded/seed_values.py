@@ -12,7 +12,7 @@ import pandas as pd
 from runner.report.table_shape import Direction, TableShape
 
 if TYPE_CHECKING:
-    from runner.report.stored_results import Results
+    from runner.report.runs.stored_results import Results
 
 SEEDS = "seeds.csv"
 """Their file, beside table.csv."""

@@ -10,11 +10,11 @@ from omegaconf import OmegaConf
 
 from runner.config.run_settings import Settings
 from runner.execution.errors import UserError
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
 from runner.report.selection.equal_cost import STEPS, lengths_at_equal_cost
 from runner.report.selection.stored_runs import StoredRun
-from runner.report.stored_results import Results
 from runner.report.table_shape import ColumnShape, RowShape, TableShape
 
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"

@@ -17,14 +17,14 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.report.analysis.table_entries import summarise
 from runner.report.budget import Planned, budget_sentence, planned
-from runner.report.experiment_run import Run
 from runner.report.experiment_shape import experiment_shape
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
 from runner.report.recorded.seed_values import read_labelled
-from runner.report.stored_results import Results, gather
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results, gather
 from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged
 from runner.site.content.charts import curves_chart, curves_plot, intervals_chart

@@ -18,7 +18,7 @@ from runner.sweep.jobs import Job, experiment_jobs
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """What a table needs to know of a job; see `runner.report.job_places.JobLike`."""
+    """What a table needs to know of a job; see `runner.report.runs.job_places.JobLike`."""
 
     row: str
     config: DictConfig

@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from runner.execution.freed_memory import keep_freed_memory
+from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
 from runner.tools.bench.child_cost import run_megabytes

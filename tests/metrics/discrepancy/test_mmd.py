@@ -14,7 +14,7 @@ from metrics.discrepancy.mmd import MMD, MMDExact, kernel_bandwidth, level_coord
 from samplers.reference.reference_draws import ExactDraws
 from targets import Bernoulli4, Binary, Categorical, MixtureOfGaussians, Ordinal, Target
 from tests.support.measuring import context, counted, measure, random_draws
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.modes import corners
 from tests.support.targets.small_targets import random_target
 

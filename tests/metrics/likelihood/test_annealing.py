@@ -39,7 +39,7 @@ from targets import RBM, Binary, Categorical, Discrete, Ising, Ordinal, Streams,
 from targets.reference_distribution import reference_distribution
 from tests.support.annealing import BlackBox, Continuous, Product, exact_draws, log_z, random_rbm
 from tests.support.checks import dkw_band
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.targets.small_targets import Quadratic, random_target
 from tests.support.tunable import tunable
 

@@ -17,7 +17,7 @@ from metrics.metric import by_seed
 from samplers import DMALA, Gibbs, Kernel
 from targets import Binary, Categorical, Streams, Target
 from targets.reference_distribution import reference_distribution
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import random_target
 
 TARGETS: dict[str, Target] = {

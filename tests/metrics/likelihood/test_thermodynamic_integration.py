@@ -13,7 +13,7 @@ from metrics.metric import Context
 from samplers import Gibbs, Kernel, ParallelTempering, TourSwap
 from samplers.kernel import Info
 from targets import TSP, Binary, Ising, Ordinal, Streams, Target
-from tests.support.stepping import ONE, started
+from tests.support.steps.stepping import ONE, started
 from tests.support.targets.small_targets import random_target
 
 BINARY = random_target(Binary(6), seed=4, roughness=1.5)

@@ -12,7 +12,7 @@ from metrics import ESS, KL, TV, Context, KLClipped, LevelOccupancy, Metric, Met
 from samplers import DMALA, Gibbs, Info, SimulatedTempering
 from samplers.tempering.simulated.partition_functions import PartitionPilot
 from targets import Binary, Streams
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable
 

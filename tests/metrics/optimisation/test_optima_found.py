@@ -13,7 +13,7 @@ from metrics.metric import Context
 from samplers import DMALA, GWG, SimulatedAnnealing
 from targets import MIS, MaxClique, MaxCut, NormCut, Streams
 from targets.graphs.graph_problem import GraphProblem
-from tests.support.stepping import started
+from tests.support.steps.stepping import started
 
 STEPS, CHAINS = 3000, 100
 DRAWN: list[dict[str, Any]] = [

@@ -13,7 +13,7 @@ from runner.execution import freed_memory
 
 LOOP = """
 import resource, torch
-from runner.execution.freed_memory import keep_freed_memory
+from runner.execution.memory.freed_memory import keep_freed_memory
 torch.set_num_threads(1)
 kept = {kept} and keep_freed_memory()
 def turn():

@@ -16,7 +16,7 @@ from runner.execution.errors import UserError
 from runner.report import draw_figures
 from runner.report.figures.tour_runs import quantiles, tour_distribution, visited_tours
 from runner.report.panels.tour_marginals import mismatch_distribution
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.arrays.array_files import VISITS
 from runner.sweep.jobs import jobs_of, requested

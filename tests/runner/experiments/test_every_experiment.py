@@ -11,7 +11,7 @@ import pytest
 from runner.config.overrides import Names
 from runner.report.panel_kinds import check_panels
 from runner.report.published import published_numbers
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from tests.support.tables import jobs_at, placed, printed, shape_of
 
 EXPERIMENTS = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))

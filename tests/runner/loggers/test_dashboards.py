@@ -15,7 +15,7 @@ pytest.importorskip("wandb_workspaces", reason="the extra dashboards is not inst
 from runner import table, wandb_sync
 from runner.__main__ import main as run
 from runner.dashboards.tables import rungs
-from runner.report.experiment_run import Run
+from runner.report.runs.experiment_run import Run
 from runner.store.run_folder import RunFolder
 from tests.support.wandb_server.server import WandbServer
 

@@ -10,7 +10,7 @@ import torch
 
 from runner.models.training.batches import Batches
 from targets.randomness import Streams
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 
 IMAGES, PIXELS = 10, 6
 GREY = torch.tensor([0, 1, 5, 8, 12, 16], dtype=torch.uint8).repeat(IMAGES, 1)

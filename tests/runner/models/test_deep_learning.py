@@ -24,7 +24,7 @@ from samplers import ACS, DMALA, Gibbs, Kernel, ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
 from targets.reference_distribution import reference_distribution
 from tests.support import training as plain
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.training import assert_same, half_images, halves, log_likelihood, parameters
 
 PIXELS = 12

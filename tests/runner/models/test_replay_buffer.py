@@ -16,7 +16,7 @@ from runner.models.training.replay_buffer import ReplayBuffer
 from samplers import ACS, DMALA, EDULA, Kernel, Tunable
 from targets import Ordinal, Streams
 from tests.support import training as plain
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.training import KERNELS, assert_same, pt, small_rbm, state_of
 from tests.support.tunable import tunable
 

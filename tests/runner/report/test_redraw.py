@@ -13,7 +13,7 @@ from runner.report.draw_figures import write_figures
 from runner.report.published import published_numbers
 from runner.report.recorded import redraw as redraw_module
 from runner.report.recorded.redraw import redraw
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import damaged_files, write_digests
 from tests.support.tables import finished, shape_from

@@ -30,7 +30,7 @@ from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.recorded.record import record
 from runner.report.recorded.seed_values import SEEDS, read_seed_values
-from runner.report.stored_results import Results, gather
+from runner.report.runs.stored_results import Results, gather
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.folder_digests import damaged_files
 from runner.store.run_store import Store

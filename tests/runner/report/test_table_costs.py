@@ -9,7 +9,7 @@ from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
-from runner.report.stored_results import Results, exact_values
+from runner.report.runs.stored_results import Results, exact_values
 from tests.support.tables import finished, shape_from
 
 BLOCK = """

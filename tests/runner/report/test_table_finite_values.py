@@ -19,7 +19,7 @@ from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import draw_against_steps
 from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.curves import Curve
 from runner.site.content.recorded_table import read_page

@@ -21,7 +21,6 @@ from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise, within_floor
 from runner.report.budget import budget, budget_sentence
 from runner.report.draw_figures import draw_figure
-from runner.report.experiment_run import Run
 from runner.report.figures.style import FLOOR
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
@@ -29,7 +28,8 @@ from runner.report.page.legend import LETTERS, REDUCED, Footnotes, mark
 from runner.report.page.markdown import SUPERSCRIPT, markdown
 from runner.report.page.terminal import show_page
 from runner.report.published import PublishedNumbers
-from runner.report.stored_results import VOID, Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import VOID, Results
 from runner.report.table_shape import TableShape
 from tests.support.tables import finished, shape_from
 

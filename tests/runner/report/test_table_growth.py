@@ -12,9 +12,9 @@ from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
 from runner.report.analysis.growth import growing, points
-from runner.report.experiment_run import Run
 from runner.report.panels.lines import draw_against_columns
-from runner.report.stored_results import Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape, table_shape
 from tests.support.tables import finished, panel_data, placed, shape_of
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from runner.report.draw_figures import draw_figure
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.panel_chart import KINDS
 from runner.site.index.store_index import Index

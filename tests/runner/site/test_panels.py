@@ -16,9 +16,9 @@ from matplotlib.colors import to_rgb
 from metrics.inference.few_seeds import interval
 from runner.report import panel_kinds
 from runner.report.draw_figures import draw_figure
-from runner.report.experiment_run import Run
 from runner.report.figures.style import row_styles
-from runner.report.stored_results import Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.site.content.panels.against import against_columns
 from runner.site.content.panels.grids import BLUES, ORANGE_TO_PURPLE
 from runner.site.content.panels.known import Known

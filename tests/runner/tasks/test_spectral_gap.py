@@ -15,10 +15,10 @@ from runner.config.compose import compose, power
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Summary
 from runner.report.draw_figures import draw_figure
-from runner.report.experiment_run import Run
 from runner.report.experiment_shape import experiment_shape
 from runner.report.page.legend import legend
-from runner.report.stored_results import Results, gather
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results, gather
 from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
@@ -184,7 +184,7 @@ def test_sweep_and_table_of_reld_fit(experiment: str, tmp_path: Path) -> None:
 
 
 OURS = {
-    1: "Ours: one seed, without an interval.",
+    1: "Ours: one seed, without an interval or a test.",
     2: "Ours: mean ± half the width of the 95 % t interval over n = 2 seeds.",
 }
 TITLES = {0: "", 1: "one seed", 2: "mean and 95 % interval over seeds"}

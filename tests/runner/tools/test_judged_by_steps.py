@@ -64,7 +64,7 @@ class Level(SimulatedTempering):
         cold, _ = self.base.step(target, replace(state, aux={}), beta, generator)
         stays = after.aux[LEVEL] == state.aux[LEVEL]
         theta = torch.where(stays.unsqueeze(-1), cold.theta, after.theta)
-        return replace(after, theta=theta), info
+        return replace(after, theta=theta, log_prob=target.log_prob(theta)), info
 
 
 class Faster(DMALA):
@@ -79,7 +79,7 @@ class Astray(Gibbs):
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         after, info = super().step(target, state, beta, generator)
-        lost = torch.arange(len(after.theta)) % 1009 == 0
+        lost = torch.arange(len(after.theta)) % 1009 == 1008
         return replace(after, theta=after.theta + 0.5 * lost.unsqueeze(-1)), info
 
 
@@ -219,7 +219,8 @@ def test_a_refusal_is_told_from_a_crash(command: Command) -> None:
     assert status == CRASHED
     found = {row["space"]: (row["found"], row["crash"], row["left_out"]) for row in rows}
     assert found["ordinal 5^2"] == ("CRASHED", "ValueError: cannot reshape", "")
-    assert found["categorical 3^2"] == ("CRASHED", "KeyError: 'levels'", "")
+    assert found["categorical 3^2"][::2] == ("CRASHED", "")
+    assert found["categorical 3^2"][1].startswith("ValueError: Clumsy.step fails with KeyError: 'levels' (")
     assert found["binary 2^3"] == ("exact", "", "")
     assert "Crashed on ordinal 5^2 (ValueError: cannot reshape): Clumsy." in said
     assert "Crashed: Clumsy." in said

@@ -17,8 +17,8 @@ from targets import Bernoulli4, Ising, Potts, Real
 from targets.exact_moments import energy_moments
 from targets.function_target import FunctionTarget
 from tests.support.checks import invariance
-from tests.support.no_host_sync import NoHostSync
-from tests.support.stepping import ONE, seeded, started, walked
+from tests.support.steps.no_host_sync import NoHostSync
+from tests.support.steps.stepping import ONE, seeded, started, walked
 
 
 def path_and_star(sites: int) -> tuple[torch.Tensor, torch.Tensor]:

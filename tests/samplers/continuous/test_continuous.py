@@ -18,7 +18,7 @@ from samplers.kernel import evaluate
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tuning.pilots.step_size import Pilot, Sought, tune_step_size
 from targets import GaussianMixture, Real, Streams
-from tests.support.stepping import seeded, walked
+from tests.support.steps.stepping import seeded, walked
 from tests.support.tunable import piloted, tunable
 
 ONE = torch.ones((), dtype=torch.float64)

@@ -11,7 +11,7 @@ from samplers import BlockGibbs, Gibbs, HammingBall, ParallelTempering
 from samplers.discrete.hamming_ball import MOST_CANDIDATES
 from targets import Bernoulli4, Binary, Discrete, Ordinal, Streams, Target
 from tests.support.checks import dkw_band, invariance, largest_gap
-from tests.support.stepping import seeded, walked
+from tests.support.steps.stepping import seeded, walked
 from tests.support.targets.small_targets import SPACES, random_target
 
 BETA = torch.ones((), dtype=torch.float64)

@@ -9,7 +9,7 @@ from torch import Tensor
 from samplers import RandomWalk, State
 from samplers.discrete.random_walk import RandomWalkProposal
 from targets import Binary, Categorical, Discrete, Ordinal, Real
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import random_target
 
 BETA = torch.ones((), dtype=torch.float64)

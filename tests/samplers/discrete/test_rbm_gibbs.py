@@ -14,7 +14,7 @@ from metrics.enumeration.transition_matrix import (
 from samplers import ParallelTempering, RBMGibbs
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
 from targets.randomness import Streams
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
 
 ONE = torch.ones((), dtype=torch.float64)

@@ -23,7 +23,7 @@ from samplers.kernel import evaluate
 from samplers.proposals.entropic_langevin import THETA_A
 from targets import Binary, Categorical, Discrete, Streams, Target
 from tests.support.checks import FALSE_ALARM
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import tunable
 

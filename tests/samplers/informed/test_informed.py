@@ -26,7 +26,7 @@ from samplers.proposals.balancing_functions import FUNCTIONS, balancing_function
 from samplers.proposals.jump_process import JumpProcess, interpolated
 from targets import Bernoulli4, Binary, Categorical, Discrete, Ising, Potts, Tabulated, Target
 from tests.support.checks import invariance
-from tests.support.stepping import ONE, seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, Quadratic, random_target, small_rbm
 from tests.support.tunable import tunable
 

@@ -8,7 +8,7 @@ import torch
 from samplers.proposals.draws import COLUMN, draw_place, smallest
 from targets.randomness import uniform
 from targets.tracing import traced
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 
 DOUBLE = torch.empty(0, dtype=torch.float64)
 

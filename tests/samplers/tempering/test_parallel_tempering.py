@@ -24,7 +24,7 @@ from samplers.tempering.swaps.swap_rules import Rungs
 from targets import Binary, Ordinal, Streams, Target
 from targets.randomness import uniform
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.stepping import ONE, seeded, started, walked
+from tests.support.steps.stepping import ONE, seeded, started, walked
 from tests.support.targets.small_targets import random_target, small_rbm
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)

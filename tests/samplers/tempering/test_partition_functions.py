@@ -16,7 +16,7 @@ from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, mix
 from samplers.tempering.simulated.stochastic_approximation import difference_error, gain
 from samplers.tuning.tempered_level_tuning import PARTITIONS
 from targets import Binary, GaussianMixture, Ordinal, Streams, stmh_two_modes
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.quadrature import level_partitions
 from tests.support.targets.small_targets import random_target
 from tests.support.tunable import piloted

@@ -17,7 +17,7 @@ from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
 from targets import GaussianMixture, Target, stmh_two_modes
 from tests.support.checks import dkw_band
-from tests.support.stepping import seeded, walked
+from tests.support.steps.stepping import seeded, walked
 from tests.support.tunable import tunable
 
 ONE = torch.ones((), dtype=torch.float64)

@@ -17,7 +17,7 @@ from samplers.tuning.tunable import Tunable
 from targets import MaxCut
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.error_message import error_message
-from tests.support.stepping import ONE, seeded, started
+from tests.support.steps.stepping import ONE, seeded, started
 from tests.support.targets.small_targets import SPACES, random_target
 
 TARGET = random_target(SPACES["binary"], seed=3, roughness=2.0)

@@ -28,7 +28,7 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
-from tests.support.stepping import seeded, walked
+from tests.support.steps.stepping import seeded, walked
 from tests.support.targets.small_targets import random_target
 
 TARGETS = {

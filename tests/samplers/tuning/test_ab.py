@@ -11,7 +11,7 @@ from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import AB, DMALA, ParallelTempering
 from samplers.tuning.balancing import BALANCING_CANDIDATES, mean_squared_jump
 from targets import Binary, Discrete, MixtureOfGaussians
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import piloted, tunable
 

@@ -18,7 +18,7 @@ from samplers.tuning.pilots import acs_cycle
 from samplers.tuning.pilots.acs_cycle import Aims
 from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOfStudentT, Ordinal, Target
 from targets.randomness import Generator
-from tests.support.stepping import counted, seeded
+from tests.support.steps.stepping import counted, seeded
 from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import piloted, tunable
 

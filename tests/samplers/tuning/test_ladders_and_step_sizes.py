@@ -33,7 +33,7 @@ from samplers.tempering.replica_count import (
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import piloted, tunable
 

@@ -25,7 +25,7 @@ from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tempering.simulated.partition_functions import PartitionPilot
 from samplers.tuning.tunable import TuningResult
 from targets import GaussianMixture, Streams, Target, stmh_two_modes
-from tests.support.stepping import seeded
+from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import small_rbm
 from tests.support.tunable import tunable
 

@@ -10,7 +10,7 @@ from samplers.discrete.dmala import DMALA
 from targets.models import binary_bnn
 from targets.models.binary_bnn import BinaryBNN
 from targets.tabular.distinct_rows import DistinctRows, Predictive
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.targets.small_tables import made_up, predicted, squares
 
 FEATURES, HIDDEN = 4, 3

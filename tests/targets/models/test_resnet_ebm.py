@@ -16,7 +16,7 @@ from targets import ResNetEBM, Streams
 from targets.models import resnet_ebm
 from targets.models.residual_network import NetworkOptions
 from tests.support.error_message import error_message
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 
 SIZES: dict[str, dict[str, Any]] = {
     "8 x 8": {"n_visible": 64, "width": 4, "blocks": 3, "halvings": 2},

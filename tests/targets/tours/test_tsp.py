@@ -15,7 +15,7 @@ from targets.tours.random_cities import random_cities
 from targets.tours.tour_space import HasTours, is_tour, rotations
 from targets.tours.tsp import ENCODINGS
 from tests.support.error_message import error_message
-from tests.support.no_host_sync import NoHostSync
+from tests.support.steps.no_host_sync import NoHostSync
 
 TOO_MANY = "the tours of 9 cities are too many to list, 8 is the limit"
 FILE = """NAME: own

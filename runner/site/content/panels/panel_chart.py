@@ -11,7 +11,7 @@ import pandas as pd
 from runner.execution.errors import UserError
 from runner.report.figures.panel import PanelData
 from runner.report.figures.style import RowStyle
-from runner.report.stored_results import Results
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.site.content.panels.against import against_columns
 from runner.site.content.panels.auxiliary import auxiliary

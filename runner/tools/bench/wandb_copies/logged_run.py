@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from runner.config.run_settings import changed_settings
-from runner.execution.garbage import collect_once_imported, imported
 from runner.execution.manifest import new_manifest
+from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.problem.metric_directions import metric_class
 from runner.store.run_files import RunResult, summary_of, written
 from runner.sweep.jobs import jobs_of, requested

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from targets.checks import described
-from targets.failures import failure
-from targets.global_generators import without_global_numbers
 from targets.spaces import Discrete
 from targets.target import HasModes, Target
+from targets.trial.failures import failure
+from targets.trial.global_generators import without_global_numbers
 
 ROUNDING = 1e-3
 """How far the log densities of a state may differ among others and alone, as a share of their size."""

@@ -16,18 +16,18 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import draw_figure, fit_labels, write_figures
-from runner.report.experiment_run import Run
+from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
-from runner.report.figures.tick_labels import label_ticks
 from runner.report.panels.lines import FEW, draw_against_steps
-from runner.report.stored_results import Results
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import Direction, MetricShape
 from tests.support.tables import finished, panel_data, shape_from, shape_of
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def table(*rows: str, metric: str = "acceptance", **more: Any) -> Any:

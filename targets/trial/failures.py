@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-OURS = tuple(str(Path(__file__).parents[1] / floor) for floor in ("targets", "samplers", "metrics", "runner"))
+OURS = tuple(str(Path(__file__).parents[2] / floor) for floor in ("targets", "samplers", "metrics", "runner"))
 
 
 def failure(error: BaseException) -> str:

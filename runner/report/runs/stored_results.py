@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
 from metrics.statistics.closed_form import expected
-from runner.report.experiment_run import Run
-from runner.report.job_places import JobLike, placed_runs
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
 from runner.tasks.task import task_of
 

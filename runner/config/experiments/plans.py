@@ -22,9 +22,9 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from runner.config.experiment_file import experiment_content
+from runner.config.experiments.experiment_file import experiment_content
+from runner.config.experiments.sweep_block import OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, Names
-from runner.config.sweep_block import OF_A_ROW, check_block
 from runner.execution.errors import UserError, listed
 
 Choices = dict[str, list[str]]

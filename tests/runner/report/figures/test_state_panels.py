@@ -8,8 +8,8 @@ import pytest
 from matplotlib.axes import Axes
 
 from runner.report.draw_figures import draw_figure
-from runner.report.figures.cell_numbers import NUMBER
-from runner.report.stored_results import Results
+from runner.report.figures.labels.cell_numbers import NUMBER
+from runner.report.runs.stored_results import Results
 from tests.support.tables import finished, shape_from
 
 BERNOULLI = {"_target_": "targets.synthetic.bernoulli4.Bernoulli4"}

@@ -1,4 +1,4 @@
-"""What is wrong in the `sweep:` block of an experiment; `runner.config.plans` says what it holds."""
+"""What is wrong in the `sweep:` block of an experiment; `plans` says what it holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.config.compose import OF_A_COMMAND
-from runner.config.experiment_file import check_scales
+from runner.config.experiments.experiment_file import check_scales
 from runner.config.form import MOST_SEEDS
 from runner.config.overrides import Names
 from runner.execution.errors import UserError, listed

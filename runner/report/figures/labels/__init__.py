@@ -1,0 +1,1 @@
+"""Texts of figures whose size depends on the room that there is."""

@@ -1,0 +1,1 @@
+"""Trials of what others wrote, before chains run with it: targets, and what all trials need."""
