@@ -23,9 +23,10 @@ from runner.config.construct_sampler import construct_sampler
 from runner.config.key_group import node
 from runner.config.sources import choice_cache
 from runner.config.sources.choice_cache import kept
-from runner.execution import devices, garbage
+from runner.execution import devices
 from runner.execution.errors import UserError
 from runner.execution.manifest import git
+from runner.execution.memory import garbage
 from runner.models.identity import TUNED, leaves_open
 from runner.sweep import launch
 from samplers.tuning.tunable import Tunable

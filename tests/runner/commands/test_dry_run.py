@@ -158,8 +158,6 @@ table:
             "table.rows[3] is 'Gibs', which is not among sweep.rows",
         ),
         (("{row: Gibbs}, ", ""), "the sweep's row 'Gibbs' is not among table.rows."),
-        (("kind: intervals", "kind: interval"), "Unknown panel kind 'interval'; did you mean 'intervals'?"),
-        (("metric: tv, columns", "columns"), "panel 'bits' of kind intervals needs metric."),
         (
             ("title: T", "title: T\n  reduced: {smok: less}"),
             "table.reduced of the experiment tiny has",
@@ -178,6 +176,25 @@ def test_a_table_that_does_not_fit_its_jobs_is_refused_before_them(
     GlobalHydra.instance().clear()
     assert sentence in refused(call, "-m", "+experiment=tiny", tiny, "scale=smoke")
     assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (("kind: intervals", "kind: interval"), "Unknown panel kind 'interval'; did you mean 'intervals'?"),
+        (("metric: tv, columns", "columns"), "panel 'bits' of kind intervals needs metric."),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+def test_a_panel_that_cannot_be_drawn_is_refused_before_any_work(
+    call: Call, tiny: str, tmp_path: Path, edit: tuple[str, str], sentence: str, flags: tuple[str, ...]
+) -> None:
+    path = tmp_path / "conf" / "experiment" / "tiny.yaml"
+    path.write_text(path.read_text() + WHOLE.replace(*edit))
+    GlobalHydra.instance().clear()
+    chosen = ("sampler=gibbs", "target=bernoulli4", "scale=smoke", *flags)
+    assert sentence in refused(call, "-m", "+experiment=tiny", tiny, *chosen)
+    assert not (tmp_path / "outputs" / "runs").exists()
 
 
 def test_the_jobs_of_two_scales_have_the_same_places(call: Call, tiny: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from runner.execution import freed_memory
+from runner.execution.memory import freed_memory
 
 LOOP = """
 import resource, torch
