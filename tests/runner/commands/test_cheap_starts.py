@@ -37,19 +37,25 @@ SMALL = ["target=bernoulli4", "task.steps=20", "task.chains=2", "metric=tv"]
 ROOT = Path(conf.__path__[0]).parent
 
 
-def test_a_run_that_is_done_is_told_without_torch(call: Call) -> None:
-    argv = ["sampler=gibbs", *SMALL]
-    assert call(*argv).status == 0
-    code = f"import sys; from runner.__main__ import main; main({argv}); print('torch' in sys.modules)"
-    told = subprocess.run(
+def printed(code: str) -> str:
+    """What `code` prints in a process of its own."""
+    done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "done before" in told.stdout
-    assert told.stdout.splitlines()[-1] == "False"
+    return done.stdout
+
+
+def test_a_run_that_is_done_is_told_without_torch(call: Call) -> None:
+    argv = ["sampler=gibbs", *SMALL]
+    assert call(*argv).status == 0
+    code = f"import sys; from runner.__main__ import main; main({argv}); print('torch' in sys.modules)"
+    told = printed(code)
+    assert "done before" in told
+    assert told.splitlines()[-1] == "False"
 
 
 def test_a_table_is_checked_without_what_draws_it() -> None:
@@ -60,14 +66,8 @@ def test_a_table_is_checked_without_what_draws_it() -> None:
         "check_table(made.plans[0].overrides, made.jobs, made.names); "
         "print(len(made.jobs), sorted({'matplotlib', 'numpy', 'pandas', 'scipy', 'torch'} & {*sys.modules}))"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout == "8 []\n"
+    told = printed(code)
+    assert told == "8 []\n"
 
 
 def test_a_sweep_that_is_done_tries_nothing(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
