@@ -50,7 +50,7 @@ def draw_gaps(ax: Axes, data: PanelData) -> None:
     gaps = share - probabilities_of(target)
     end = data.panel.limits[1] if data.panel.limits else WIDEST_GAP
     labels = [_signed(value) for value in gaps]
-    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", labels, "share of draws less probability")
+    _cells(ax, target, gaps, Normalize(-end, end), "PuOr", labels, "share less probability")
 
 
 def _signed(value: float) -> str:
