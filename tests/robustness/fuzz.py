@@ -30,7 +30,7 @@ from runner.__main__ import main as command
 from runner.config.overrides import Names, flattened
 from runner.execution.command_line import UNFORESEEN
 from runner.execution.errors import UserError
-from runner.sweep import launch
+from runner.sweep import job_runner
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
 from tests.robustness.override_values import value
@@ -180,7 +180,7 @@ def _in_fork(words: Sequence[str], folder: Path, said: Path, started: int) -> No
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        compute: Any = launch.compute
+        compute: Any = job_runner.compute
 
         def computing(*arguments: Any) -> Any:
             os.write(started, b"!")
@@ -191,7 +191,7 @@ def _in_fork(words: Sequence[str], folder: Path, said: Path, started: int) -> No
             finally:  # still inside the command, which obeys a signal that comes just now
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
-        launch.compute = computing  # type: ignore[assignment]
+        job_runner.compute = computing
         status = command(list(words))
     except BaseException:
         import traceback
