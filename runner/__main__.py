@@ -96,7 +96,8 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
 
 def _show_plan(request: Request) -> int:
     """Prints what the runs of `request` are, and what those that are not done will take; starts none."""
-    from runner.execution.progress import Progress, duration
+    from runner.execution.progress import Progress
+    from runner.execution.reached import duration
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out

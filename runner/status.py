@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 
 from runner.execution.command_line import ExperimentParser, reported
-from runner.execution.progress import Progress, duration
+from runner.execution.progress import Progress
+from runner.execution.reached import duration
 from runner.library.selected_runs import RUNS, selected_runs
-from runner.report.page.statuses import lines_of_runs, show_statuses
+from runner.report.page.statuses import lines_of_runs, running_of, show_statuses, show_under_way
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import Standing, left, lines_of, standing
+from runner.sweep.standing import Standing, left, lines_of, running, standing
 
 
 def damaged(standings: Sequence[Standing]) -> str:
@@ -39,10 +40,12 @@ def _main(argv: Sequence[str]) -> int:
     if experiment == RUNS:
         chosen = selected_runs(overrides)
         show_statuses(chosen.title, lines_of_runs(chosen.runs, len(chosen.lost)))
+        show_under_way(running_of(chosen.runs))
         _say(damaged_runs(chosen.damaged()), old_runs(chosen.root))
         return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
     show_statuses(experiment, lines_of(standings))
+    show_under_way(running(standings))
     _say(damaged(standings), old_runs(standings[0].job.config.output_root))
     number = sum(each.left for each in standings)
     if number:

@@ -9,6 +9,7 @@ import platform
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 LEASE_SECONDS = 120.0
 """The heartbeat comes three times in it, and a client of NFS may see it 60 s late."""
@@ -30,11 +31,20 @@ class Holder:
 
 def holder(path: Path) -> Holder | None:
     """Who holds a lock or left it without giving it back; None if nobody, or nobody who signed."""
+    content = noted(path)
+    try:
+        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def noted(path: Path) -> dict[str, Any]:
+    """What the holder of a lock wrote into its file: who it is, and what of its work; empty if nothing."""
     try:
         content = json.loads(path.read_bytes())
-        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]))
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def waited_for(path: Path) -> str:

@@ -13,9 +13,10 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from filelock import SoftFileLease, Timeout, UnixFileLock
 
@@ -41,6 +42,7 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor = -1
+        self._holder: Holder | None = None
         self._lock: UnixFileLock | SoftFileLease = UnixFileLock(
             path, fallback_to_soft=False, on_acquired=self._borrow
         )
@@ -67,6 +69,11 @@ class Lock:
             warn(f"{self.path} was taken over from {before}, which has crashed or gives no sign of life.")
         self._sign(Holder(platform.node(), os.getpid(), now()))
         return True
+
+    def note(self, about: Mapping[str, Any]) -> None:
+        """Writes beside who holds the lock what others may know of its work; nothing once it is lost."""
+        if self._holder is not None and not self.lost:
+            self._sign(self._holder, about)
 
     def release(self) -> None:
         """Gives the lock back; who holds it next sees that it was not left by a crash."""
@@ -102,9 +109,10 @@ class Lock:
     def _borrow(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def _sign(self, who: Holder | None) -> None:
+    def _sign(self, who: Holder | None, about: Mapping[str, Any] | None = None) -> None:
         """Writes who holds the lock into its file: it is for people, so that a full disk is no obstacle."""
-        text = b"" if who is None else json.dumps(vars(who)).encode()
+        self._holder = who
+        text = b"" if who is None else json.dumps({**vars(who), **(about or {})}).encode()
         with suppress(OSError):
             if isinstance(self._lock, SoftFileLease):
                 self.path.write_bytes(text)

@@ -9,7 +9,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import RESERVED
-from runner.execution.progress import duration
+from runner.execution.reached import duration
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.tasks.task import Task, span, task_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from runner.config.output_root import results_of
 from runner.execution.command_line import OneSentenceParser, called, reported, with_config_dir
 from runner.execution.errors import UserError
-from runner.execution.progress import duration
+from runner.execution.reached import duration
 
 PORT = 8700
 """Where ``--watch`` serves the report unless another port is named."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,14 +23,15 @@ from runner.execution.errors import UserError
 from runner.execution.live import heard_by
 from runner.execution.manifest import git
 from runner.execution.memory.freed_memory import keep_freed_memory
+from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
-from runner.files.lock_holders import is_abandoned
-from runner.files.locks import Lock, take_abandoned
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_folder import RunFolder
+from runner.store.run_locks import locked
 from runner.store.run_store import Store
+from runner.store.under_way import note
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job
@@ -41,9 +41,6 @@ from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
 from runner.tasks.run_identity import compile_identity, run_ids
 from runner.tasks.task import Runs, SeedError, task_of
-
-PROBE_SECONDS = 0.2
-"""A lock that another process only looks at is free again after that long."""
 
 
 def job(config: DictConfig) -> Outcome:
@@ -91,7 +88,7 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
     with ExitStack() as locks:
         missing = {seed: folder for seed, folder in folders.items() if seed not in done}
         try:
-            mine = _lock(missing, locks)
+            mine = locked(missing, locks)
         except (OSError, UserError) as error:
             _Computation(job.config, overrides, folders, missing, outcome).fail(error)
             return outcome
@@ -127,7 +124,7 @@ class _Computation:
             # A worker has no preflight, and another number of threads rounds differently.
             torch.set_num_threads(threads(self.config))
             keep_freed_memory()
-            with heard_by(PreparationLogging(logger_of(self.config), self._open)):
+            with heard_by(PreparationLogging(logger_of(self.config), self._open)), self._noted():
                 runs = task_of(self.config).start(self.config, store, problems)
         except (Exception, SystemExit) as error:
             self.fail(error)
@@ -158,7 +155,8 @@ class _Computation:
         settings, device = self._settings(), device_type(self.config.device)
         manifests = start_runs(self._written, device, wanted, logger, settings)
         ids = [folder.run_id if seed in wanted else None for seed, folder in batch.folders.items()]
-        with heard_by(BatchLogging(logger, ids)), closing(runs.compute(batch)) as results:
+        heard = heard_by(BatchLogging(logger, ids))
+        with heard, self._noted(), closing(runs.compute(batch)) as results:
             for result in results:
                 if (folder := wanted.get(result.seed)) is not None:
                     folder.lock.require()
@@ -169,6 +167,10 @@ class _Computation:
         for seed, folder in wanted.items():
             del self.left[seed]
             self.outcome.done.append(folder.run_id)
+
+    def _noted(self) -> AbstractContextManager[None]:
+        """While it lasts, the locks of the runs that are left say how far this process is."""
+        return current().noted_by(lambda work: note([folder.lock for folder in self.left.values()], work))
 
     def _settings(self) -> Settings:
         return changed_settings(self._written, searched(self.overrides))
@@ -217,34 +219,3 @@ class _Computation:
             if not folder.lock.lost:
                 with suppress(OSError, StorageError):
                     folder.fail(failure.to_json())
-
-
-def _lock(folders: dict[int, RunFolder], locks: ExitStack) -> dict[int, RunFolder]:
-    """Those of `folders` that no other process is computing, locked until `locks` closes."""
-    mine: dict[int, RunFolder] = {}
-    for folder in folders.values():
-        folder.prepare()
-    for attempt in range(2):
-        mine |= {
-            seed: folder
-            for seed, folder in folders.items()
-            if seed not in mine and _locked(folder.lock, locks)
-        }
-        if attempt or len(mine) == len(folders):
-            break
-        time.sleep(PROBE_SECONDS)
-    crashed = [
-        folder.lock for seed, folder in folders.items() if seed not in mine and is_abandoned(folder.lock.path)
-    ]
-    taken = []
-    for lock in take_abandoned(crashed):
-        locks.callback(lock.release)
-        taken.append(lock)
-    return {seed: folder for seed, folder in folders.items() if seed in mine or folder.lock in taken}
-
-
-def _locked(lock: Lock, locks: ExitStack) -> bool:
-    taken = lock.take()
-    if taken:
-        locks.callback(lock.release)
-    return taken

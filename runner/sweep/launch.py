@@ -25,6 +25,7 @@ from runner.execution.errors import UserError, one_sentence
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
+from runner.store.under_way import works_of_others
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
@@ -186,7 +187,8 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
     kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = kind == "JoblibLauncher"
-    with signals.commanding(), Progress(summaries), adopted() if ours else nullcontext():
+    elsewhere = partial(works_of_others, [path.with_name("lock") for path in summaries])
+    with signals.commanding(), Progress(summaries, elsewhere), adopted() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))

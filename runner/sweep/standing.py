@@ -11,8 +11,9 @@ from typing import Any
 from runner.execution.devices import device_type
 from runner.execution.progress import current
 from runner.models.identity import tuning_id
+from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-from runner.sweep.jobs import Job
+from runner.sweep.jobs import Job, folders_of
 from runner.tasks.task import Task, task_of
 
 
@@ -113,11 +114,25 @@ def left(standings: Sequence[Standing]) -> Left:
 
 def lines_of(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
     """How many runs have each status, by row and cell; seeds that are jobs of their own share a line."""
-    common = set[str].intersection(*(set(each.job.overrides) for each in standings))
     lines: dict[tuple[str, str], Counter[str]] = {}
-    for each in standings:
-        lines.setdefault((each.job.row, cell_of(each.job, common)), Counter()).update(each.statuses.values())
+    for each, place in zip(standings, _places(standings), strict=True):
+        lines.setdefault(place, Counter()).update(each.statuses.values())
     return lines
+
+
+def running(standings: Sequence[Standing]) -> list[tuple[tuple[str, str], int, RunFolder]]:
+    """The row and cell, the seed and the folder of each run that a process is computing."""
+    return [
+        (place, seed, folder)
+        for each, place in zip(standings, _places(standings), strict=True)
+        for folder, (seed, status) in zip(folders_of(each.job), each.statuses.items(), strict=True)
+        if status == "running"
+    ]
+
+
+def _places(standings: Sequence[Standing]) -> list[tuple[str, str]]:
+    common = set[str].intersection(*(set(each.job.overrides) for each in standings))
+    return [(each.job.row, cell_of(each.job, common)) for each in standings]
 
 
 def cell_of(job: Job, common: Collection[str]) -> str:

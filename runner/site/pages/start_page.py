@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.execution.progress import duration
+from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import re
 from pathlib import Path
 
@@ -36,12 +37,17 @@ def test_every_status_is_shown_only(call: Call, tmp_path: Path, capsys: pytest.C
     (failed / "failure.json").write_text('{"status": "failed"}')
     running = runs / dmala.run_ids[0]
     (running / "summary.json").unlink()
+    who = {"host": "node3", "pid": 12, "since": "2026-01-02T03:04:05+00:00"}
+    work = {"title": "learning", "step": 1200, "steps": 2000, "left": 90.4}
+    (running / "lock").write_text(json.dumps(who | work))
     before = everything(tmp_path)
     with (running / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         capsys.readouterr()
         assert main(["tiny", *argv]) == 0
     out = capsys.readouterr().out
+    progress = "learning: 1,200 of 2,000, about 1 min 30 s left (process 12, node3)"
+    assert f", bernoulli4, seed 0: {progress}\n" in out
     assert everything(tmp_path) == before
     total = next(line for line in out.splitlines() if line.startswith("│ all"))
     assert [int(number) for number in re.findall(r"\d+", total)] == [5, 1, 1, 1]

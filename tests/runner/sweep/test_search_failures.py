@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
 from runner.files.locks import Lock
-from runner.sweep import job_runner
+from runner.store import run_locks
 from runner.tasks.sample import NotANumberError, Sampling
 from tests.support.commands import Call
 from tests.support.searches import SEARCH, trials
@@ -93,7 +93,7 @@ def test_a_run_of_another_process_has_no_value(call: Call, monkeypatch: pytest.M
         path.unlink()
     taken = [Lock(path) for path in Path("outputs/runs").glob("*/lock")]
     assert all(lock.take() for lock in taken)
-    monkeypatch.setattr(job_runner, "PROBE_SECONDS", 0.0)
+    monkeypatch.setattr(run_locks, "PROBE_SECONDS", 0.0)
     first = call(*TWO)
     for lock in taken:
         lock.release()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from runner.config.choices import LARGEST_BATCH
 from runner.execution.errors import UserError
+from runner.execution.reached import Reached
+from runner.files.locks import Lock
 from runner.store.run_store import Store
+from runner.store.under_way import UnderWay, note, under_way
+from runner.sweep import job_runner
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 from runner.sweep.outcome import command, digest
 from tests.support.commands import Call, refused
@@ -275,3 +280,22 @@ def test_a_pattern_skips_the_samplers_that_cannot_serve_the_target(call: Call) -
 )
 def test_a_whole_number_may_have_an_exponent(line: str, plan: str) -> None:
     assert overrides("sampler=dmala", line) == [["sampler=dmala", plan]]
+
+
+def test_a_run_says_in_its_lock_how_far_it_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[UnderWay | None] = []
+
+    def noted_and_read(locks: Sequence[Lock], work: Reached) -> None:
+        note(locks, work)
+        read.extend(under_way(lock.path) for lock in locks)
+
+    monkeypatch.setattr(job_runner, "note", noted_and_read)
+    call(*SMALL_SWEEP, "sampler=pt_gibbs", "sampler.ladder=auto", "seed=[0,1]")
+    works = [each.work for each in read if each is not None and each.work is not None]
+    assert len(works) == len(read)
+    assert list(dict.fromkeys(work.title for work in works)) == [
+        "tuning pt_gibbs to bernoulli4",
+        "bernoulli4 / pt_gibbs, 2 seeds",
+    ]
+    assert all(0 < work.step <= work.steps for work in works)
+    assert [path.read_bytes() for path in Path("outputs/runs").glob("*/lock")] == [b"", b""]

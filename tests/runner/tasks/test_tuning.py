@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from runner.execution.progress import duration
+from runner.execution.reached import duration
 from tests.support.commands import Call, summary
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
