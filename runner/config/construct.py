@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.config.kinds import Kinds, check_helper, check_kind, check_value, kinds_in, parameter_hints
 from runner.execution.errors import UserError, listed, nearest, one_sentence
+from targets.trial.failures import failure
 
 RESERVED = ("_target_", "name")
 
@@ -36,7 +37,7 @@ def locate(path: Any, key: str) -> Any:
                 f"{key}={path} cannot be imported: {module} needs {error.name}, which is not there."
             ) from error
         except (Exception, SystemExit) as error:
-            raise UserError(f"{key}={path} cannot be imported: {_said(error)}") from error
+            raise UserError(f"{key}={path} cannot be imported: {failure(error)}.") from error
         for place, part in enumerate(parts[cut:]):
             if not hasattr(found, part):
                 holder = ".".join(parts[: cut + place])
@@ -114,13 +115,7 @@ def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: 
     except ValueError as error:
         raise UserError(with_key(one_sentence(error), node, key)) from error
     except (Exception, SystemExit) as error:
-        raise UserError(f"{key}: {node['_target_']} cannot be built: {_said(error)}") from error
-
-
-def _said(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return f"its code calls sys.exit({error.code!r})."
-    return f"{type(error).__name__}: {one_sentence(error)}"
+        raise UserError(f"{key}: {node['_target_']} cannot be built: {failure(error)}.") from error
 
 
 def check_arguments(cls: Any, given: Mapping[str, Any], key: str, path: str, leading: int) -> None:

@@ -49,6 +49,18 @@ def threads(config: DictConfig) -> int:
     return given
 
 
+def fails_fast(config: DictConfig) -> bool:
+    """``sweep.fail_fast``: whether a sweep ends with its first failed job.
+
+    Raises:
+        UserError: unless it is true or false.
+    """
+    given: Any = config.sweep.fail_fast
+    if not isinstance(given, bool):
+        raise UserError(f"sweep.fail_fast must be true or false, {given!r} was given.")
+    return given
+
+
 def streams_of(config: DictConfig) -> str:
     """Whether samplers of one seed share random numbers, `SHARED` or `INDEPENDENT`.
 

@@ -20,6 +20,7 @@ from hydra.types import HydraContext, RunMode
 
 from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
 from runner.config.output_root import output_root_word
+from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.memory.garbage import imported
@@ -109,9 +110,7 @@ def _fails_fast(request: Request, first: Job) -> bool:
     Raises:
         UserError: unless it is true or false, or for a launcher that is handed all jobs at once.
     """
-    given = first.config.sweep.fail_fast
-    if not isinstance(given, bool):
-        raise UserError(f"sweep.fail_fast must be true or false, {given!r} was given.")
+    given = fails_fast(first.config)
     others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
     if given and others:
         raise UserError(
@@ -128,7 +127,7 @@ def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> I
     for each in jobs:
         outcome = compute(each, hydra, problems)
         yield outcome
-        if outcome.failures and each.config.sweep.fail_fast:
+        if outcome.failures and fails_fast(each.config):
             return
 
 

@@ -10,7 +10,10 @@ OURS = tuple(str(Path(__file__).parents[2] / floor) for floor in ("targets", "sa
 
 def failure(error: BaseException) -> str:
     """Type and message of `error`, and the last line outside of this project and of libraries, if any."""
-    said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": .")
+    if isinstance(error, SystemExit):
+        said = f"its code calls sys.exit({error.code!r})"
+    else:
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": .")
     theirs = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

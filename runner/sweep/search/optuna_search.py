@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override, Transformer
 
-from runner.config.compose import searched
+from runner.config.compose import OF_A_COMMAND, searched
 from runner.config.overrides import is_hydra, parse
+from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.execution.progress import Progress
@@ -39,7 +40,7 @@ def run_search(search: Search) -> int:
     """Computes the trials that are not done, and prints the best; the exit status.
 
     A trial that is not measured, since a run of it failed or is left to another process, is one of the trials
-    of this command and is asked again by the next one.
+    of this command and is asked again by the next one. With ``sweep.fail_fast`` it is the last one.
 
     Raises:
         UserError: where a trial is refused before it starts.
@@ -52,6 +53,7 @@ def run_search(search: Search) -> int:
     distributions = {key: distribution(override) for key, override in search.space.items()}
     first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
     metric, direction = objective_of(first.config)
+    fails_fast(first.config)
     path, search_path = _journal(search, first), searched(hydra_lines(search))
     Store(first.config.output_root).require_writable()
     outcome, jobs = Outcome(), list[Job]()
@@ -74,6 +76,8 @@ def run_search(search: Search) -> int:
                 left.append((trial, job))
                 why = "failed" if found.failures else "left to another process"
                 print(f"trial {number + 1} of {search.trials}: {why}, no {metric} with {params}")
+                if found.failures and fails_fast(job.config):
+                    break
             else:
                 _tell(study, trial, value)
                 print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
@@ -135,7 +139,9 @@ def _job(search: Search, values: dict[str, Any]) -> Job:
 
 def _journal(search: Search, job: Job) -> Path:
     """Where the trials of this search are kept, under the output root."""
-    content = {"lines": sorted(search.lines), "seed": search.seed}
+    how = tuple(f"sweep.{key}=" for key in OF_A_COMMAND)
+    lines = [line for line in search.lines if not line.lstrip("+").startswith(how)]
+    content = {"lines": sorted(lines), "seed": search.seed}
     content |= {"space": sorted(str(each.input_line) for each in search.space.values())}
     return Path(job.config.output_root) / "optuna" / f"{digest(content)}.log"
 

@@ -13,7 +13,7 @@ pytest.importorskip("optuna", reason="the extra optuna is not installed")
 from runner.files.locks import Lock
 from runner.store import run_locks
 from runner.tasks.sample import NotANumberError, Sampling
-from tests.support.commands import Call
+from tests.support.commands import Call, refused
 from tests.support.searches import SEARCH, trials
 
 TWO = [*SEARCH, "hydra.sweeper.n_trials=2"]
@@ -64,6 +64,19 @@ def test_a_trial_that_failed_is_computed_by_the_next_command(
     assert "Best of 2 trials: tv = " in second.out
     whole = call(*TWO, "output_root=whole")
     assert trials(second.out) + trials(first.out)[1:] == trials(whole.out)
+
+
+def test_fail_fast_ends_a_search_with_the_first_trial_that_failed(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        failing(patch, full_disk, 1)
+        ended = call(*TWO, "sweep.fail_fast=true")
+    assert ended.status == 1
+    assert [line.split(",")[0] for line in trials(ended.out)] == ["failed"]
+    assert len(trials(call(*TWO).out)) == 2, "how a command goes on makes no other search"
+    said = refused(call, *TWO, "sweep.fail_fast=2")
+    assert said == "error: sweep.fail_fast must be true or false, 2 was given.\n"
 
 
 def test_a_search_without_a_finite_value_says_so(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
