@@ -189,6 +189,26 @@ def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     pyplot.close()
 
 
+def test_the_ends_of_the_drawn_intervals_are_those_of_the_table(results: Results) -> None:
+    _, ax = pyplot.subplots()
+    draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
+    bars, caps = ax.collections
+    spans = [
+        interval([time for time in TIMES[row] if time is not None]) for row in ("lucky", "steady", "slow")
+    ]
+    ends = [
+        (max(span.mean - span.margin, 0.0), span.mean + span.margin) for span in spans if span and span.margin
+    ]
+    segments = [[point.tolist() for point in segment] for segment in bars.get_segments()]
+    assert segments == [[[low, place], [high, place]] for place, (low, high) in enumerate(ends)]
+    places = [[low, place] for place, (low, _) in enumerate(ends)] + [
+        [high, place] for place, (_, high) in enumerate(ends)
+    ]
+    assert caps.get_offsets().tolist() == places
+    assert [line.get_xdata()[0] for line in ax.lines] == [span.mean for span in spans if span]
+    pyplot.close()
+
+
 def test_columns_with_fewer_seeds_are_named() -> None:
     shape = shape_from(
         BLOCK.replace("{label: graph, where: {}}", "{label: short, where: {}}, {label: long, where: {}}")
