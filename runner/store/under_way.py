@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from runner.execution.reached import Reached
 from runner.files.lock_holders import Holder, holder, is_held, noted
 from runner.files.locks import Lock
+from runner.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,22 @@ class UnderWay:
 
     who: Holder
     work: Reached | None
+
+    def __str__(self) -> str:
+        return f"{self.work or 'has begun'} (process {self.who.pid}, {self.who.host})"
+
+    @property
+    def left(self) -> float:
+        """Seconds that its work still takes; infinite where that is not known."""
+        return math.inf if self.work is None or self.work.left is None else self.work.left
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that one process computes together."""
+
+    process: UnderWay
+    runs: list[RunFolder]
 
 
 def note(locks: Sequence[Lock], work: Reached) -> None:
@@ -44,9 +62,17 @@ def under_way(lock: Path) -> UnderWay | None:
         return UnderWay(who, None)
 
 
-def works_of_others(locks: Iterable[Path]) -> list[Reached]:
-    """How far each other process is that holds some of `locks`, those that have said so."""
-    found = (each for each in map(under_way, locks) if each is not None)
-    works = {(each.who.host, each.who.pid): each.work for each in found}
-    works.pop((platform.node(), os.getpid()), None)
-    return [work for work in works.values() if work is not None]
+def groups_of(runs: Iterable[RunFolder]) -> list[Group]:
+    """Those of `runs` that processes are computing, the process with the most left first."""
+    groups: dict[tuple[str, int], Group] = {}
+    for run in runs:
+        if (found := under_way(run.lock.path)) is not None:
+            groups.setdefault((found.who.host, found.who.pid), Group(found, [])).runs.append(run)
+    return sorted(groups.values(), key=lambda group: -group.process.left)
+
+
+def works_of_others(runs: Iterable[RunFolder]) -> list[Reached]:
+    """How far each other process is that computes some of `runs`, those that have said so."""
+    mine = (platform.node(), os.getpid())
+    processes = [group.process for group in groups_of(runs)]
+    return [each.work for each in processes if each.work and (each.who.host, each.who.pid) != mine]

@@ -181,13 +181,14 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         plugins = Plugins.instance()
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
     one_each(launcher, jobs[0].config)
-    summaries = [folder.path / "summary.json" for each in jobs for folder in folders_of(each)]
+    runs = [folder for each in jobs for folder in folders_of(each)]
+    summaries = [run.path / "summary.json" for run in runs]
     # By name: Hydra loads its plugins' modules once more, and their classes are then others.
     kind = type(launcher).__name__
     # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
     ours = kind == "JoblibLauncher"
-    elsewhere = partial(works_of_others, [path.with_name("lock") for path in summaries])
-    with signals.commanding(), Progress(summaries, elsewhere), adopted() if ours else nullcontext():
+    progress = Progress(summaries, elsewhere=partial(works_of_others, runs))
+    with signals.commanding(), progress, adopted() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +13,7 @@ from rich.table import Table
 from runner.report.selection.grid import ordered, places_of
 from runner.report.selection.stored_runs import StoredRun
 from runner.store.run_folder import STATUSES, RunFolder
-from runner.store.under_way import UnderWay, under_way
+from runner.store.under_way import groups_of
 
 WIDE = 160
 """Columns of a table that is no terminal's."""
@@ -78,28 +77,14 @@ def show_statuses(title: str, lines: Lines) -> None:
     console.print(table_of(title, lines))
 
 
-def show_under_way(runs: Iterable[Running]) -> None:
+def show_under_way(runs: Sequence[Running]) -> None:
     """Prints how far each process is that computes some of `runs`, the one with the most left first."""
-    seeds: dict[tuple[tuple[str, str], str, int], list[int]] = {}
-    found: dict[tuple[tuple[str, str], str, int], UnderWay] = {}
-    for place, seed, folder in runs:
-        if (each := under_way(folder.lock.path)) is not None:
-            key = (place, each.who.host, each.who.pid)
-            seeds.setdefault(key, []).append(seed)
-            found[key] = each
-    lines = [
-        f"{_label(key[0], seeds[key])}: {each.work or 'has begun'} (process {each.who.pid}, {each.who.host})"
-        for key, each in sorted(found.items(), key=lambda item: -_seconds_left(item[1]))
-    ]
-    print(*lines[:SHOWN], sep="\n", end="\n" if lines else "")
-    if len(lines) > SHOWN:
-        print(f"and {len(lines) - SHOWN} other processes")
-
-
-def _label(place: tuple[str, str], seeds: Sequence[int]) -> str:
-    number = "seed" if len(seeds) == 1 else "seeds"
-    return ", ".join([*filter(None, place), f"{number} {', '.join(map(str, seeds))}"])
-
-
-def _seconds_left(each: UnderWay) -> float:
-    return math.inf if each.work is None or each.work.left is None else each.work.left
+    places = {folder.run_id: (place, seed) for place, seed, folder in runs}
+    groups = groups_of(folder for _, _, folder in runs)
+    for group in groups[:SHOWN]:
+        place, _ = places[group.runs[0].run_id]
+        seeds = sorted(places[run.run_id][1] for run in group.runs)
+        named = f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}"
+        print(f"{', '.join((*filter(None, place), named))}: {group.process}")
+    if len(groups) > SHOWN:
+        print(f"and {len(groups) - SHOWN} other processes")

@@ -14,6 +14,8 @@ from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.digest import SCHEMA, digest
+from runner.store.run_store import Store
+from runner.store.under_way import groups_of
 
 NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
 OTHERS = "Others"
@@ -55,11 +57,24 @@ def write_start(
             for card in cards
             if card["counts"].get("running")
         ],
+        works=works_of(Path(root), [run for run in runs.values() if run.status == "running"]),
         sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
         damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
         verdicts=verdict_counts(Path(root) / "record" / "verdicts" / "summary.csv"),
     )  # fmt: skip
     site.write("index.html", page)
+
+
+def works_of(root: Path, running: Sequence[RunEntry]) -> list[dict[str, Any]]:
+    """What each process at work has noted of the runs that it computes, at most `MOST_SHOWN`."""
+    store, named = Store(root), {run.run_id: run.name for run in running}
+    found = []
+    for group in groups_of(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
+        first, *others = (run.run_id for run in group.runs)
+        more = f" and {len(others)} other run{'s' * (len(others) > 1)}" if others else ""
+        process = group.process
+        found.append({"title": f"{named[first]}{more}", "said": str(process), "work": process.work})
+    return found
 
 
 def verdict_counts(path: Path) -> list[list[str]]:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from omegaconf import OmegaConf
 
 from metrics.inference.few_seeds import interval
 from runner import table
+from runner.execution.reached import Reached
 from runner.library.selected_runs import load_runs
 from runner.report.figures.sampler_looks import look_of
 from runner.report.page.markdown import markdown
@@ -25,6 +27,7 @@ from runner.site.index.store_index import Index
 from runner.site.pages.start_page import time_left
 from runner.store.run_files import written
 from runner.store.run_store import Store
+from runner.store.under_way import note
 from runner.sweep.jobs import experiment_jobs
 from runner.tools.bench.report.synthetic_runs import drawn, write_run
 from tests.support.site.html_page import HtmlPage, TableCell, script_data
@@ -340,6 +343,27 @@ def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_pat
     (root / "record" / "verdicts" / "summary.csv").write_bytes(b"\xff")
     made.build()
     assert "Verdicts" not in page(made, "index.html").text
+
+
+def test_the_start_page_says_how_far_the_processes_at_work_are(tmp_path: Path) -> None:
+    root = tmp_path / "outputs"
+    folders = [Store(root).run(name) for name in ("0" * 16, "1" * 16)]
+    for seed, folder in enumerate(folders):
+        folder.prepare()
+        config = {"seed": seed, "target": {"name": "mog"}, "sampler": {"name": "dmala"}}
+        folder.start(OmegaConf.to_yaml(OmegaConf.create(config)), {})
+        assert folder.lock.take()
+    made = Report(root, root / "report", [])
+    made.build()
+    assert "has begun (process " in page(made, "index.html").text
+    note([folder.lock for folder in folders], Reached("mog / dmala, 2 seeds", 620, 2000, 700.0))
+    made.build()
+    text = page(made, "index.html").text
+    assert " and 1 other run mog / dmala, 2 seeds: 620 of 2,000, about 11 min 40 s left (process " in text
+    for folder in folders:
+        folder.lock.release()
+    made.build()
+    assert "At work now" not in page(made, "index.html").text
 
 
 def test_the_time_that_is_left_is_that_of_the_finished_runs(report: Report) -> None:

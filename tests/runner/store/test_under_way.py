@@ -12,7 +12,8 @@ import pytest
 from runner.execution.reached import Reached
 from runner.files.lock_holders import holder
 from runner.files.locks import Lock
-from runner.store.under_way import note, under_way, works_of_others
+from runner.store.run_folder import RunFolder
+from runner.store.under_way import groups_of, note, under_way, works_of_others
 
 FORK = multiprocessing.get_context("fork")
 WORK = Reached("learning", 620, 2000, 700.0)
@@ -35,19 +36,42 @@ def held_by_another(paths: list[Path], work: Reached | None) -> multiprocessing.
     return process
 
 
-def test_the_work_of_another_process_is_read_once_for_all_of_its_runs(tmp_path: Path) -> None:
-    paths = [tmp_path / "one", tmp_path / "two"]
-    process = held_by_another(paths, WORK)
+@pytest.fixture
+def runs(tmp_path: Path) -> list[RunFolder]:
+    folders = [RunFolder(tmp_path / name) for name in ("one", "two", "three")]
+    for folder in folders:
+        folder.prepare()
+    return folders
+
+
+def test_the_work_of_another_process_is_read_once_for_all_of_its_runs(runs: list[RunFolder]) -> None:
+    one, _, three = runs
+    process = held_by_another([one.lock.path, three.lock.path], WORK)
     try:
-        found = under_way(paths[1])
+        found = under_way(three.lock.path)
         assert found is not None
-        assert (found.who.pid, found.work) == (process.pid, WORK)
-        assert works_of_others([*paths, tmp_path / "missing"]) == [WORK]
+        assert (found.who.pid, found.work, found.left) == (process.pid, WORK, 700.0)
+        (group,) = groups_of(runs)
+        assert (group.process.work, group.runs) == (WORK, [one, three])
+        assert str(group.process).startswith("learning: 620 of 2,000, about 11 min 40 s left (process ")
+        assert works_of_others(runs) == [WORK]
     finally:
         process.kill()
         process.join()
-    assert (under_way(paths[0]), works_of_others(paths)) == (None, []), "it died with its lock"
-    assert holder(paths[0]) is not None
+    assert (under_way(one.lock.path), works_of_others(runs)) == (None, []), "it died with its lock"
+    assert holder(one.lock.path) is not None
+
+
+def test_the_process_with_the_most_left_comes_first(runs: list[RunFolder]) -> None:
+    works = [WORK, None, Reached("annealing", 1, 9, 900.0)]
+    started = [held_by_another([run.lock.path], work) for run, work in zip(runs, works, strict=True)]
+    try:
+        assert [group.runs[0] for group in groups_of(runs)] == [runs[1], runs[2], runs[0]]
+        assert works_of_others(runs) == [works[2], works[0]]
+    finally:
+        for process in started:
+            process.kill()
+            process.join()
 
 
 def test_a_process_that_has_said_nothing_yet_is_under_way(tmp_path: Path) -> None:
@@ -56,21 +80,21 @@ def test_a_process_that_has_said_nothing_yet_is_under_way(tmp_path: Path) -> Non
         found = under_way(tmp_path / "one")
         assert found is not None
         assert found.work is None
-        assert works_of_others([tmp_path / "one"]) == []
+        assert str(found).startswith("has begun (process ")
     finally:
         process.kill()
         process.join()
 
 
-def test_own_work_is_not_that_of_others_and_ends_with_the_lock(tmp_path: Path) -> None:
-    lock = Lock(tmp_path / "one")
+def test_own_work_is_not_that_of_others_and_ends_with_the_lock(runs: list[RunFolder]) -> None:
+    lock = runs[0].lock
     assert lock.take()
     note([lock], WORK)
     note([lock], Reached("annealing", 1, 9))
     found = under_way(lock.path)
     assert found is not None
     assert (found.who.pid, found.work) == (os.getpid(), Reached("annealing", 1, 9))
-    assert works_of_others([lock.path]) == []
+    assert works_of_others(runs) == []
     lock.release()
     assert under_way(lock.path) is None
     note([lock], WORK)
@@ -95,5 +119,4 @@ def test_what_cannot_be_read_says_nothing(said: str, tmp_path: Path) -> None:
     lock.path.write_text(said)
     found = under_way(lock.path)
     assert found is None or found.work is None
-    assert works_of_others([lock.path]) == []
     lock.release()
