@@ -145,10 +145,10 @@ def _main(arguments: Sequence[str] | None) -> int:
         "--record", action="store_true", help="also copy the table to outputs/record, whatever output_root is"
     )
     parser.add_argument(
-        "--redraw", action="store_true", help="only draw the figures in outputs/record anew, from its numbers"
+        "--redraw", action="store_true", help="only redraw the figures in outputs/record, from its numbers"
     )
-    parser.add_argument("--sort", metavar="METRIC", help="of runs: this metric first, the best line on top")
-    parser.add_argument("--all", action="store_true", help="of runs: every metric, however wide the table")
+    parser.add_argument("--sort", metavar="METRIC", help="with runs: this metric first, sorted from the best")
+    parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
     if experiment == RUNS:
         render_runs(overrides, sort=given.sort, everything=given.all)

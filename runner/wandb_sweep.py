@@ -1,4 +1,4 @@
-"""Writes the configuration of a W&B sweep, whose agents run our command.
+"""Writes the configuration of a W&B sweep whose agents start python -m runner.
 
 ``python -m runner.wandb_sweep target=mog sampler=dmala,acs 'sampler.step_size=interval(1,400)' > sweep.yaml``
 
@@ -99,7 +99,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         description=(__doc__ or "").splitlines()[0],
     )
     parser.add_argument("overrides", nargs="*")
-    parser.add_argument("--method", help="bayes, grid or random")
+    parser.add_argument("--method", help="bayes (the default for intervals), grid or random")
     given = parser.parse_intermixed_args(arguments)
     print(yaml.safe_dump(sweep_configuration(given.overrides, given.method), sort_keys=False), end="")
     return 0

@@ -166,9 +166,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.wandb_sync", __doc__)
-    parser.add_argument("--again", action="store_true", help="copy what W&B has already, too")
-    parser.add_argument("--workspace", action="store_true", help="make the workspace, or bring it up to date")
-    parser.add_argument("--report", action="store_true", help="make the report of its paper, likewise")
+    parser.add_argument("--again", action="store_true", help="also copy runs that W&B already has")
+    parser.add_argument("--workspace", action="store_true", help="make or update the workspace")
+    parser.add_argument("--report", action="store_true", help="make or update the report of the paper")
     experiment, overrides, given = parser.experiment(arguments)
     if experiment == RUNS and given.report:
         raise UserError("A report is of a paper: --report goes with an experiment, such as pt_table1.")

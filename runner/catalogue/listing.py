@@ -95,9 +95,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _main(argv: Sequence[str]) -> int:
-    parser = OneSentenceParser(prog="rungwise list", description="What there is to choose from.")
-    parser.add_argument("kind", nargs="?", metavar="KIND", help=f"{', '.join(KINDS)}; all names without one")
-    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    parser = OneSentenceParser(prog="rungwise list", description="Lists all names, with a line for each.")
+    parser.add_argument("kind", nargs="?", metavar="KIND", help=f"{', '.join(KINDS)}; without it, all names")
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
     given: argparse.Namespace = parser.parse_args(argv)
     groups = groups_of(given.config_dir)
     if given.kind is None:

@@ -66,7 +66,7 @@ def _main(argv: Sequence[str]) -> int:
         prog="rungwise show", description="Explains a name, its keys and their defaults."
     )
     parser.add_argument("names", nargs="+", metavar="GROUP=NAME", help="such as sampler=acs or metric=kl")
-    parser.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+    parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
     given = parser.parse_intermixed_args(argv)
     groups = groups_of(given.config_dir)
     for place, word in enumerate(given.names):

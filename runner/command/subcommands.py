@@ -14,16 +14,16 @@ COMMANDS = {
     "table": ("runner.table", "the table of an experiment, or of any runs"),
     "status": ("runner.status", "which runs are done, and how long the others will take"),
     "report": ("runner.site.report_command", "pages of all results for a browser"),
-    "list": ("runner.catalogue.listing", "what there is: samplers, targets, metrics, temperings, tasks, ..."),
-    "show": ("runner.catalogue.showing", "what a name is, its keys and their defaults: show sampler=acs"),
-    "verify": ("runner.verify", "whether the results on disk are what was written"),
+    "list": ("runner.catalogue.listing", "all names: samplers, targets, metrics, temperings, tasks, ..."),
+    "show": ("runner.catalogue.showing", "a name explained, its keys and their defaults: show sampler=acs"),
+    "verify": ("runner.verify", "whether the results on disk are still what was written"),
     "verdicts": ("runner.verdicts.__main__", "a verdict on every published number, from recorded tables"),
-    "sync": ("runner.wandb_sync", "write the results on disk to Weights & Biases"),
+    "sync": ("runner.wandb_sync", "a copy of the results on disk in Weights & Biases"),
     "wandb-sweep": ("runner.wandb_sweep", "the configuration of a sweep of Weights & Biases"),
-    "exactness": ("runner.exactness", "is every sampler as exact as it claims to be"),
+    "exactness": ("runner.exactness", "whether every sampler is as exact as it claims"),
     "audit": ("runner.audit", "the defects of papers and released code, each measured"),
     "bench": ("runner.bench", "speed against plain implementations"),
-    "completion": ("runner.command.shells", "what makes the Tab key complete: completion bash|zsh|fish"),
+    "completion": ("runner.command.shells", "shell code for the Tab key: completion bash|zsh|fish"),
 }
 """The module whose `main` is the command, and what it does."""
 
@@ -76,6 +76,6 @@ def usage() -> str:
             "",
             *lines,
             "",
-            "rungwise COMMAND --help says how it is used; rungwise --version prints the version.",
+            "rungwise COMMAND --help explains a command; rungwise --version prints the version.",
         ]
     )

@@ -110,11 +110,13 @@ class ExperimentParser(OneSentenceParser):
         usage = f"{prog} EXPERIMENT [key=value ...] [--config-dir DIR]"
         if any_runs:
             usage += f"\n       {prog} runs [key=value ...] [--config-dir DIR]"
-        epilog = "runs: any runs on disk; key=a,b chooses those with these values." if any_runs else None
+        epilog = (
+            "runs: any runs on disk; key=a,b chooses runs with one of these values." if any_runs else None
+        )
         summary = (docstring or "").splitlines()[0]
         super().__init__(prog=prog, usage=usage, description=summary, epilog=epilog)
         self.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-        self.add_argument("--config-dir", metavar="DIR", help="a folder of configurations of your own")
+        self.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
 
     def experiment(self, argv: Sequence[str] | None) -> tuple[str, list[str], argparse.Namespace]:
         """The experiment's name, the overrides with the user's folder among them, and all that was given.

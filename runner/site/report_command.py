@@ -40,15 +40,15 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="serve it on this computer alone, and bring it up to date while runs go on, until Ctrl-C",
+        help="serve the report on this computer only, and update it while runs are computed, until Ctrl-C",
     )
     parser.add_argument(
-        "--port", type=int, default=PORT, help=f"of --watch; 0 takes a free one (default: {PORT})"
+        "--port", type=int, default=PORT, help=f"port of --watch; 0 takes a free port (default: {PORT})"
     )
     parser.add_argument(
         "--config-dir",
         metavar="DIR",
-        help="a folder of configurations of your own, whose experiments are shown too",
+        help="a folder with your own configurations, whose experiments are shown too",
     )
     given = parser.parse_intermixed_args(arguments)
     root = results_of(given.words, "The report is made of")

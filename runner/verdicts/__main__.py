@@ -1,8 +1,8 @@
 """``python -m runner.verdicts [output_root=DIR]``: a verdict on every published number, from records alone.
 
-Reads DIR/record and writes DIR/record/verdicts; takes the numbers of each reading from its table. Exit status
-0, 1 where a record was left out since it is not as it was recorded, or a reading has a number without a
-source, 2 for a mistake in the command.
+Reads DIR/record, writes DIR/record/verdicts, and fills in the numbers of each reading from its table. Exit
+status: 0; 1 if a record was left out because its files have changed since it was recorded, or if a reading
+has a number without a source; 2 for a mistake in the command.
 """
 
 from __future__ import annotations

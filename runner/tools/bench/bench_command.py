@@ -126,7 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m runner.bench", description=__doc__)
     parser.add_argument("--output-root", default="outputs", help="where results go (default: outputs)")
     parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")
-    parser.add_argument("--wandb-server", metavar="MODULE", help="serves as W&B; without it that is left out")
+    parser.add_argument(
+        "--wandb-server", metavar="MODULE", help="module that serves as W&B; without it W&B is left out"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=_ONLY)
     options = parser.parse_args(arguments)
     folder = Path(options.output_root) / "bench"

@@ -1,15 +1,19 @@
 """``python -m runner.exactness [overrides]``: is every sampler as exact as it claims to be?
 
-Without overrides every sampler in conf/sampler is checked. ``sampler=dmala sampler.step_size=3`` checks one;
-``sampler._target_=mypackage.MySampler sampler.width=2`` one of your own, which must be a
-`samplers.metropolis_hastings.MetropolisHastings`, adjusted or not, or give `log_transition`;
-``target=bernoulli4`` takes that target instead of the small ones; ``output_root=DIR`` says where results go;
-``--config-dir DIR`` adds a folder of configurations of your own.
+Builds the transition matrix of each sampler, and draws 100,000 steps from each state to see that `step`
+follows it.
 
-It builds the transition matrices, and draws 100,000 steps from each state to see that `step` follows them.
+Without overrides, checks every sampler in conf/sampler on small targets. Overrides:
 
-Exit status 0 when every claim holds; 1 when one fails or could not be checked at all, or a `step` does not
-follow its matrix; 2 for a mistake in the command; 3 when a sampler crashed and all else holds.
+- ``sampler=dmala sampler.step_size=3`` checks one sampler;
+- ``sampler._target_=mypackage.MySampler +sampler.width=2`` checks a sampler of your own. It must be a
+  `samplers.metropolis_hastings.MetropolisHastings`, adjusted or not, or have a method `log_transition`;
+- ``target=bernoulli4`` uses this target instead of the small ones;
+- ``output_root=DIR`` says where results go;
+- ``--config-dir DIR`` adds a folder with your own configurations.
+
+Exit status: 0, every claim holds; 1, a claim fails or could not be checked at all, or a `step` does not
+follow its matrix; 2, a mistake in the command; 3, a sampler crashed and all other claims hold.
 """
 
 from __future__ import annotations
