@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.execution.errors import UserError
-from runner.files.atomic_files import write_text
+from runner.files.atomic_files import read_json, write_text
 from runner.files.plain_yaml import plain_yaml
 from runner.report.recorded.seed_values import read_labelled
 from runner.verdicts.cells import CONF
@@ -76,7 +76,11 @@ def fill_readings(root: Path) -> list[str]:
     """Brings every reading below `root` up to date; a sentence on each that has numbers without a source."""
     said = []
     for folder in readings(root):
-        text = filled(folder)
+        try:
+            text = filled(folder)
+        except UnicodeDecodeError:
+            said.append(f"{folder.name}/{READING} cannot be read: it is not UTF-8.")
+            continue
         if text != (folder / READING).read_text(encoding="utf-8"):
             write_text(folder / READING, text)
         if found := unfounded(folder):
@@ -100,13 +104,7 @@ class _Numbers:
         frame = read_labelled(folder / "table.csv")
         frame["margin"] = frame["hi"] - frame["mean"]
         self.frame = frame.set_index(["row", "cell", "metric"])
-        experiment = folder.name.rpartition("_")[0]
-        shape = (plain_yaml((CONF / "experiment" / f"{experiment}.yaml").read_bytes()) or {}).get(
-            "table"
-        ) or {}
-        self.units = {
-            metric["metric"]: float(metric.get("scale", 1.0)) for metric in shape.get("metrics", [])
-        }
+        self.units = _units(folder)
 
     def written(self, source: str, like: str) -> str:
         """The number that `source` names, with as many decimals as `like`."""
@@ -130,3 +128,16 @@ class _Numbers:
         if math.isnan(value):
             raise UserError(f"{self.folder.name}/{READING}: the table has no number '{source}'.")
         return value if what in ("n", "p_value") else value / self.units.get(metric, 1.0)
+
+
+def _units(folder: Path) -> dict[str, float]:
+    """The unit of each metric that the table shows in another than its own.
+
+    Tables that were recorded before the manifest had them are of experiments in conf/.
+    """
+    manifest = read_json(folder / "manifest.json") or {}
+    if "units" in manifest:
+        return {str(metric): float(unit) for metric, unit in manifest["units"].items()}
+    path = CONF / "experiment" / f"{folder.name.rpartition('_')[0]}.yaml"
+    shape = (plain_yaml(path.read_bytes()) or {}).get("table") or {} if path.is_file() else {}
+    return {metric["metric"]: float(metric.get("scale", 1.0)) for metric in shape.get("metrics", [])}

@@ -32,14 +32,20 @@ def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
     return [json.loads(value) for value in sorted(values)]
 
 
-def manifest(experiment: str, scale: str, results: Results, overrides: Sequence[str]) -> dict[str, Any]:
-    """Commits, devices, threads and packages of the runs, budget, seconds, overrides and number of runs."""
+def manifest(
+    experiment: str, scale: str, shape: TableShape, results: Results, overrides: Sequence[str]
+) -> dict[str, Any]:
+    """Commits, devices, threads and packages of the runs, budget, seconds, overrides and number of runs.
+
+    ``units`` has the units of the metrics that the table shows in others than their own.
+    """
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
     return {
         "experiment": experiment,
         "scale": scale,
         "overrides": [line for line in overrides if not line.startswith(PLACES)],
+        "units": {metric.metric: metric.scale for metric in shape.metrics if metric.scale != 1.0},
         "budget": budget(results.runs[0].config),
         **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
@@ -76,6 +82,6 @@ def record(
         else:
             shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))
-    write_json(folder / "manifest.json", manifest(experiment, scale, results, overrides))
+    write_json(folder / "manifest.json", manifest(experiment, scale, shape, results, overrides))
     write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"])
     return folder

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from runner.execution.errors import UserError
+from runner.files.atomic_files import write_json
 from runner.verdicts.__main__ import main
 from runner.verdicts.readings import READING, fill_readings, filled, reading_text, readings, unfounded
 
@@ -42,6 +44,25 @@ def test_a_number_is_that_of_its_source(folder: Path, text: str, expected: str) 
     assert bool(unfounded(folder)) is (expected not in text)
     assert fill_readings(folder.parent) == []
     assert reading_text(folder) == f"# Title\n\nIt is {expected}.\n"
+
+
+def test_units_of_an_experiment_of_ones_own_are_those_that_were_recorded(folder: Path) -> None:
+    own = folder.with_name("own_table_quick")
+    shutil.copytree(folder, own)
+    (own / READING).write_text(f"It is 0.9999999<!-- {SOURCE} -->.")
+    assert filled(own).startswith("It is 0.0000639<")
+    manifest = json.loads((own / "manifest.json").read_text())
+    write_json(own / "manifest.json", manifest | {"units": {"mmd_exact": 1e-6}})
+    assert filled(own).startswith("It is 63.9")
+
+
+def test_a_reading_that_is_no_text_is_named_and_the_others_are_filled(folder: Path) -> None:
+    own = folder.with_name("a_table_quick")
+    shutil.copytree(folder, own)
+    (own / READING).write_bytes(b"\xff")
+    (folder / READING).write_text(f"It is 9<!-- {SOURCE} | n -->.")
+    assert fill_readings(folder.parent) == ["a_table_quick/reading.md cannot be read: it is not UTF-8."]
+    assert (folder / READING).read_text().startswith("It is 10<")
 
 
 @pytest.mark.parametrize(
