@@ -37,7 +37,7 @@ def test_a_reference_is_read_as_by_a_run(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("value", ["out${x}", "'out${x}'", "'out${'", "${target.name}", "'${a b}'"])
 def test_a_reference_that_leads_nowhere_is_refused(value: str) -> None:
-    with pytest.raises(UserError, match=r"^output_root cannot be resolved: .*; where \$\{ is meant as text, "):
+    with pytest.raises(UserError, match=r"^output_root cannot be resolved: .*; where \$\{ is meant "):
         output_root([f"output_root={value}"])
 
 
