@@ -99,7 +99,7 @@ def _beats(path: Path) -> bool | None:
 
 
 def _is_alive(path: Path) -> bool | None:
-    """Whether the holder is a process of this host that runs, or one that has ended; None: of another host."""
+    """Whether the holder is a process of this host that runs, or has ended; None: of another host."""
     who = holder(path)
     if who is None or who.host != platform.node():
         return None

@@ -142,8 +142,8 @@ def take_abandoned(locks: Sequence[Lock]) -> Iterator[Lock]:
         if ahead := lock_holders.seconds_ahead(lock.path):
             seems = f"may have crashed: its heartbeat is dated {ahead:,.0f} s ahead of this host's clock"
         warn(
-            f"waiting for {waited_for(lock.path)}, which holds {lock.path} and {seems}; it is taken over after "
-            f"{lock_holders.LEASE_SECONDS:.0f} s without a sign of life."
+            f"waiting for {waited_for(lock.path)}, which holds {lock.path} and {seems}; it is "
+            f"taken over after {lock_holders.LEASE_SECONDS:.0f} s without a sign of life."
         )
     left, until = list(locks), time.monotonic() + 1.5 * lock_holders.LEASE_SECONDS
     while left and time.monotonic() < until:
