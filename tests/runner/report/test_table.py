@@ -349,7 +349,7 @@ def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> N
         ),
         (
             ("{v1: PTDLP,", "{v3: PTDLP,"),
-            r"table.rows\[\d\].published names 'v3', which is not among table.published.versions. Allowed: v1",
+            r"rows\[\d\].published names 'v3', which is not among table.published.versions. Allowed: v1",
         ),
         (
             ("{row: C}", "{row: B}"),
