@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.execution.command_line import ExperimentParser, reported
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.library.selected_runs import RUNS
 from runner.report.experiment_shape import experiment_shape
@@ -49,6 +49,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.runs.stored_results import gather
+    from runner.report.runs.unmeasured import unmeasured
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import DIGESTS, write_digests
     from runner.store.run_store import Store, old_runs
@@ -60,6 +61,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
+    for said in unmeasured(experiment, shape, results):
+        warn(said)
     shape = shape.restricted(results.columns)
     summary = summarise(shape, results, published)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])

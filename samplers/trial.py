@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
+from samplers.uncounted_evaluations import check_uncounted
 from targets.checks import described
 from targets.randomness import Streams
 from targets.spaces import Discrete
@@ -62,6 +63,8 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
+    if info.evaluations == 0:
+        _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
 
 
 def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:

@@ -19,8 +19,9 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
+from runner.config.form import unresolved
 from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
 from runner.config.tempering import folded
@@ -144,7 +145,10 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
     config: DictConfig = pickle.loads(_job(tuple(override.input_line or "" for override in chosen)))
     with one_sentence_errors():
         for override in values:
-            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+            try:
+                OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+            except GrammarParseError as error:
+                raise unresolved(override.key_or_group, error) from error
     return folded(config)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import GrammarParseError, InterpolationResolutionError, OmegaConfBaseException
 
 from runner.execution.errors import UserError
 
@@ -46,6 +46,9 @@ ESCAPE = "\\$"
 UNRESOLVED = ("${", "???")
 """Without them in its text a group has no reference, escaped or not, and no value that is missing."""
 
+PLAIN_SIGN = "where ${ is meant as text, write \\${ (in a shell, inside single quotes)"
+"""What is said where a reference leads nowhere: it may have been the name of a folder."""
+
 BLOCKS = ("sweep", "table")
 """An experiment's own, which no run reads."""
 
@@ -63,7 +66,7 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     Raises:
         UserError: naming the key, the value and what is allowed.
     """
-    found = {str(key): _resolved(config, str(key), resolve) for key in config if key not in BLOCKS}
+    found = {str(key): resolved(config, str(key), in_place=resolve) for key in config if key not in BLOCKS}
     for key, value in _walk(found):
         if isinstance(value, str) and len(value) > LONGEST_TEXT:
             raise UserError(f"{key} must have at most {LONGEST_TEXT} characters, {len(value)} were given.")
@@ -91,7 +94,7 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
         raise UserError(f"scale.seeds must be a whole number from 1 to {MOST_SEEDS:,}, {seeds!r} was given.")
 
 
-def _resolved(config: DictConfig, key: str, in_place: bool) -> Any:
+def resolved(config: DictConfig, key: str, *, in_place: bool = False) -> Any:
     """What stands at `key`, every reference in it replaced; if `in_place`, in `config` too.
 
     Raises:
@@ -110,12 +113,17 @@ def _resolved(config: DictConfig, key: str, in_place: bool) -> Any:
         return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         if in_place:
-            return _resolved(config, key, in_place=False)  # its error names the key inside a group
-        where = getattr(error, "full_key", None) or key
-        said = str(error).strip().split("\n", 1)[0].rstrip(".:")
-        raise UserError(f"{where} cannot be resolved: {said}.") from error
+            return resolved(config, key)  # its error names the key inside a group
+        raise unresolved(getattr(error, "full_key", None) or key, error) from error
     except RecursionError as error:
         raise UserError(f"{key} is nested too deeply, or refers to itself.") from error
+
+
+def unresolved(key: str, error: OmegaConfBaseException) -> UserError:
+    """What is said of the value at `key` where OmegaConf cannot resolve it."""
+    said = str(error).strip().split("\n", 1)[0].rstrip(".:")
+    reference = isinstance(error, GrammarParseError | InterpolationResolutionError)
+    return UserError(f"{key} cannot be resolved: {said}{f'; {PLAIN_SIGN}' if reference else ''}.")
 
 
 def _walk(node: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,12 +15,15 @@ ROOT = f"{KEY}="
 DEFAULT = Path("outputs")
 """Where results are unless a command says otherwise."""
 
+REFERENCE = re.compile(r"(\\*)\$\{")
+"""The sign that begins a reference, with the backslashes before it, which escape it."""
+
 
 def output_root(words: Sequence[str]) -> Path:
     """What the last ``output_root=DIR`` among `words` names, else `DEFAULT`; the other words are not read.
 
     Raises:
-        UserError: where a value cannot be read, or is no text.
+        UserError: where a value cannot be read, is no text, or refers to another key: there is none here.
     """
     given = [word for word in words if word.startswith(ROOT)]
     if not given:
@@ -33,7 +37,19 @@ def output_root(words: Sequence[str]) -> Path:
         raise UserError(
             f"{KEY} must be one folder, in quotes if it looks like another value, {shown} was given."
         )
-    return Path(value)
+    return Path(_resolved(value)) if "${" in value else Path(value)
+
+
+def _resolved(value: str) -> str:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import GrammarParseError
+
+    from runner.config.form import resolved, unresolved
+
+    try:
+        return str(resolved(OmegaConf.create({KEY: value}), KEY))
+    except GrammarParseError as error:
+        raise unresolved(KEY, error) from error
 
 
 def only_output_root(words: Sequence[str], made: str) -> Path:
@@ -67,4 +83,5 @@ def results_of(words: Sequence[str], made: str) -> Path:
 
 def output_root_word(root: str | Path) -> str:
     """The override that says `root`."""
-    return f"{ROOT}{quoted(str(root))}"
+    text = REFERENCE.sub(lambda found: f"{found[1] * 2}\\${{", str(root))
+    return f"{ROOT}{quoted(text)}"

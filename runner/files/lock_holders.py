@@ -53,18 +53,23 @@ def waited_for(path: Path) -> str:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process has this lock, by the kernel or by a heartbeat of the last `LEASE_SECONDS`."""
-    silent = _silence(path)
-    return _is_flocked(path) or (silent is not None and silent < LEASE_SECONDS and not _is_dead(path))
+    """Whether a process has this lock, by the kernel or by a heartbeat that goes on."""
+    return _is_flocked(path) or _beats(path) is True
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether the lock has a heartbeat that has stopped.
+    """Whether the lock has a heartbeat that has stopped, as far as the clocks tell.
 
     The clocks of this host and of the file server decide: they should differ by less than `LEASE_SECONDS`.
+    Who takes such a lock over (`locks.take_abandoned`) first sees the heartbeat stand still.
     """
+    return _beats(path) is False and not _is_flocked(path)
+
+
+def seconds_ahead(path: Path) -> float:
+    """How far the last heartbeat lies in this host's future, if by more than clocks may differ; else 0."""
     silent = _silence(path)
-    return silent is not None and (silent >= LEASE_SECONDS or _is_dead(path)) and not _is_flocked(path)
+    return -silent if silent is not None and silent < -LEASE_SECONDS else 0.0
 
 
 def heartbeat(path: Path) -> Path:
@@ -80,18 +85,31 @@ def _silence(path: Path) -> float | None:
         return None
 
 
-def _is_dead(path: Path) -> bool:
-    """Whether the holder was a process of this host that has ended."""
+def _beats(path: Path) -> bool | None:
+    """Whether the heartbeat of the lock goes on; None where there is none.
+
+    One that is far in the future says nothing until the clock has caught up with it: then it goes on only
+    where its process is known to live.
+    """
+    silent = _silence(path)
+    if silent is None:
+        return None
+    alive = _is_alive(path)
+    return alive is not False and silent < LEASE_SECONDS and (alive is True or not seconds_ahead(path))
+
+
+def _is_alive(path: Path) -> bool | None:
+    """Whether the holder is a process of this host that runs, or has ended; None: of another host."""
     who = holder(path)
     if who is None or who.host != platform.node():
-        return False
+        return None
     try:
         os.kill(who.pid, 0)
     except ProcessLookupError:
-        return True
-    except OSError:
         return False
-    return False
+    except OSError:
+        return None
+    return True
 
 
 def _is_flocked(path: Path) -> bool:

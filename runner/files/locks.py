@@ -138,8 +138,11 @@ def held(path: Path) -> Iterator[Lock]:
 def take_abandoned(locks: Sequence[Lock]) -> Iterator[Lock]:
     """Each of `locks` that can be taken over, when it is, watching all for as long as that takes."""
     for lock in locks:
+        seems = "seems to have crashed"
+        if ahead := lock_holders.seconds_ahead(lock.path):
+            seems = f"may have crashed: its heartbeat is dated {ahead:,.0f} s ahead of this host's clock"
         warn(
-            f"waiting for {waited_for(lock.path)}, which holds {lock.path} and seems to have crashed; it is "
+            f"waiting for {waited_for(lock.path)}, which holds {lock.path} and {seems}; it is "
             f"taken over after {lock_holders.LEASE_SECONDS:.0f} s without a sign of life."
         )
     left, until = list(locks), time.monotonic() + 1.5 * lock_holders.LEASE_SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,9 @@ from targets.trial.target_trial import try_modes, try_probabilities, try_target
 
 TRIAL_SEEDS, TRIAL_CHAINS, TRIAL_STEPS = (0, 1), 3, 3
 """Of the draws that metrics are tried on; two different numbers, so that no axis is taken for another."""
+
+STAND_INS = 100
+"""States in place of each reference sample that is still to be made."""
 
 
 def check_kernel(problem: Problem) -> None:
@@ -92,7 +96,10 @@ def check_metrics(problem: Problem) -> None:
         names, kernel = ", ".join(suite.undrawn), type(problem.kernel).__name__
         warn(f"left out: the metrics {names} (the states of {kernel} are no draws from the target).")
     own = [name for name, metric in suite.metrics.items() if not is_ours(type(metric))]
-    if not own or not (draws := _few_draws(problem)):
+    if not own:
+        return
+    problem = _with_reference_sample(problem)
+    if not (draws := _few_draws(problem)):
         return
     try:
         for name in own:
@@ -105,19 +112,37 @@ def check_metrics(problem: Problem) -> None:
         raise UserError(f"metric: {one_sentence(error)}.") from error
 
 
+def _with_reference_sample(problem: Problem) -> Problem:
+    """The same problem; of a model that is still to be trained with any states as its reference sample."""
+    if not _lacks_reference_sample(problem.target):
+        return problem
+    target = copy.deepcopy(problem.target)
+    for place, name in enumerate(("reference", "held_out")):
+        states = target.initial((1, STAND_INS), Streams([place], "trial", problem.device))
+        setattr(target, name, states[0])
+    return replace(problem, target=target)
+
+
 def _few_draws(problem: Problem) -> list[tuple[Tensor, Info]]:
-    """Draws of a few steps; none where there cannot be any yet, as of a kernel that is still to be tuned."""
+    """Draws of a few steps, or initial states where the kernel cannot step yet since it is still to be tuned.
+
+    None where such a kernel has replicas or levels: what the `Info` of its steps holds is not known.
+    """
     small = replace(problem, settings=replace(problem.settings, chains=TRIAL_CHAINS))
     kernel, target, one = problem.kernel, problem.target, beta(problem)
     streams = Streams(TRIAL_SEEDS, "trial", problem.device)
     draws: list[tuple[Tensor, Info]] = []
-    if not _lacks_reference_sample(target):
-        with suppress(Exception):
-            state = kernel.start(target, small.start(kernel.axes, TRIAL_SEEDS), one, streams)
-            for _ in range(TRIAL_STEPS):
-                state, info = kernel.step(target, state, one, streams)
-                draws.append((kernel.draws(state), info))
-    return draws if len(draws) == TRIAL_STEPS else []
+    with suppress(Exception):
+        state = kernel.start(target, small.start(kernel.axes, TRIAL_SEEDS), one, streams)
+        for _ in range(TRIAL_STEPS):
+            state, info = kernel.step(target, state, one, streams)
+            draws.append((kernel.draws(state), info))
+        return draws
+    if kernel.axes or kernel.has_levels:
+        return []
+    ones = target.like().new_ones(len(TRIAL_SEEDS), TRIAL_CHAINS)
+    info = Info(acceptance=ones, jump=ones, evaluations=1)
+    return [(target.initial(ones.shape, streams), info) for _ in range(TRIAL_STEPS)]
 
 
 def check_target(problem: Problem) -> None:

@@ -86,7 +86,8 @@ def _check_rows(name: str, shape: TableShape, swept: Sequence[str]) -> None:
         if row.row not in swept and not row.exact:
             hint = nearest(row.row, swept) or "."
             raise UserError(
-                f"Experiment {name}: table.rows[{place}] is '{row.row}', which is not among sweep.rows{hint}"
+                f"Experiment {name}: table.rows[{place}].row is '{row.row}', which is not among "
+                f"sweep.rows{hint}"
             )
 
 

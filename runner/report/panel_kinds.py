@@ -51,14 +51,16 @@ def check_panels(figures: Iterable[FigureShape]) -> None:
     Raises:
         UserError: for an unknown kind, or a key that is missing or that the kind does not read.
     """
-    for figure in figures:
-        for panel in figure.panels:
-            _check(figure, panel)
+    for number, figure in enumerate(figures):
+        for place, panel in enumerate(figure.panels):
+            _check(f"table.figures[{number}].panels[{place}]", figure, panel)
 
 
-def _check(figure: FigureShape, panel: PanelShape) -> None:
+def _check(key: str, figure: FigureShape, panel: PanelShape) -> None:
+    if panel.kind not in panel_kinds():
+        raise unknown(f"{key}.kind", panel.kind, panel_kinds())
     kind = panel_kind(panel.kind)
-    name = f"Figure {figure.name}, panel '{panel.title}' of kind {panel.kind}"
+    name = f"{key} (figure {figure.name}, panel '{panel.title}' of kind {panel.kind})"
     given = {key for key, default in DEFAULTS.items() if getattr(panel, key) != default}
     if missing := set(kind.required) - given:
         raise UserError(f"{name} needs {listed(missing)}.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import conf
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, listed, nearest
 from runner.report.table_shape import ColumnShape, MetricShape, RowShape, TableShape
 
 
@@ -48,13 +48,18 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
         return PublishedNumbers({})
     path = Path(conf.__path__[0]) / "published" / shape.published.file
     if not path.is_file():
-        held = ", ".join(sorted(file.name for file in path.parent.glob("*.csv")))
-        raise UserError(f"table.published.file is '{path.name}', conf/published holds: {held}.")
+        held = [file.name for file in path.parent.glob("*.csv")]
+        hint = nearest(path.name, held) or ","
+        raise UserError(f"table.published.file is '{path.name}'{hint} conf/published holds: {listed(held)}.")
     numbers: dict[tuple[str, str, str, str], Published] = {}
     for label, version in shape.published.versions.items():
         found = _read(path).get((version.paper, version.table))
         if found is None:
-            raise UserError(f"{path.name} holds nothing of {version.paper}, {version.table}.")
+            named, held = f"{version.paper}, {version.table}", [", ".join(each) for each in _read(path)]
+            raise UserError(
+                f"table.published.versions.{label} is '{named}'{nearest(named, held) or ','} "
+                f"{path.name} holds: {'; '.join(held)}."
+            )
         numbers |= {(label, *place): number for place, number in found.items()}
     return PublishedNumbers(numbers)
 

@@ -7,7 +7,7 @@ one new YAML.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.execution.errors import UserError
 from runner.report.block_mistakes import mistakes
+from runner.report.block_references import wrong_references
 from runner.report.figure_shape import FigureShape, Role
 
 FILE_NAME = re.compile(r"\w[\w .+-]*")
@@ -195,51 +196,25 @@ def table_shape(experiment: str, block: DictConfig) -> TableShape:
             figure is called as no file is.
     """
     try:
-        for mistake in mistakes(OmegaConf.to_container(block, resolve=True), TableShape, "table"):
+        plain: Any = OmegaConf.to_container(block, resolve=True)
+        for mistake in mistakes(plain, TableShape, "table"):
             raise UserError(f"Experiment {experiment}: {mistake}")
         shape = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(TableShape), block))
     except OmegaConfBaseException as error:
         sentence = str(error).splitlines()[0]
         raise UserError(f"Experiment {experiment}: table.{error.full_key}: {sentence}.") from error
     assert isinstance(shape, TableShape)
-    _check_references(experiment, shape)
+    _check_names(experiment, shape)
+    for wrong in wrong_references(plain):
+        raise UserError(f"Experiment {experiment}: {wrong}")
     return shape
 
 
-def _check_references(experiment: str, shape: TableShape) -> None:
-    rows = [row.row for row in shape.rows]
-    columns = [column.label for column in shape.columns]
-    metrics = [metric.metric for metric in shape.metrics]
-    figures = [figure.name for figure in shape.figures]
-    for place, called in enumerate(figures):
-        if FILE_NAME.fullmatch(called) is None:
+def _check_names(experiment: str, shape: TableShape) -> None:
+    """Refuses a figure that is called as no file is."""
+    for place, figure in enumerate(shape.figures):
+        if FILE_NAME.fullmatch(figure.name) is None:
             raise UserError(
                 f"Experiment {experiment}: table.figures[{place}].name must be a file name of letters, "
-                f"digits, spaces and ., _, +, -, '{called}' was given."
+                f"digits, spaces and ., _, +, -, '{figure.name}' was given."
             )
-    for what, labels in (("rows", rows), ("columns", columns), ("metrics", metrics), ("figures", figures)):
-        for label in labels:
-            if labels.count(label) > 1:
-                raise UserError(f"Experiment {experiment}: table.{what} names '{label}' more than once.")
-    beside: list[RowShape | MetricShape] = [*shape.rows, *shape.metrics]
-    named: list[tuple[str, list[str], Iterable[str | None]]] = [
-        ("version", shape.versions, [version for item in beside for version in item.published])
-    ]
-    for panel in [panel for figure in shape.figures for panel in figure.panels]:
-        named += [("column", columns, panel.columns), ("row", rows, [panel.row])]
-        named += [("metric", metrics, [panel.metric])]
-    named += [("row", rows, [metric.floor, *metric.rows]) for metric in shape.metrics]
-    for comparison in shape.comparisons:
-        named += [("row", rows, comparison.rows), ("metric", metrics, [comparison.metric])]
-    for growth in shape.growths:
-        named += [("row", rows, [*growth.rows, *growth.theory]), ("metric", metrics, [growth.metric])]
-        named += [("column", columns, [growth.along])]
-    for what, allowed, given in named:
-        for name in given:
-            if name is not None and name not in allowed:
-                has = ", ".join(allowed) or "none"
-                raise UserError(f"Experiment {experiment}: table names the {what} '{name}', it has: {has}.")
-    for comparison in shape.comparisons:
-        if len(set(comparison.rows)) != 2:
-            compared = f"table.comparisons compares two rows, '{', '.join(comparison.rows)}' was given"
-            raise UserError(f"Experiment {experiment}: {compared}.")

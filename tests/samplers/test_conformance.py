@@ -51,6 +51,7 @@ from samplers.discrete.released_dmala import ReleasedDMALA
 from samplers.informed.informed_kernel import InformedKernel
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
+from samplers.trial import try_step
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ising, Ordinal, Potts, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.steps.no_host_sync import NoHostSync
@@ -290,6 +291,12 @@ def test_any_batch_axes_serve_nothing_waits_for_the_host_and_what_is_cached_is_f
             assert not bool((info.swap.accepted & ~info.swap.attempted).any())
             assert torch.equal(state.aux[REPLICA], info.swap.replica)
             assert bool((info.swap.replica.sort(0).values.movedim(0, -1) == torch.arange(*kernel.axes)).all())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_step_passes_its_trial(name: str) -> None:
+    kernel, target, _ = EVERY[name]
+    try_step(kernel, target, target.initial((*kernel.axes, 1, 2), seeded()), ONE)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
 from runner.report.figure_shape import Role
-from runner.report.runs.job_places import chosen
+from runner.report.runs.column_keys import chosen
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import GrowthShape, TableShape
 

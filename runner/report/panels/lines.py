@@ -15,7 +15,7 @@ from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
-from runner.report.runs.job_places import chosen
+from runner.report.runs.column_keys import chosen
 
 ALONG = {
     "step": "steps",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.errors import UserError, nearest
+from runner.report.runs.column_keys import check_axes, chosen, misspelt
 from runner.report.table_shape import TableShape
 
 MOST_DIFFERENCES = 3
@@ -36,18 +37,12 @@ class PlacedRun:
     run_id: str
 
 
-def chosen(config: DictConfig, key: str) -> Any:
-    """What `config` says of `key`; of a group, the name of the option in force."""
-    value = OmegaConf.select(config, key)
-    return value.get("name") if isinstance(value, DictConfig) else value
-
-
 def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> Iterator[PlacedRun]:
     """Every run of `jobs` in its place; one that several jobs have stands there once.
 
     Raises:
-        UserError: if a job's row is not in the table, its configuration fits no column or several, or
-            another run has its row, column and seed.
+        UserError: if a job's row is not in the table, its configuration fits no column or several, it has no
+            place on an axis, or another run has its row, column and seed.
     """
     rows, keys = [row.row for row in shape.rows], {key for column in shape.columns for key in column.where}
     known: dict[tuple[str, str, int], PlacedRun] = {}
@@ -58,6 +53,7 @@ def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> 
                 f"Experiment {experiment}: the sweep's row '{job.row}' is not among table.rows{hint}"
             )
         column = _column(experiment, shape, job, {key: chosen(job.config, key) for key in keys})
+        check_axes(experiment, shape, job.row, column, job.config)
         for seed, run_id in job.run_ids.items():
             run = PlacedRun(job, column, seed, run_id)
             other = known.setdefault((job.row, column, seed), run)
@@ -73,17 +69,20 @@ def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> 
 
 def _column(experiment: str, shape: TableShape, job: JobLike, values: Mapping[str, Any]) -> str:
     """The label of the one column that `values`, by key, fit."""
-    fits = [
-        column.label
-        for column in shape.columns
+    fits = {
+        column.label: f"table.columns[{place}].where"
+        for place, column in enumerate(shape.columns)
         if all(values[key] == value for key, value in column.where.items())
-    ]
+    }
     if len(fits) != 1:
         keys = dict.fromkeys(key for column in shape.columns for key in column.where)
         has = ", ".join(f"{key}={values[key]}" for key in keys)
-        found = f"fits the columns {' and '.join(fits)}" if fits else "fits no column of the table"
-        raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}.")
-    return fits[0]
+        found = f"fits the columns {' and '.join(fits)} ({', '.join(fits.values())})."
+        if not fits:
+            found = f"fits no column of the table{misspelt(shape, job.config) or '.'}"
+        raise UserError(f"Experiment {experiment}: a job of row '{job.row}' with {has} {found}")
+    (label,) = fits
+    return label
 
 
 def _differences(one: JobLike, other: JobLike) -> str:

@@ -128,7 +128,10 @@ def test_a_mistake_in_the_table_of_an_experiment_is_found_before_its_runs(
     plain = path.read_text()
     command = ("-m", "+experiment=tiny", tiny, "scale=smoke", *flags)
     path.write_text(plain + TABLE)
-    assert "table names the row 'PT', it has: Gibbs." in refused(call, *command)
+    assert (
+        "table.comparisons[0].rows[1] names 'PT', which is not among table.rows. Allowed: Gibbs."
+        in refused(call, *command)
+    )
     path.write_text(plain + TABLE.replace("direction: min", "direction: best"))
     GlobalHydra.instance().clear()
     assert "table.metrics[0].direction must be min or max or none, 'best' was given" in refused(
@@ -155,7 +158,20 @@ table:
         ((", {label: grid, where: {target: mog}}", ""), "row 'Gibbs' with target=mog fits no column"),
         (
             ("{row: PT}", "{row: PT}, {row: Gibs}"),
-            "table.rows[3] is 'Gibs', which is not among sweep.rows",
+            "table.rows[3].row is 'Gibs', which is not among sweep.rows",
+        ),
+        (
+            ("label: grid, where: {target: mog}", "label: grid, where: {targte: mog}"),
+            "it has no 'targte', for which table.columns[1].where asks; did you mean 'target'?",
+        ),
+        (
+            ("title: T", "title: T\n  growths: [{metric: tv, x: task.step, symbol: n}]"),
+            "table.growths[0].x must be a key with a number, 'task.step' was given, of which a job of row "
+            "'Gibbs' has none; did you mean 'task.steps'?",
+        ),
+        (
+            ("kind: intervals,", "kind: against_columns, x: target,"),
+            "table.figures[0].panels[0].x must be a key with a number, 'target' was given, of which a job of",
         ),
         (("{row: Gibbs}, ", ""), "the sweep's row 'Gibbs' is not among table.rows."),
         (
@@ -181,8 +197,14 @@ def test_a_table_that_does_not_fit_its_jobs_is_refused_before_them(
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        (("kind: intervals", "kind: interval"), "Unknown panel kind 'interval'; did you mean 'intervals'?"),
-        (("metric: tv, columns", "columns"), "panel 'bits' of kind intervals needs metric."),
+        (
+            ("kind: intervals", "kind: interval"),
+            "Unknown table.figures[0].panels[0].kind 'interval'; did you mean 'intervals'?",
+        ),
+        (
+            ("metric: tv, columns", "columns"),
+            "panels[0] (figure figure, panel 'bits' of kind intervals) needs metric.",
+        ),
     ],
 )
 @pytest.mark.parametrize("flags", [(), ("--dry-run",)])

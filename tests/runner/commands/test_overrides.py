@@ -16,12 +16,15 @@ from tests.support.commands import Call, refused
 
 SMALL = "target=bernoulli4 sampler=gibbs metric=tv task.steps=3 task.chains=2"
 DEEP = "[" * 3000 + "]" * 3000
+TEXT = "; where ${ is meant as text, write \\${ (in a shell, inside single quotes)."
 
 # Each of them once ended in a traceback, ran as if nothing had been said, or took the machine with it.
 NAMED = [
     ("checkpoint=null", "checkpoint must be a group of keys, None was given."),
-    ("task.burn_in=${nope}", "task.burn_in cannot be resolved: Interpolation key 'nope' not found."),
-    ("seed=${seed}", "seed cannot be resolved: Recursive interpolation detected."),
+    ("task.burn_in=${nope}", f"task.burn_in cannot be resolved: Interpolation key 'nope' not found{TEXT}"),
+    ("seed=${seed}", f"seed cannot be resolved: Recursive interpolation detected{TEXT}"),
+    ("output_root='out${x}'", f"output_root cannot be resolved: Interpolation key 'x' not found{TEXT}"),
+    ("data.root='d${'", f"data.root cannot be resolved: no viable alternative at input '${{'{TEXT}"),
     ("metric=[]", "metric must be one name or a list of some, [] was given."),
     ("output_root=null", "output_root must be text on one line, None was given."),
     ("data=0.0", "data must be a group of keys, 0.0 was given."),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner import table, verify
-from runner.config.compose import parsed
+from runner.config.compose import compose, parsed
 from runner.config.output_root import only_output_root, output_root, output_root_word
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
@@ -20,12 +20,25 @@ from runner.verdicts.__main__ import main as verdicts
 from tests.support.commands import Call
 
 SPECIAL = ["a b", "ausgäbe", "a,b", "a(b", "a=b", "[a", "it's", 'say "x"', "end\\", "null", "1", "~", "#"]
+REFERENCES = ["out${x}", r"a\${x}", r"a\\${x}/b", "a${", "${output_root}"]
 
 
-@pytest.mark.parametrize("text", ["outputs", "/tmp/a-b_c.d", "../x:y", *SPECIAL])
+@pytest.mark.parametrize("text", ["outputs", "/tmp/a-b_c.d", "../x:y", *SPECIAL, *REFERENCES])
 def test_a_quoted_text_is_read_back(text: str) -> None:
     assert parsed(f"output_root={quoted(text)}").value() == text
     assert output_root([output_root_word(text)]) == Path(text)
+    assert compose(["target=bernoulli4", output_root_word(text)]).output_root == text
+
+
+def test_a_reference_is_read_as_by_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRATCH", "/tmp/mine")
+    assert output_root(["output_root='${oc.env:SCRATCH}/out'"]) == Path("/tmp/mine/out")
+
+
+@pytest.mark.parametrize("value", ["out${x}", "'out${x}'", "'out${'", "${target.name}", "'${a b}'"])
+def test_a_reference_that_leads_nowhere_is_refused(value: str) -> None:
+    with pytest.raises(UserError, match=r"^output_root cannot be resolved: .*; where \$\{ is meant "):
+        output_root([f"output_root={value}"])
 
 
 def test_plain_texts_stand_without_quotes() -> None:
@@ -51,8 +64,8 @@ def test_all_commands_read_a_folder_in_quotes(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The words with which the run was computed are those with which it is found."""
-    root = tmp_path / "ausgäbe (1, 2)"
-    word = f"output_root='{root}'"
+    root = tmp_path / "ausgäbe (1, 2) ${x}"
+    word = f"output_root='{tmp_path}/ausgäbe (1, 2) \\${{x}}'"
     monkeypatch.chdir(tmp_path)
     assert (
         call("target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=smoke", "task.steps=5", word).status

@@ -108,6 +108,49 @@ def test_a_crash_on_another_host_is_taken_over_after_the_stated_time(
     lock.release()
 
 
+def test_a_crash_under_a_clock_that_is_ahead_is_taken_over_once_it_is_seen(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The heartbeat of a holder that lives stands in the future, too: only watching it tells them apart."""
+    refuse_flock(monkeypatch)
+    crashed_elsewhere(path, seconds_ago=-0.2)
+    assert (is_held(path), is_abandoned(path)) == (True, False)
+    crashed_elsewhere(path, seconds_ago=-3600)
+    assert (is_held(path), is_abandoned(path)) == (False, True)
+    lock = Lock(path)
+    assert not lock.take()
+    assert list(take_abandoned([lock])) == [lock]
+    assert capsys.readouterr().err.splitlines()[0] == (
+        f"warning: waiting for {CRASHED}, which holds {path} and may have crashed: its heartbeat is dated "
+        "3,600 s ahead of this host's clock; it is taken over after 1 s without a sign of life."
+    )
+    lock.release()
+
+
+def test_a_holder_that_lives_keeps_its_lock_under_a_clock_that_is_ahead(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_flock(monkeypatch)
+    beat = path.with_name(f"{path.name}{lock_holders.HEARTBEAT}")
+    crashed_elsewhere(path, seconds_ago=-3600)
+    ended = threading.Event()
+
+    def beating() -> None:
+        while not ended.wait(0.05):
+            at = time.time() + 3600
+            os.utime(beat, (at, at))
+
+    thread = threading.Thread(target=beating)
+    thread.start()
+    try:
+        assert list(take_abandoned([Lock(path)])) == []
+    finally:
+        ended.set()
+        thread.join()
+    crashed_elsewhere(path, seconds_ago=-3600, host=platform.node(), pid=os.getpid())
+    assert (is_held(path), is_abandoned(path)) == (True, False), "a process of this host is known to live"
+
+
 def test_who_waits_says_for_whom(either: Path, capsys: pytest.CaptureFixture[str]) -> None:
     process = FORK.Process(target=hold, args=(either,))
     process.start()

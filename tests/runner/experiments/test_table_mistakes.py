@@ -70,7 +70,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "figures",
         [{"name": "same", "panels": []}, {"name": "same", "panels": []}],
-        "table.figures names 'same' more than once.",
+        "table.figures[1].name is 'same', as that of table.figures[0] is; each needs its own.",
     ),
     ("figures.0.across", 1.5, "table.figures[0].across must be a whole number, 1.5 was given."),
     (
@@ -82,6 +82,41 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "figures.0.panels.0.log",
         "yes",
         "table.figures[0].panels[0].log must be true or false, 'yes' was given.",
+    ),
+    (
+        "figures.0.panels.0.metric",
+        "lk",
+        "table.figures[0].panels[0].metric names 'lk', which is not among table.metrics; did you mean 'kl'? ",
+    ),
+    (
+        "figures.0.panels.0.columns",
+        ["eight", "eihgt"],
+        "table.figures[0].panels[0].columns[1] names 'eihgt', which is not among table.columns; did you mean",
+    ),
+    (
+        "metrics.1.floor",
+        "AA",
+        "table.metrics[1].floor names 'AA', which is not among table.rows; did you mean",
+    ),
+    (
+        "metrics.1.rows",
+        ["B", "C"],
+        "table.metrics[1].rows[1] names 'C', which is not among table.rows. Allowed: A, B.",
+    ),
+    (
+        "metrics.0.published",
+        {"v2": "x"},
+        "table.metrics[0].published names 'v2', which is not among table.pub",
+    ),
+    (
+        "comparisons",
+        [{"metric": "kl", "rows": ["A", "A"]}],
+        "table.comparisons[0].rows must be two rows, 'A, A' was given.",
+    ),
+    (
+        "growths",
+        [{"metric": "kl", "x": "stpe", "symbol": "n", "along": "eight"}],
+        "table.growths[0].x must be one of step, evaluations, seconds along a run, 'stpe' was given; did you",
     ),
     ("figures.0.panels.0.limits", [0, "a"], "table.figures[0].panels[0].limits[1] must be a number, 'a' was"),
 ]

@@ -31,6 +31,7 @@ from runner.report.published import published_numbers
 from runner.report.recorded.record import record
 from runner.report.recorded.seed_values import SEEDS, read_seed_values
 from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.unmeasured import unmeasured
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.folder_digests import damaged_files
 from runner.store.run_store import Store
@@ -334,11 +335,26 @@ def test_the_cost_of_a_run_in_two_columns_is_counted_once(results: Results) -> N
     [
         (("title: A small table", "titel: A small table"), "titel"),
         (("direction: min", "direction: down"), "down"),
-        (("row: A, columns: [eight]", "row: D, columns: [eight]"), "the row 'D'"),
-        (("columns: [eight, sixteen]", "columns: [eight, ten]"), "the column 'ten'"),
-        (("metric: emc, x:", "metric: mce, x:"), "the metric 'mce'"),
-        (("{v1: PTDLP,", "{v3: PTDLP,"), "the version 'v3'"),
-        (("{row: C}", "{row: B}"), "names 'B' more than once"),
+        (
+            ("row: A, columns: [eight]", "row: D, columns: [eight]"),
+            r"table.figures\[\d\].panels\[\d\].row names 'D', which is not among table.rows",
+        ),
+        (
+            ("columns: [eight, sixteen]", "columns: [eight, ten]"),
+            r"table.figures\[\d\].panels\[\d\].columns\[1\] names 'ten', which is",
+        ),
+        (
+            ("metric: emc, x:", "metric: mce, x:"),
+            r"panels\[\d\].metric names 'mce', which is not among table.metrics",
+        ),
+        (
+            ("{v1: PTDLP,", "{v3: PTDLP,"),
+            r"rows\[\d\].published names 'v3', which is not among table.published.versions. Allowed: v1",
+        ),
+        (
+            ("{row: C}", "{row: B}"),
+            r"table.rows\[2\].row is 'B', as that of table.rows\[1\] is; each needs its own",
+        ),
         (("    name: MMD²\n", ""), "name"),
     ],
 )
@@ -356,8 +372,20 @@ def test_jobs_that_fit_no_row_or_no_single_column_are_refused(shape: TableShape,
     with pytest.raises(UserError, match=r"target=mog, target.components=4 fits no column"):
         gather("small", shape, [job("A", 4)], store)
     shape.columns[1].where = {"target": "mog"}
-    with pytest.raises(UserError, match="fits the columns eight and sixteen"):
+    with pytest.raises(
+        UserError, match=r"fits the columns eight and sixteen \(table.columns\[0\].where, table.columns\[1\]"
+    ):
         gather("small", shape, [job("A", 8)], store)
+
+
+def test_a_metric_that_no_run_has_is_named_once_all_are_done(shape: TableShape, results: Results) -> None:
+    done = Results(tuple(run for run in results.runs if run.status == "done"))
+    assert unmeasured("small", shape, done) == []
+    shape.metrics[1].metric = "ecm"
+    (said,) = unmeasured("small", shape, done)
+    asked = "Experiment small: table.metrics[1].metric is 'ecm', which no run has measured"
+    assert said.startswith(f"{asked}; did you mean 'emc'? They have: ")
+    assert unmeasured("small", shape, results) == []
 
 
 def test_two_runs_of_one_place_and_seed_are_refused(shape: TableShape, tmp_path: Path) -> None:

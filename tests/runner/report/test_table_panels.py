@@ -33,8 +33,11 @@ def figure(panel: str) -> list[FigureShape]:
 @pytest.mark.parametrize(
     ("panel", "sentence"),
     [
-        ("kind: state_share, columns: [a]", r"Unknown panel kind 'state_share'; did you mean 'state_shares"),
-        ("kind: intervals, columns: [a]", "Figure curve, panel 'one' of kind intervals needs metric"),
+        ("kind: state_share, columns: [a]", r"panels.0..kind 'state_share'; did you mean 'state_shares"),
+        (
+            "kind: intervals, columns: [a]",
+            r"table.figures\[0\].panels\[0\] .figure curve, panel 'one' of kind intervals. needs metric",
+        ),
         (
             "kind: heat_map, columns: [a], log: true, floor: x",
             r"does not read floor, log; it reads: row\.",

@@ -1,0 +1,90 @@
+"""A metric of one's own is tried before a run where its draws cannot be made yet, too."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from runner.config.compose import compose
+from runner.execution.errors import UserError
+from runner.problem.build import build
+from runner.problem.trials import check_metrics
+from samplers import Gibbs, Info, State
+from targets import Target
+from tests.support.commands import Call, refused
+
+METRICS = """
+from metrics.metric import Metric
+
+
+class Far(Metric):
+    name, unit, saved = "far", "bits", ("last",)
+
+    def __init__(self, context, wrong=False):
+        super().__init__(context)
+        self.wrong = wrong
+        self.last = context.target.like().new_zeros(context.seeds)
+
+    def update(self, step, theta, info):
+        reference = getattr(self.context.target, "reference", theta[0, :1])
+        self.last.copy_((theta.mean((1, 2)) - reference[0].mean()) * info.acceptance.mean(-1))
+
+    def result(self):
+        return {"far": self.last.mean() if self.wrong else self.last}
+"""
+
+FAR = "+metric.far._target_=far_metric.Far"
+WRONG = "+metric.far.wrong=true"
+SAID = r"metric: the metric far must give one number per seed \(2\), far has the shape \(\)."
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "far_metric.py").write_text(METRICS)
+    monkeypatch.syspath_prepend(str(tmp_path / "home"))
+    monkeypatch.delitem(sys.modules, "far_metric", raising=False)
+
+
+@pytest.mark.parametrize("sampler", ["dmala", "ground_truth_draws"])
+def test_before_the_model_is_trained(call: Call, sampler: str) -> None:
+    run = f"target=rbm target.dataset=digits target.n_hidden=8 sampler={sampler} metric=energy task.chains=2"
+    assert SAID.replace("\\", "") in refused(call, *run.split(), FAR, WRONG)
+    assert not Path("outputs/models").exists()
+    assert call(*run.split(), FAR, "--dry-run").status == 0
+
+
+class Unsteady(Gibbs):
+    """A kernel that cannot step before it is tuned."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> tuple[State, Info]:
+        raise RuntimeError("not tuned yet")
+
+
+class Laddered(Unsteady):
+    axes = (2,)
+
+
+def test_before_the_sampler_is_tuned() -> None:
+    given = ["target=bernoulli4", "sampler=gibbs", "metric=tv", "task.start=uniform", FAR]
+    for more in ([], [WRONG]):
+        problem = build(compose([*given, *more]))
+        check_metrics(replace(problem, kernel=Laddered()))  # what its Info holds is not known
+        if not more:
+            check_metrics(replace(problem, kernel=Unsteady()))
+            continue
+        with pytest.raises(UserError, match=SAID):
+            check_metrics(replace(problem, kernel=Unsteady()))
+
+
+def test_the_model_keeps_its_empty_reference_sample() -> None:
+    config = compose(["target=rbm", "target.dataset=digits", "sampler=dmala", "metric=energy", FAR])
+    problem = build(config)
+    check_metrics(problem)
+    assert torch.equal(problem.target.held_out, torch.zeros(0, 64))
