@@ -63,7 +63,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     results = gather(experiment, shape, jobs, Store(root))
     for said in unmeasured(experiment, shape, results):
         warn(said)
-    shape = shape.restricted(results.columns)
+    shape = shape.restricted(results.columns, results.rows)
     summary = summarise(shape, results, published)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
     page = lay_out(shape, summary, results, budget_sentence(results), command)

@@ -61,7 +61,7 @@ def shown_experiment(experiment: str, jobs: Sequence[Job], hydra: Sequence[str])
     shape = experiment_shape(experiment, hydra)
     root, scale = Path(config.output_root), str(config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
-    shape = shape.restricted(results.columns)
+    shape = shape.restricted(results.columns, results.rows)
     name = f"{experiment}, {scale}"
     summary = summarise(shape, results, published_numbers(shape))
     tables = root / "tables" / experiment / scale

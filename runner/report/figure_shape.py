@@ -82,11 +82,13 @@ class FigureShape:
     share_y: bool = True
     floor_label: str = "floor"
 
-    def restricted(self, columns: Collection[str]) -> FigureShape | None:
-        """The figure without other columns, narrower where less than a line is left; None for no panel."""
-        kept = [[label for label in panel.columns if label in columns] for panel in self.panels]
+    def restricted(self, columns: Collection[str], rows: Collection[str]) -> FigureShape | None:
+        """The figure without other columns and rows, narrower where less than a line is left, or None."""
         panels = [
-            replace(panel, columns=labels) for panel, labels in zip(self.panels, kept, strict=True) if labels
+            replace(panel, columns=labels)
+            for panel in self.panels
+            if (labels := [label for label in panel.columns if label in columns])
+            and (panel.row is None or panel.row in rows)
         ]
         across = min(self.across, len(panels))
         width = max(min(self.width, NARROWEST), self.width * across / self.across)

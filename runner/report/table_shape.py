@@ -47,6 +47,8 @@ class Orientation(Enum):
 class RowShape:
     """One row: `row` is its label in the experiment's sweep; `published` maps a version to the name there.
 
+    It is left out where the command asks for no job of it, as with ``sampler=dmala``.
+
     A row with `exact`, names of metrics, is not in the sweep: it holds the values METRIC_exact that the
     runs of a column have beside their own.
     """
@@ -159,15 +161,27 @@ class TableShape:
     growths: list[GrowthShape] = field(default_factory=list)
     reduced: dict[str, str] = field(default_factory=dict)
 
-    def restricted(self, columns: Collection[str]) -> TableShape:
-        """The table without the columns that are not among `columns`, in its page and its figures."""
-        present = [column for column in self.columns if column.label in columns]
-        figures = [figure.restricted(columns) for figure in self.figures]
+    def restricted(self, columns: Collection[str], rows: Collection[str] | None = None) -> TableShape:
+        """The table without columns and rows that are not among these, in its page and its figures.
+
+        Args:
+            rows: labels; None keeps all.
+        """
+        kept = [row for row in self.rows if rows is None or row.row in rows]
+        names = {row.row for row in kept}
+        figures = [figure.restricted(columns, names) for figure in self.figures]
         return replace(
             self,
-            columns=present,
+            rows=kept,
+            columns=[column for column in self.columns if column.label in columns],
             figures=[figure for figure in figures if figure is not None],
-            growths=[growth for growth in self.growths if growth.along is None or growth.along in columns],
+            comparisons=[pair for pair in self.comparisons if names.issuperset(pair.rows)],
+            growths=[
+                replace(growth, rows=[row for row in growth.rows if row in names])
+                for growth in self.growths
+                if (growth.along is None or growth.along in columns)
+                and (not growth.rows or not names.isdisjoint(growth.rows))
+            ],
         )
 
     def row(self, name: str) -> RowShape:

@@ -89,6 +89,11 @@ class Results:
         """Labels of the columns that have a job, in the order of the jobs."""
         return list(dict.fromkeys(run.column for run in self.runs))
 
+    @property
+    def rows(self) -> set[str]:
+        """Labels of the rows that have a job, or exact values."""
+        return {run.row for run in self.runs}
+
     def notes(self, column: str) -> list[str]:
         """Notes of a column's runs on their data, such as that it is a subset."""
         noted = [run.summary.get("notes") or [] for run in self.runs if run.column == column and run.summary]

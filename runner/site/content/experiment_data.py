@@ -107,7 +107,7 @@ def _of_runs(
     if not results.done:
         written = _written(place, shape, "", results, index)
         return ExperimentData(**{**vars(written), "counts": results.counts, "run_ids": _ids(results)})
-    shape = shape.restricted(results.columns)
+    shape = shape.restricted(results.columns, results.rows)
     summary = summarise(shape, results, published_numbers(shape))
     known = _planned(place, results, index)
     command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={place.experiment}", *overrides])

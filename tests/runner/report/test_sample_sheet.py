@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -166,6 +167,33 @@ def test_a_row_without_draws_says_so(shape: TableShape, tmp_path: Path) -> None:
     page = draw_figure(shape.figures[0], shape, found)
     assert [text.get_text() for text in page.axes[1].texts] == ["no stored draws"]
     assert [text.get_text() for text in page.axes[2].texts] == ["no finished run"]
+
+
+def test_rows_without_a_job_leave_page_and_figures(shape: TableShape, tmp_path: Path) -> None:
+    found = results(tmp_path, (9, 16))
+    only = replace(found, runs=tuple(run for run in found.runs if run.row == "A"))
+    assert (found.rows, only.rows) == ({"A", "B"}, {"A"})
+    left = shape.restricted(only.columns, only.rows)
+    assert [row.row for row in left.rows] == ["A"]
+    assert {panel.row for panel in left.figures[0].panels} == {"A"}
+    assert [row.row for row in shape.restricted(only.columns).rows] == ["A", "B"]
+
+
+def test_comparisons_and_fits_of_rows_without_a_job_are_left_out() -> None:
+    shape = shape_from("""
+    title: T
+    caption: C
+    rows: [{row: A}, {row: B}, {row: C}]
+    columns: [{label: one, where: {}}]
+    metrics: [{metric: kl, name: KL, direction: min}]
+    comparisons: [{metric: kl, rows: [A, B]}, {metric: kl, rows: [B, C]}]
+    growths:
+      - {metric: kl, x: target.d, symbol: D, rows: [A, C]}
+      - {metric: kl, x: target.d, symbol: D, rows: [C]}
+    """)
+    left = shape.restricted(["one"], ["A", "B"])
+    assert [pair.rows for pair in left.comparisons] == [["A", "B"]]
+    assert [growth.rows for growth in left.growths] == [["A"]]
 
 
 def test_columns_without_a_job_leave_page_and_figures(shape: TableShape, tmp_path: Path) -> None:

@@ -242,11 +242,23 @@ def test_a_panel_has_its_floor_and_its_own_axis(shape: TableShape, results: Resu
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        (("floor: truth", "floor: lies"), "the row 'lies'"),
-        (("rows: [far, near]", "rows: [far, fare]"), "the row 'fare'"),
-        (("rows: [far, near]", "rows: [far]"), r"table\.comparisons compares two rows, 'far' was given"),
-        (("{metric: log_mmd, rows: [far", "{metric: mmd, rows: [far"), "the metric 'mmd'"),
-        (("rows: [near]", "rows: [nearer]"), "the row 'nearer'"),
+        (
+            ("floor: truth", "floor: lies"),
+            r"table\.metrics\[0\]\.floor names 'lies', which is not among table\.rows",
+        ),
+        (
+            ("rows: [far, near]", "rows: [far, fare]"),
+            r"comparisons\[0\]\.rows\[1\] names 'fare'.* did you mean 'far'",
+        ),
+        (
+            ("rows: [far, near]", "rows: [far]"),
+            r"table\.comparisons\[0\]\.rows must be two rows, 'far' was given",
+        ),
+        (
+            ("{metric: log_mmd, rows: [far", "{metric: mmd, rows: [far"),
+            r"comparisons\[0\]\.metric names 'mmd'",
+        ),
+        (("rows: [near]", "rows: [nearer]"), r"\.rows\[0\] names 'nearer'.* did you mean 'near'"),
     ],
 )
 def test_a_mistake_is_refused_by_name(edit: tuple[str, str], sentence: str) -> None:
