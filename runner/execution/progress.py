@@ -133,8 +133,10 @@ class Progress:
             self._note_due = now + NOTED_SECONDS
             self._note(work)
         if self._bars is not None and self._job is not None:
-            shown = f"{rate:,.0f} steps/s" if rate >= 1 else ""
-            self._bars.update(self._job, completed=step, total=work.steps, description=work.title, rate=shown)
+            said, left = f"{rate:,.0f} steps/s" if rate >= 1 else "", _shown(work.left)
+            self._bars.update(
+                self._job, completed=step, total=work.steps, description=work.title, rate=said, left=left
+            )
         elif self._due is not None and now >= self._due and step < work.steps:
             self._due = now + PLAIN_SECONDS
             print(work, file=sys.stderr, flush=True)

@@ -106,7 +106,22 @@ def test_a_new_piece_of_work_is_noted_at_once(clock: list[float]) -> None:
     assert [work.title for work in heard] == ["learning", "annealing"]
 
 
-def test_a_terminal_shows_a_bar_for_each_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_says_how_long_the_rest_takes(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress() as shown:
+        shown.start("learning", 100, 0)
+        for seconds, step in ((60.0, 10), (65.0, 20)):
+            clock[0] = seconds
+            shown.at(step)
+        assert shown._bars is not None
+        (task,) = shown._bars.tasks
+        assert (task.description, task.completed, task.total) == ("learning", 20, 100)
+        assert task.fields == {"rate": "2 steps/s", "left": "40 s left"}
+        shown.stop()
+        assert not shown._bars.tasks
+
+
+def test_a_terminal_shows_a_bar_for_each_other_process() -> None:
     works = [Reached(f"work {number}", number, 20, float(number)) for number in range(12)]
     shown = Progress()
     with progress.Bars(*progress.columns()) as bars:
