@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,11 @@ class Holder:
 
 def holder(path: Path) -> Holder | None:
     """Who holds a lock or left it without giving it back; None if nobody, or nobody who signed."""
-    content = noted(path)
+    return signed_by(noted(path))
+
+
+def signed_by(content: Mapping[str, Any]) -> Holder | None:
+    """Who wrote the `content` of a lock's file; None if nobody signed it."""
     try:
         return Holder(str(content["host"]), int(content["pid"]), str(content["since"]))
     except (ValueError, TypeError, KeyError):

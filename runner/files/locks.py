@@ -29,6 +29,9 @@ from runner.files.lock_holders import Holder, heartbeat, holder, waited_for
 PATIENCE_SECONDS = 2.0
 """Who waits longer says for whom."""
 
+NOTE_BYTES = 1024
+"""Length of what a holder writes into the lock's file, blanks at its end included."""
+
 NO_FLOCK = (errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -72,8 +75,18 @@ class Lock:
 
     def note(self, about: Mapping[str, Any]) -> None:
         """Writes beside who holds the lock what others may know of its work; nothing once it is lost."""
-        if self._holder is not None and not self.lost:
-            self._sign(self._holder, about)
+        if self._holder is None or self.lost:
+            return
+        text = json.dumps({**vars(self._holder), **about}).encode().ljust(NOTE_BYTES)
+        if len(text) > NOTE_BYTES:
+            return
+        # In the place of what is there: a reader never finds the file empty, and a full disk takes nothing.
+        with suppress(OSError):
+            if isinstance(self._lock, SoftFileLease):
+                with self.path.open("r+b") as file:
+                    file.write(text)
+            else:
+                os.pwrite(self._descriptor, text, 0)
 
     def release(self) -> None:
         """Gives the lock back; who holds it next sees that it was not left by a crash."""
@@ -109,10 +122,10 @@ class Lock:
     def _borrow(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def _sign(self, who: Holder | None, about: Mapping[str, Any] | None = None) -> None:
+    def _sign(self, who: Holder | None) -> None:
         """Writes who holds the lock into its file: it is for people, so that a full disk is no obstacle."""
         self._holder = who
-        text = b"" if who is None else json.dumps({**vars(who), **(about or {})}).encode()
+        text = b"" if who is None else json.dumps(vars(who)).encode().ljust(NOTE_BYTES)
         with suppress(OSError):
             if isinstance(self._lock, SoftFileLease):
                 self.path.write_bytes(text)

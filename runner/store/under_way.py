@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from runner.execution.reached import Reached
-from runner.files.lock_holders import Holder, holder, is_held, noted
+from runner.files.lock_holders import Holder, is_held, noted, signed_by
 from runner.files.locks import Lock
 from runner.store.run_folder import RunFolder
 
@@ -52,8 +52,8 @@ def note(locks: Sequence[Lock], work: Reached) -> None:
 
 def under_way(lock: Path) -> UnderWay | None:
     """The process that holds the lock of a run, and how far it is; None where nobody holds it or signed."""
-    who, said = holder(lock), noted(lock)
-    if who is None or not is_held(lock):
+    said = noted(lock)
+    if (who := signed_by(said)) is None or not (_is_this_process(who) or is_held(lock)):
         return None
     try:
         left = None if said["left"] is None else float(said["left"])
@@ -73,6 +73,13 @@ def groups_of(runs: Iterable[RunFolder]) -> list[Group]:
 
 def works_of_others(runs: Iterable[RunFolder]) -> list[Reached]:
     """How far each other process is that computes some of `runs`, those that have said so."""
-    mine = (platform.node(), os.getpid())
     processes = [group.process for group in groups_of(runs)]
-    return [each.work for each in processes if each.work and (each.who.host, each.who.pid) != mine]
+    return [each.work for each in processes if each.work and not _is_this_process(each.who)]
+
+
+def _is_this_process(who: Holder) -> bool:
+    """Whether it is this process that holds a lock, which then must not ask for it by `flock`.
+
+    Some file systems give a lock back where any of a process's descriptors of the file is closed.
+    """
+    return (who.host, who.pid) == (platform.node(), os.getpid())

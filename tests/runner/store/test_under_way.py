@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import time
@@ -13,7 +14,7 @@ from runner.execution.reached import Reached
 from runner.files.lock_holders import holder
 from runner.files.locks import Lock
 from runner.store.run_folder import RunFolder
-from runner.store.under_way import groups_of, note, under_way, works_of_others
+from runner.store.under_way import UnderWay, groups_of, note, under_way, works_of_others
 
 FORK = multiprocessing.get_context("fork")
 WORK = Reached("learning", 620, 2000, 700.0)
@@ -95,6 +96,11 @@ def test_own_work_is_not_that_of_others_and_ends_with_the_lock(runs: list[RunFol
     assert found is not None
     assert (found.who.pid, found.work) == (os.getpid(), Reached("annealing", 1, 9))
     assert works_of_others(runs) == []
+    size = lock.path.stat().st_size
+    note([lock], WORK)
+    note([lock], Reached("x" * 5000, 1, 9))
+    assert under_way(lock.path) == UnderWay(found.who, WORK), "a note that is too long is left out"
+    assert lock.path.stat().st_size == size, "a reader never finds the file cut short"
     lock.release()
     assert under_way(lock.path) is None
     note([lock], WORK)
@@ -120,3 +126,13 @@ def test_what_cannot_be_read_says_nothing(said: str, tmp_path: Path) -> None:
     found = under_way(lock.path)
     assert found is None or found.work is None
     lock.release()
+
+
+def test_a_process_does_not_probe_its_own_locks(
+    runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runs[0].lock.take()
+    monkeypatch.setattr(fcntl, "flock", None)
+    assert len(groups_of(runs)) == 1
+    monkeypatch.undo()
+    runs[0].lock.release()
