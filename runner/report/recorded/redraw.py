@@ -65,12 +65,11 @@ def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:
         for each in shape.figures
         if _from_numbers(each, unlisted) and (folder / f"{each.name}.png").exists()
     ]
-    shape = replace(shape, figures=redrawn).restricted(set(frame["cell"]))
-    rows = [row for row in shape.rows if row.row in set(frame["row"])]
+    shape = replace(shape, figures=redrawn).restricted(set(frame["cell"]), set(frame["row"]))
     recorded = RecordedResults(results.runs, results.random_runs, frame)
     # Drawn elsewhere: what is cut short leaves the record as it is.
     with TemporaryDirectory() as elsewhere:
-        drawn = write_figures(replace(shape, rows=rows), recorded, Path(elsewhere))
+        drawn = write_figures(shape, recorded, Path(elsewhere))
         (folder / DIGESTS).unlink()
         written = [Path(copyfile(path, folder / path.name)) for path in drawn]
     write_digests(folder, dict.fromkeys([*digests[FILES], *(path.name for path in written)]))

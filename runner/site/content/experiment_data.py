@@ -145,8 +145,7 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
         try:
             frame = read_labelled(folder / TABLE)
             page = read_page((folder / "table.md").read_text(), shape.versions)
-            labels = set(frame["cell"])
-            shape = shape.restricted(labels)
+            shape = shape.restricted(set(frame["cell"]), set(frame["row"]))
             charts = charts_of(shape, rows, frame, index)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
         except FileNotFoundError:
