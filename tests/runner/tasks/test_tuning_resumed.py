@@ -84,6 +84,7 @@ def test_on_a_terminal_a_bar_shows_where_each_stage_is(call: Call, monkeypatch: 
         assert self._job is not None
         columns = [type(column).__name__ for column in self._bars.columns]
         assert {"BarColumn", "MofNCompleteColumn", "TimeElapsedColumn"} <= set(columns)
+        assert self._bars.tasks[-1].fields == {"rate": "", "left": ""}
 
     monkeypatch.setattr(progress.Progress, "start", noted)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
