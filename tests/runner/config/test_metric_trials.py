@@ -50,6 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "home" / "far_metric.py").write_text(METRICS)
     monkeypatch.syspath_prepend(str(tmp_path / "home"))
     monkeypatch.delitem(sys.modules, "far_metric", raising=False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a refused command leaves no other file
 
 
 @pytest.mark.parametrize("sampler", ["dmala", "ground_truth_draws"])
