@@ -17,6 +17,8 @@ LEASE_SECONDS = 120.0
 
 HEARTBEAT = ".heartbeat"
 
+ANOTHER = "another process"
+
 
 @dataclass(frozen=True)
 class Holder:
@@ -52,9 +54,9 @@ def noted(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def waited_for(path: Path) -> str:
-    """``process 12 on node3 since 2026-01-02T03:04:05+00:00``."""
-    return str(holder(path) or "another process")
+def waited_for(path: Path, unsigned: str = ANOTHER) -> str:
+    """``process 12 on node3 since 2026-01-02T03:04:05+00:00``; `unsigned` where the lock names nobody."""
+    return str(holder(path) or unsigned)
 
 
 def is_held(path: Path) -> bool:

@@ -24,7 +24,7 @@ from runner.execution import signals
 from runner.execution.errors import RunError, UserError, warn
 from runner.execution.manifest import now
 from runner.files import lock_holders
-from runner.files.lock_holders import Holder, heartbeat, holder, waited_for
+from runner.files.lock_holders import ANOTHER, Holder, heartbeat, holder, waited_for
 
 PATIENCE_SECONDS = 2.0
 """Who waits longer says for whom."""
@@ -139,7 +139,8 @@ def held(path: Path) -> Iterator[Lock]:
     """The lock, after waiting for it however long that takes; whoever waits says for whom."""
     lock, said = Lock(path), ""
     while not lock.take(PATIENCE_SECONDS):
-        if (whom := waited_for(path)) != said:
+        # A lock that was given back a moment ago names nobody: that is no news.
+        if (whom := waited_for(path, unsigned=said or ANOTHER)) != said:
             warn(f"waiting for {whom}, which holds {path}.")
             said = whom
     try:

@@ -56,6 +56,26 @@ def test_a_lock_has_one_holder_and_says_who(either: Path) -> None:
     other.release()
 
 
+def test_who_waits_says_once_for_whom_also_when_the_lock_is_given_back_meanwhile(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A holder takes its name out, then gives the lock back; who looks in between sees a lock of nobody."""
+    first = Lock(path)
+    assert first.take()
+    who = holder(path)
+    looks = iter([lambda: None, lambda: first._sign(None), first.release])
+
+    def look(lock: Lock, seconds: float = 0.0) -> bool:
+        next(looks, lambda: None)()
+        return take(lock, 0.0)
+
+    take = Lock.take
+    monkeypatch.setattr(Lock, "take", look)
+    with held(path):
+        assert next(looks, None) is None
+    assert capsys.readouterr().err == f"warning: waiting for {who}, which holds {path}.\n"
+
+
 def flock() -> bool:
     """Whether there is `flock` in this test: the stand-in for it is written in Python."""
     return not hasattr(fcntl.flock, "__code__")
