@@ -1,4 +1,4 @@
 """Metrics of particular applications: tours, predictive networks, reconstructed and classified images.
 
-Imports `metrics.metric`, `metrics.requirements`, `metrics.likelihood` and `metrics.statistics`.
+Imports `metrics.metric`, `metrics.requirements` and `metrics.statistics`.
 """

@@ -23,7 +23,8 @@ class PredictiveRMSE(Metric):
 
     Values, one per seed:
         predictive_rmse: mean over the evaluations in the second half of the steps.
-        predictive_rmse_all_steps: mean over all evaluations from the first step on, as in the paper.
+        predictive_rmse_all_steps: mean over all evaluations; from the first step on, as in the paper, if
+            there is no burn-in.
         predictive_rmse_sd: standard deviation over all evaluations of the run, the paper's plus-minus; it is
             not the variation between runs.
 
@@ -72,7 +73,8 @@ class PredictiveLogLikelihood(Metric):
         predictive_log_likelihood: mean of y log p + (1 - y) log(1 - p) over rows, chains and the evaluations
             in the second half of the steps, in nats; y is from 0 to 1.
         train_minus_mse: mean of -(p - y)^2 over the same.
-        train_minus_mse_all_steps: the same over all evaluations from the first step on, as in the paper.
+        train_minus_mse_all_steps: the same over all evaluations; from the first step on, as in the paper, if
+            there is no burn-in.
         train_minus_mse_sd: standard deviation over all evaluations of the run, the paper's plus-minus.
 
     Args:

@@ -1,4 +1,4 @@
 """Langevin diffusions and replica exchange on grids: generators and their spectral gaps.
 
-Imports targets only; contains no metric of a run.
+Imports targets and `samplers.hyperparameters`; contains no metric of a run.
 """

@@ -25,7 +25,7 @@ def mixing_time_from_heaviest(generator: ReversibleGenerator, kappa: float, thre
     """The time t after which the total variation distance to stationarity is at most `threshold`.
 
     The chain starts at its most probable state, a mode of the target: the worst start would be a corner of
-        the grid, which depends on the domain and not on the target. The distance is exact at every t,
+    the grid, which depends on the domain and not on the target. The distance is exact at every t,
 
         1/2 sum_j |sum_k>=1 exp(-l_k t) v_k(s) v_k(j) sqrt(pi_j / pi_s)|,
 

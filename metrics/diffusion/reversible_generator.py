@@ -61,7 +61,7 @@ class ReversibleGenerator:
         """The chain confined to the states `kept` (bool, ``(states,)``), and their total probability.
 
         Jumps out of them are removed: its Dirichlet form is the restricted form of STMH, Definition 1,
-            divided by this probability.
+        divided by this probability.
         """
         log_mass = float(logsumexp(self.log_pi[kept]))
         edges = self.edges[kept][:, kept].tocsr()

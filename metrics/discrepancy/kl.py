@@ -32,7 +32,6 @@ class KL(FrequencyMetric):
     unit = "nats"
     bounds = (0.0, math.inf)
     direction = "min"
-    supports_levels = True
 
     def __init__(self, context: Context, smoothing: float = 0.5) -> None:
         super().__init__(context)
@@ -56,7 +55,6 @@ class KLClipped(FrequencyMetric):
     name = "kl_clipped"
     unit = "nats"
     direction = "min"
-    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

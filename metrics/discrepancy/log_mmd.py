@@ -37,7 +37,8 @@ class LogMMD(Metric):
             are independent (`metrics.two_sample.mmd_statistics.null_sd`).
         log_mmd_now: ln MMD^2 of the states at the current step; defined from the first step on.
         log_mmd_floor: mean ln MMD^2 of groups of held-out reference draws, each as many as there are chains.
-        hit_step: the first step at which ln MMD^2 was at most 0.3 above the floor; NaN if none.
+        hit_step: the first step at which ln MMD^2 was at most 0.3 above the floor; NaN if none. Steps of
+            the burn-in count but are not looked at, so that it is none of them.
         samples_apart: the required sample size, independent draws on each side, to detect a difference of
             `mmd_u` (`metrics.two_sample.mmd_statistics.required_sample_size`); NaN if `mmd_u` <= 0.
 

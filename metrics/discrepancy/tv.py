@@ -18,7 +18,6 @@ class TV(FrequencyMetric):
     unit = "probability"
     bounds = (0.0, 1.0)
     direction = "min"
-    supports_levels = True
 
     def result(self) -> dict[str, Tensor]:
         return {self.name: by_seed(lambda row: row.sum() / 2, self.gaps().abs_())}

@@ -106,9 +106,9 @@ def restricted_gap(matrix: Tensor, pi: Tensor, kept: Tensor) -> float:
     """The gap restricted to the states `kept` (bool, ``(size,)``): STMH, Definition 1.
 
     Dirichlet form and variance are both over pairs of states in the subset, with pi not normalised: this is
-        the gap of the chain that rejects every step out of the subset, divided by the mass of the subset. A
-        chain that is not reversible is replaced by its additive reversibilisation, which has the same
-        Dirichlet form.
+    the gap of the chain that rejects every step out of the subset, divided by the mass of the subset. A
+    chain that is not reversible is replaced by its additive reversibilisation, which has the same
+    Dirichlet form.
 
     Raises:
         ValueError: if fewer than two states are kept.

@@ -53,7 +53,8 @@ class HessianSpectrum(FrequencyMetric):
         }
 
     def _iqr(self, counts: Tensor) -> Tensor:
-        return percentile(self.eigenvalues, counts, 0.75) - percentile(self.eigenvalues, counts, 0.25)
+        found = percentile(self.eigenvalues, counts, 0.75) - percentile(self.eigenvalues, counts, 0.25)
+        return found.masked_fill(~counts.any(), torch.nan)  # as the others of a seed without draws
 
     def _exact_quantile(self, level: float) -> Tensor:
         below = self.pi.cumsum(0) < level

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import torch
 
@@ -65,7 +67,9 @@ def run_chains(
     like = target.like()
     one = like.new_ones(())
     kernel = kernel.to(like).prepared(target, one)
-    start = target.initial((*kernel.axes, 1, chains), Streams([seed], "start", like.device))
+    # On the CPU, as the runner's: the devices' streams of one seed differ.
+    there = target if like.device.type == "cpu" else copy.deepcopy(target).to("cpu")
+    start = there.initial((*kernel.axes, 1, chains), Streams([seed], "start", "cpu")).to(like)
     name = target.function if isinstance(target, FunctionTarget) else type(target)
     try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)

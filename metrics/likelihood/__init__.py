@@ -1,4 +1,4 @@
-"""Annealed importance sampling and exact log partition functions.
+"""Annealed importance sampling, exact log partition functions, and thermodynamic integration, a metric.
 
-Imports kernels, targets and `metrics.statistics`; contains no metric of a run.
+Imports kernels, targets and `metrics.statistics`.
 """

@@ -52,9 +52,10 @@ def log_mean_weight(log_weights: Tensor, seed: int = 0) -> Estimate:
     """
     values = log_weights.detach().double().cpu().flatten()
     n = len(values)
-    if n < 2 or not bool(values.isfinite().all()):
+    finite = int(values.isfinite().sum())
+    if n < 2 or finite < n:
         raise ValueError(
-            f"importance weights must be at least two finite numbers, {values.tolist()} was given"
+            f"importance weights must be at least two finite numbers, {finite} of the {n} given are finite"
         )
     peak = values.max()
     weights = (values - peak).exp()

@@ -39,14 +39,16 @@ def effective_sample_size(series: NDArray[Any] | RankedChains) -> float:
     if values.shape[1] < FEWEST_DRAWS or _has_nan(values) or stuck:
         return 0.0
     # Of two values the ranks are an affine function, so rank normalisation does not change the estimate.
-    return geyer_sample_size(np.concatenate(halves(values)) if _two_valued(values) else chains.scores())
+    return geyer_sample_size(
+        np.concatenate(halves(values == values.max())) if _two_valued(values) else chains.scores()
+    )
 
 
 def potential_scale_reduction(series: NDArray[Any] | RankedChains) -> float:
     """Rank-normalised, split and folded R-hat of a series ``(chains, draws)``; one chain is split in two.
 
     Infinite if every half of every chain is constant, whether the chains are stuck at different values or
-    never moved. Infinite also for fewer than 4 draws or if a value is NaN.
+    never moved. Infinite also for fewer than 4 draws a chain, 8 of a single one, or if a value is NaN.
     """
     chains = series if isinstance(series, RankedChains) else RankedChains(series)
     if len(chains.series) == 1:

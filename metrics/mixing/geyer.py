@@ -20,10 +20,10 @@ SAME = np.finfo(np.float64).resolution
 
 
 def geyer_sample_size(chains: NDArray[Any]) -> float:
-    """Effective sample size of the mean of `chains`, which are as many as they are.
+    """Effective sample size of the mean of `chains`, which are neither split nor ranked here.
 
     Args:
-        chains: a series ``(chains, draws)`` of at least 2 draws without NaN; not split, not ranked.
+        chains: a series ``(chains, draws)`` of at least 2 draws without NaN.
 
     Returns:
         At most N log10(N) for N values; N where all values are equal; NaN where one is infinite.

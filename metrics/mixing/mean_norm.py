@@ -36,6 +36,7 @@ class MeanNorm(Metric):
         steps_to_threshold: first step from which on mean_norm has stayed below `threshold`; NaN if it is not
             below it now.
         steps_to_threshold_first: first step at which it was below, whether or not it stayed; NaN if none.
+            Steps of the burn-in are not looked at, here and above.
         steps_to_threshold_now: as steps_to_threshold, for mean_norm_now.
 
     Args:

@@ -76,7 +76,8 @@ class ThermalAverage(Metric):
         if math.isnan(self._exact):
             return found
         exact = torch.full_like(value, self._exact)
-        return {**found, f"{self.name}_exact": exact, f"{self.name}_deviation": (value - exact) / error}
+        deviation = (value - exact) / error.masked_fill(error == 0, math.nan)
+        return {**found, f"{self.name}_exact": exact, f"{self.name}_deviation": deviation}
 
 
 class Energy(ThermalAverage):

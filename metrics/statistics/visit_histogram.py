@@ -50,6 +50,8 @@ class VisitHistogram(Sums):
 class FrequencyMetric(Metric):
     """A function of the visit frequencies of a target whose states can be listed.
 
+    If chains move between temperatures, of their visits at the cold level.
+
     Attributes:
         space: the target's space.
         probabilities: exact probabilities of its states, ``(size,)``, float64.
@@ -58,6 +60,8 @@ class FrequencyMetric(Metric):
     Raises:
         UnsupportedMetric: if the target's states cannot be listed.
     """
+
+    supports_levels = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

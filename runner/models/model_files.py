@@ -40,9 +40,9 @@ def save_model(path: Path, model: Target, metadata: Mapping[str, Any]) -> None:
     """Writes `model` in place of whatever `path` holds, as safetensors or, with the suffix ``.pt``, by torch.
 
     Args:
-        metadata: what else to write, fit for JSON: ``dataset`` (name, note, fingerprint, shape),
-            ``training`` (the recipe), ... Schema, architecture, the constructor's arguments, fingerprint and
-            the commit are added.
+        metadata: what else to write, fit for JSON: ``recipe``, ``dataset`` (its name), ``binarisation``,
+            ``note``, ``shape``, ``data_fingerprint``, ... Schema, architecture, the constructor's arguments,
+            fingerprint and the commit are added.
 
     Raises:
         UserError: if the suffix is another, or models of this class cannot be saved.

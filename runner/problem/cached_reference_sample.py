@@ -20,7 +20,7 @@ from runner.config.construct import errors_at
 from runner.config.data.datasets import load_dataset
 from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
-from runner.execution.errors import one_sentence
+from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import write_json
 from runner.files.compute_once import compute_once, discard_damaged
 from runner.files.resumable import completed, save_plan, sources_of
@@ -33,6 +33,7 @@ from runner.models.trained_model import TrainedModel
 from runner.problem.build import Problem
 from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
+from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 
 PARTS = ("reference", "held_out", "modes")
@@ -101,10 +102,30 @@ def check_reference_sample(problem: Problem) -> None:
     Raises:
         UserError: naming what is refused.
     """
-    if is_learned(problem.config) and problem.target.block_gibbs:
-        target = cast(RBM, problem.target)
-        images = target.like().new_zeros((1, target.n_visible))
-        _chains(target, images, node(problem.config, "target").get("ground_truth"))
+    _tried(problem)
+
+
+def check_held_out(problem: Problem) -> None:
+    """Refuses more chains than the second reference sample has draws: the floor of log-MMD is one of as many.
+
+    Raises:
+        UserError: naming both numbers.
+    """
+    made, chains = _tried(problem), problem.settings.chains
+    if made is not None and made.chains * made.keeps < chains:
+        raise UserError(
+            f"metric: log_mmd needs at least as many reference draws as chains, task.chains={chains} and "
+            f"target.ground_truth.chains={made.chains} times keeps={made.keeps} were given."
+        )
+
+
+def _tried(problem: Problem) -> ReferenceChains | None:
+    """The chains of the reference sample on the model as it is; None where there is none."""
+    if not is_learned(problem.config) or not problem.target.block_gibbs:
+        return None
+    target = cast(RBM, problem.target)
+    images = target.like().new_zeros((1, target.n_visible))
+    return _chains(target, images, node(problem.config, "target").get("ground_truth"))
 
 
 def _reference_sample(
@@ -114,6 +135,9 @@ def _reference_sample(
     settings = node(config, "target")["ground_truth"]
     weights = model_digest(target)
     content = {"schema": SCHEMA, "model": weights, "settings": settings, "seed": SEED}
+    if not model.trained_here:
+        # Its weights do not name the images that the chains start at.
+        content["data"] = _data(config, model).fingerprint()
     folder = store.model(model.path.parent.name if model.trained_here else weights)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
     path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
@@ -148,13 +172,19 @@ def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains
         return ReferenceChains(target, images, seed=SEED, **given)
 
 
-def _make(
-    config: DictConfig, model: TrainedModel, target: RBM, settings: Mapping[str, Any], path: Path
-) -> None:
+def _data(config: DictConfig, model: TrainedModel) -> Dataset:
+    """The images that the model learned, or that the configuration names for it."""
     name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
     data = load_dataset(name, binarisation, config.data.root, verifies(config))
     model.check_data(data)
-    title, started = f"reference sample of {name}", time.monotonic()
+    return data
+
+
+def _make(
+    config: DictConfig, model: TrainedModel, target: RBM, settings: Mapping[str, Any], path: Path
+) -> None:
+    data = _data(config, model)
+    title, started = f"reference sample of {model.metadata.get('dataset')}", time.monotonic()
 
     def begin() -> _ChainBlocks:
         return _ChainBlocks(_chains(target, data.train.to(target.weight.device), settings), title)

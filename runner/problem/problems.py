@@ -66,7 +66,8 @@ class Problems:
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         if config.compile is True:
             self._once(check_traceable, problem, on | {"sampler": parts["sampler"]})
-        self._once(check_metrics, problem, on | {"metric": parts["metric"], "kernel": kernel})
+        measured = {"metric": parts["metric"], "kernel": kernel, "chains": problem.settings.chains}
+        self._once(check_metrics, problem, on | measured)
 
     def target(self, config: DictConfig) -> Target:
         """The target of `config`, on its device and in its precision.

@@ -9,10 +9,12 @@ from functools import partial
 
 from torch import Tensor
 
+from metrics.discrepancy.log_mmd import LogMMD
 from metrics.trial import try_metric
 from runner.execution.errors import UnservedError, UserError, one_sentence, warn
 from runner.integrity.own_code import is_ours
 from runner.problem.build import Problem, beta
+from runner.problem.cached_reference_sample import check_held_out
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import Info
@@ -95,6 +97,8 @@ def check_metrics(problem: Problem) -> None:
     if suite.undrawn:
         names, kernel = ", ".join(suite.undrawn), type(problem.kernel).__name__
         warn(f"left out: the metrics {names} (the states of {kernel} are no draws from the target).")
+    if any(isinstance(metric, LogMMD) for metric in suite.metrics.values()):
+        check_held_out(problem)
     own = [name for name, metric in suite.metrics.items() if not is_ours(type(metric))]
     if not own:
         return

@@ -50,6 +50,15 @@ def test_rows_are_moved_bit_for_bit(dtype: torch.dtype, d: int, layout: str) -> 
         assert torch.equal(bits(chosen[at].contiguous()), bits((new if mask[at] else old)[at].contiguous()))
 
 
+def test_a_single_row_of_any_stride_is_moved() -> None:
+    """A product of transposed matrices gives one row as contiguous with strides of 1."""
+    new = torch.ones(128).as_strided((1, 1, 128), (1, 1, 1))
+    assert new.is_contiguous()
+    for mask in (torch.tensor([[True]]), torch.tensor([[False]])):
+        chosen = choose_rows(mask, new, torch.zeros(1, 1, 128))
+        assert torch.equal(chosen, torch.full((1, 1, 128), float(mask)))
+
+
 def test_a_mask_for_fewer_axes_serves_all_rows_of_a_chain() -> None:
     new, old = torch.ones(3, 64, 64), torch.zeros(3, 64, 64)
     chosen = choose_rows(torch.tensor([True, False, True]), new, old)

@@ -122,6 +122,7 @@ class Training:
                     break
                 unchecked.append(self._iterate())
                 self.selection.begin_if_due(self.iteration, self.optimiser.averaged)
+            self._load_result()  # before the last record, which is one of the model that results
             if not self.selection.underway and self.iteration in self.history.due:
                 also = self._current_values()
                 self.seconds = before + time.perf_counter() - started
@@ -129,11 +130,14 @@ class Training:
                 said = time.perf_counter()
                 self._say(self.history.records[-1], self._pictures)
                 started += time.perf_counter() - said
+        check_divergence(self.target, unchecked, self.iteration, checkpoint)
+        self.seconds = before + time.perf_counter() - started
+
+    def _load_result(self) -> None:
+        """Takes the averaged or the best parameters for those of the model, after the last iteration."""
         if self.finished:
             self.optimiser.load_averaged()
             self.selection.load_best(self.optimiser.parameters)
-        check_divergence(self.target, unchecked, self.iteration, checkpoint)
-        self.seconds = before + time.perf_counter() - started
 
     def _say(self, record: Mapping[str, Any], pictures: Callable[[int], Pictures] | None = None) -> None:
         """Says what was recorded to who listens, unless it is the last record, which the result holds."""

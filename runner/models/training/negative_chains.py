@@ -26,10 +26,10 @@ from targets import Streams, Target
 class NegativeChains:
     """Chains of `kernel` on `model`, whose cached values are recomputed whenever the model has changed.
 
-    Open hyperparameters are tuned to the model as it is, by `tune`, and may be
-    tuned again while the chains go on: learning needs no stationarity, so that adaptation is harmless here,
-    unlike in a recorded run (settings I, row 23). The kernel must not be a `prepared` one, whose
-    tables would know the model as it was.
+    Open hyperparameters are tuned to the model as it is, by `tune`, and may be tuned again while the chains
+    go on: learning needs no stationarity, so that adaptation is harmless here, unlike in a recorded run
+    (settings I, row 23). The kernel must not be a `prepared` one, whose tables would know the model as it
+    was.
 
     Args:
         model: the target; its parameters change from one call to the next.

@@ -27,7 +27,7 @@ class ReplayBuffer:
     D.2).
 
     An entry has the states of all replicas of one chain and nothing else: a kernel's auxiliary variables
-        (labels of replicas, an auxiliary state) are drawn by its `init`.
+    (labels of replicas, an auxiliary state) are drawn anew (`Kernel.drawn`).
 
     Args:
         model: the target, whose `initial` draws new chains.

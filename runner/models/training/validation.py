@@ -70,9 +70,8 @@ class Validation:
     """Runs one validation after another on a copy of the model.
 
     The random numbers depend on the seed and the iteration only. A validation costs as many evaluations as
-    there
-    are temperatures, which can take minutes: it is divided into calls of `advance`, and continues bit for bit
-    after it was saved.
+    there are temperatures, which can take minutes: it is divided into calls of `advance`, and continues bit
+    for bit after it was saved.
 
     Args:
         target: the model in training; it is copied.

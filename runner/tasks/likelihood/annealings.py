@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from metrics.likelihood.importance_weights import Estimate
+from runner.execution.errors import RunError
 
 
 class Walk(Protocol):
@@ -77,7 +78,6 @@ class Annealings:
         begin: gives each walk before its first step, by name, in the order in which they are walked.
         steps: of all walks together.
         block: steps between two looks at progress, signals and the checkpoint.
-        check: takes the name and the log weights of each walk at its end, and may raise.
 
     Attributes:
         seconds: that the walks took, also before an interruption.
@@ -90,9 +90,8 @@ class Annealings:
         begin: Mapping[str, Callable[[], Walk]],
         steps: int,
         block: int,
-        check: Callable[[str, Tensor], None] = lambda name, log_weights: None,
     ) -> None:
-        self.begin, self.total, self.block, self.check = begin, steps, block, check
+        self.begin, self.total, self.block = begin, steps, block
         self.walks: dict[str, Walk] = {}
         self.seconds = 0.0
 
@@ -111,7 +110,11 @@ class Annealings:
         return next(names, None)
 
     def advance(self) -> None:
-        """A block of the first walk that is not at its end."""
+        """A block of the first walk that is not at its end.
+
+        Raises:
+            RunError: if log weights at the end of a walk are not finite, saying how many.
+        """
         name, started = self._unfinished(), time.monotonic()
         if name is None:
             return
@@ -121,7 +124,7 @@ class Annealings:
         walk.advance(self.block)
         self.seconds += time.monotonic() - started
         if _at_end(walk):
-            self.check(name, walk.log_weights)
+            _check_finite(name, walk.log_weights)
 
     def state_dict(self) -> dict[str, Any]:
         """The walks that have started, and their time."""
@@ -138,3 +141,12 @@ class Annealings:
 
 def _at_end(walk: Walk) -> bool:
     return walk.step >= walk.steps
+
+
+def _check_finite(name: str, weights: Tensor) -> None:
+    bad = int((~weights.isfinite()).sum())
+    if bad:
+        raise RunError(
+            f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
+            "since the model's energies overflow."
+        )

@@ -8,7 +8,6 @@ from typing import cast
 
 import torch
 from omegaconf import DictConfig
-from torch import Tensor
 
 from metrics.inference.few_seeds import interval
 from metrics.likelihood.importance_weights import log_mean_weight
@@ -21,7 +20,7 @@ from metrics.likelihood.target_log_partition import (
     reference_log_likelihood,
 )
 from runner.execution.devices import device_type, floating_point
-from runner.execution.errors import RunError, UserError, one_sentence
+from runner.execution.errors import UserError, one_sentence
 from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
@@ -135,18 +134,4 @@ def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int)
         return TargetAnnealing(target, settings.kernel, betas, start, streams)
 
     begin: dict[str, Callable[[], Walk]] = {"forward": forward, "reverse": reverse}
-    return Annealings(begin, 2 * (len(settings.betas) - 1) + settings.draw_steps, BLOCK, _check_finite)
-
-
-def _check_finite(name: str, weights: Tensor) -> None:
-    """Refuses log weights of the annealing `name` that are not finite.
-
-    Raises:
-        RunError: saying how many.
-    """
-    if not bool(weights.isfinite().all()):
-        bad = int((~weights.isfinite()).sum())
-        raise RunError(
-            f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
-            "since the model's energies overflow."
-        )
+    return Annealings(begin, 2 * (len(settings.betas) - 1) + settings.draw_steps, BLOCK)

@@ -8,7 +8,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics import ESS, KL, TV, Context, KLClipped, LevelOccupancy, Metric, MetricSuite, UnsupportedMetric
+from metrics import (
+    ESS,
+    KL,
+    TV,
+    Context,
+    KLClipped,
+    LevelOccupancy,
+    LogMeanGap,
+    Metric,
+    MetricSuite,
+    MMDExact,
+    UnsupportedMetric,
+)
+from metrics.discrepancy.mmd import kernel_bandwidth
 from samplers import DMALA, Gibbs, Info, SimulatedTempering
 from samplers.tempering.simulated.partition_functions import PartitionPilot
 from targets import Binary, Streams
@@ -17,6 +30,7 @@ from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable
 
 TARGET = random_target(Binary(3), seed=5, roughness=2.0)
+STATES = TARGET.space.states()
 SEEDS, CHAINS, LEVELS = 2, 5, 3
 SAMPLER = SimulatedTempering(Gibbs(), [1.0, 0.5, 0.0], log_partition=[0.0, 0.0, 0.0])
 ONE = torch.ones((), dtype=torch.float64)
@@ -77,7 +91,7 @@ def test_uneven_by_more_than_e_squared_is_flagged() -> None:
 
 def test_visits_are_counted_at_the_cold_level_alone() -> None:
     draws, levels = stretch(200)
-    result = feed(suite_of(TV, KL, KLClipped), draws, levels).result()
+    result = feed(suite_of(TV, KL, KLClipped, LogMeanGap, MMDExact), draws, levels).result()
     place = TARGET.space.index(draws)
     pi = TARGET.probabilities()
     for seed in range(SEEDS):
@@ -85,6 +99,12 @@ def test_visits_are_counted_at_the_cold_level_alone() -> None:
         counts = torch.bincount(cold, minlength=8).double()
         distance = 0.5 * float((counts / counts.sum() - pi).abs().sum())
         assert result["tv"][seed].item() == pytest.approx(distance)
+        assert result["log_mean_gap"][seed].item() == pytest.approx(math.log(2 * distance / 8))
+        gap = counts / counts.sum() - pi
+        kernel = torch.exp(
+            -torch.cdist(STATES, STATES).square() / (2 * kernel_bandwidth(TARGET.space, None) ** 2)
+        )
+        assert result["mmd_exact"][seed].item() == pytest.approx(float(gap @ kernel @ gap))
         smoothed = (counts + 0.5) / (counts.sum() + 4)
         assert result["kl"][seed].item() == pytest.approx(float((pi * (pi / smoothed).log()).sum()))
 

@@ -87,7 +87,28 @@ def test_the_jackknife_leaves_out_one_block_after_another(chains: int) -> None:
     ]
     left = [np.concatenate(blocks[:one] + blocks[one + 1 :]).var() for one in range(len(blocks))]
     expected = math.sqrt((len(left) - 1) * np.var(left))
+    if 1 < chains < 20:
+        whole = kept.reshape(parts * length, chains)
+        left = [np.delete(whole, one, 1).var() for one in range(chains)]
+        expected = max(expected, math.sqrt((chains - 1) * np.var(left)))
     assert error == pytest.approx(expected)
+
+
+def test_few_chains_that_do_not_mix_have_an_error_as_large_as_their_differences() -> None:
+    """Four chains, each in one of two modes: cut into blocks they look like twenty independent draws."""
+    random = np.random.default_rng(1)
+    runs = [random.choice([-1.0, 1.0], 4) + 0.1 * random.normal(size=(50, 4)) for _ in range(400)]
+    found = np.array([jackknife(each[None], lambda means: means[0]) for each in runs])
+    spread = found[:, 0].std()
+    assert spread == pytest.approx(0.5, abs=0.06)
+    assert found[:, 1].mean() == pytest.approx(spread, rel=0.25)
+
+
+def test_chains_that_stand_still_have_no_error_and_no_deviation() -> None:
+    draws = random_draws(SMALL, 1, seeds=1, chains=2).expand(50, 1, 2, 6)
+    found = measure(context(SMALL, 1, 2), [Energy], draws[:, :, :1].expand(50, 1, 2, 6)).result()
+    assert float(found["energy_error"]) == 0.0
+    assert math.isnan(float(found["energy_deviation"]))
 
 
 def test_a_run_that_is_too_short_has_no_error() -> None:

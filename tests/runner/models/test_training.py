@@ -318,6 +318,16 @@ def test_decay_and_averaging_are_those_of_a_loop_written_out() -> None:
         torch.testing.assert_close(parameter.detach(), mean, atol=1e-9, rtol=1e-7)
 
 
+def test_the_last_record_is_one_of_the_model_that_results() -> None:
+    held_out = halves(20, seed=8)
+    run = training(DMALA(0.3), settings(iterations=12, learning_rate=0.2, averaging=0.99), held_out=held_out)
+    run.advance(12)
+    last = run.history.records[-1]["values"]["free_energy_gap"]
+    with torch.no_grad():
+        seen, unseen = (run.target.log_prob(part.double()).mean() for part in (halves(), held_out))
+    assert last == pytest.approx(float(seen - unseen))
+
+
 def test_without_averaging_the_model_is_that_of_the_last_iteration() -> None:
     one, other = training(DMALA(0.3), settings(iterations=5)), training(DMALA(0.3), settings(iterations=6))
     one.advance(5)

@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from metrics.likelihood.rbm_annealing import RBMAnnealing
 from runner.execution import signals
 from runner.files.atomic_files import set_aside
+from targets import RBM
 from tests.support.commands import Call, finished, measured, one, rows, stop_after, stopped_in_each, summary
 
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")
@@ -152,6 +154,20 @@ def test_a_saved_model_is_sampled_as_the_recipe_that_made_it(call: Call) -> None
         assert call(*RUN, f"target.model={given}", "seed=[0,2]", f"output_root={root}").status == 0
         assert rows(root) == rows("recipe")
         assert not list(Path(root).glob("models/*/model.safetensors")), "it was trained"
+
+
+def test_a_model_that_names_no_images_has_a_reference_sample_for_each_set(call: Call) -> None:
+    """Its run is the same whatever another set's run has left in the output root."""
+    torch.save(RBM(64, 4).state_dict(), "bare.pt")
+    bare = (*RUN, "target.model=bare.pt", "target.dataset=digits", "target.ground_truth.steps=4")
+    for root, sets in {"one": ["stochastic"], "two": ["threshold", "stochastic"]}.items():
+        for binarisation in sets:
+            said = call(*bare, f"target.binarisation={binarisation}", f"output_root={root}")
+            assert said.status == 0, said.err
+    assert len(list(Path("two").glob("models/*/ground_truth-*.safetensors"))) == 2
+    alone = rows("one")
+    assert alone
+    assert all(row in rows("two") for row in alone)
 
 
 def test_a_model_of_a_learning_run_is_sampled(call: Call, model: Path) -> None:
