@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -43,13 +44,13 @@ class MinibatchLogistic(Tabulated):
     def __init__(
         self, d: int = 6, data: int = 100, minibatch: int = 50, scale: float = 0.3, data_seed: int = 0
     ) -> None:
-        whole_number("data", data)
+        space, data = Binary(d), whole_number("data", data)
         positive_number("scale", scale)
-        if type(minibatch) is not int or not 1 <= minibatch <= data:
+        if not isinstance(minibatch, Integral) or isinstance(minibatch, bool) or not 1 <= minibatch <= data:
             raise ValueError(
                 f"minibatch must be a whole number from 1 to data={data}, {minibatch!r} was given"
             )
-        space = Binary(d)
+        minibatch = int(minibatch)
         signed = signed_covariates(d, data, scale, data_seed)
         logits = (2 * space.states() - 1) @ signed.T
         terms = logsigmoid(logits)
