@@ -76,6 +76,11 @@ class SimulatedAnnealing(Kernel):
     def check(self, target: Target) -> None:
         self.base.check(target)
 
+    def to(self, like: Tensor) -> SimulatedAnnealing:
+        moved = super().to(like)
+        moved.family = None if moved.step_sizes is None else family_of(moved.base)
+        return moved
+
     def at(self, position: Tensor) -> Kernel:
         """The kernel with the step size at a place of the schedule, an int64 scalar."""
         if self.step_sizes is None or self.family is None:
