@@ -110,4 +110,5 @@ def _along(sizes: Tensor, steps: int) -> Tensor:
         return sizes.expand(steps).clone()
     place = torch.linspace(0.0, len(sizes) - 1.0, steps, dtype=torch.float64)
     before = place.floor().long().clamp(max=len(sizes) - 2)
-    return torch.lerp(sizes.log()[before], sizes.log()[before + 1], place - before).exp()
+    logs = sizes.double().log()
+    return torch.lerp(logs[before], logs[before + 1], place - before).exp()

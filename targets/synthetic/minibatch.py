@@ -46,11 +46,7 @@ class MinibatchLogistic(Tabulated):
     ) -> None:
         space, data = Binary(d), whole_number("data", data)
         positive_number("scale", scale)
-        if not isinstance(minibatch, Integral) or isinstance(minibatch, bool) or not 1 <= minibatch <= data:
-            raise ValueError(
-                f"minibatch must be a whole number from 1 to data={data}, {minibatch!r} was given"
-            )
-        minibatch = int(minibatch)
+        minibatch = _minibatch_of(minibatch, data)
         signed = signed_covariates(d, data, scale, data_seed)
         logits = (2 * space.states() - 1) @ signed.T
         terms = logsigmoid(logits)
@@ -75,6 +71,13 @@ class MinibatchLogistic(Tabulated):
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob` at theta in closed form, shape ``(*batch)``."""
         return look_up(self._noise_variance, self.space.index(theta))
+
+
+def _minibatch_of(given: object, data: int) -> int:
+    """`given` as an int; ValueError unless it is a whole number from 1 to `data`."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 1 <= given <= data:
+        raise ValueError(f"minibatch must be a whole number from 1 to data={data}, {given!r} was given")
+    return int(given)
 
 
 def signed_covariates(d: int, data: int, scale: float, data_seed: int) -> Tensor:
