@@ -75,7 +75,7 @@ class MinibatchLogistic(Tabulated):
 
 def _minibatch_of(given: object, data: int) -> int:
     """`given` as an int; ValueError unless it is a whole number from 1 to `data`."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or not 1 <= given <= data:
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 1 <= int(given) <= data:
         raise ValueError(f"minibatch must be a whole number from 1 to data={data}, {given!r} was given")
     return int(given)
 
