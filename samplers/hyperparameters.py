@@ -34,6 +34,11 @@ def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor
     return torch.tensor(positive_number(key, value, allowed), dtype=torch.float64)
 
 
+def one_number(value: Any) -> Any:
+    """The number in a tensor of one number; anything else as it is."""
+    return value.item() if hasattr(value, "numel") and value.numel() == 1 else value
+
+
 def positive_or_auto(key: str, value: Any) -> Any:
     """`value` if it is ``auto`` or `positive` takes it; ValueError otherwise."""
     if not (isinstance(value, str) and value == AUTO) and not hasattr(value, "dtype"):  # no tensor
@@ -63,9 +68,10 @@ def check_ladder_sizes(
             *others, last = ("a positive number", *map(repr, words))
             positive_number("step_size", given, f"{', '.join(others)} or {last}" if others else last)
         return
-    if len(given) != rungs:
+    if len(given) != rungs or not given:
+        allowed = ", ".join(["one number", *map(repr, words)])
         raise ValueError(
-            f"step_size must be one number, 'auto', or one number for each rung of the ladder, "
+            f"step_size must be {allowed} or one number for each rung of the ladder, "
             f"{list(given)!r} was given"
         )
     for value in given:
@@ -126,10 +132,18 @@ def check_floor(step_size: Any, min_step_size: Any) -> None:
         )
 
 
-def balanced(value: Any) -> float:
-    """A balancing constant from locally (1/2) to globally balanced (1); ValueError for any other."""
+def balanced(value: Any, *, auto: bool = False) -> float:
+    """A balancing constant from locally (1/2) to globally balanced (1).
+
+    Args:
+        auto: whether the caller would have taken ``"auto"``, too; for the message.
+
+    Raises:
+        ValueError: for any other.
+    """
     if not is_number(value) or not 0.5 <= value <= 1.0:
-        raise ValueError(f"balancing must be a number from 0.5 to 1 or 'auto', {value!r} was given")
+        allowed = f"a number from 0.5 to 1{f' or {AUTO!r}' if auto else ''}"
+        raise ValueError(f"balancing must be {allowed}, {value!r} was given")
     return float(value)
 
 
@@ -154,8 +168,11 @@ def cycle_positions(cycle_length: Any, steps: Any, cycles: Any) -> int:
     return max(2, whole_number("steps", steps) // number)
 
 
-def cycle_balancing(value: Any, cycle_length: int) -> list[float]:
+def cycle_balancing(value: Any, cycle_length: int, *, auto: bool = False) -> list[float]:
     """One balancing constant for each position of a cycle.
+
+    Args:
+        auto: whether the caller would have taken ``"auto"``, too; for the message.
 
     Raises:
         ValueError: unless `value` is a number from 0 to 1, or one for each position.
@@ -164,7 +181,7 @@ def cycle_balancing(value: Any, cycle_length: int) -> list[float]:
         return [within("balancing", value, 0.0, 1.0)] * cycle_length
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != cycle_length:
         raise ValueError(
-            f"balancing must be 'auto', a number from 0 to 1, or one for each of the "
+            f"balancing must be {f'{AUTO!r}, ' if auto else ''}a number from 0 to 1, or one for each of the "
             f"{cycle_length} positions, {value!r} was given"
         )
     return [within("balancing", each, 0.0, 1.0) for each in value]

@@ -55,7 +55,7 @@ class SwapInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What one step did, per chain; tensors only.
+    """What one step did, per chain; tensors, but for the number of evaluations.
 
     Attributes:
         acceptance: probability that the proposal is accepted, ``(*batch)``; 1 if nothing is rejected.
@@ -151,7 +151,7 @@ class Kernel(ABC):
         return (0.02, 20.0) if isinstance(space, Discrete) else (1e-4, 1e2)
 
     def check(self, target: Target) -> None:  # noqa: B027 - most kernels serve every target
-        """Raises ValueError, in one sentence, if the kernel cannot serve this target; costs nothing."""
+        """Raises ValueError, in one sentence, if the kernel cannot serve this target; evaluates nothing."""
 
     @abstractmethod
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
@@ -273,8 +273,13 @@ def check_states(target: Target, theta: Tensor) -> None:
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
-    """beta [U(y) - U(x)], all ``(*batch)``; minus infinity where y has density zero, also at beta = 0."""
-    ratio: Tensor = beta * (after - before)
+    """beta [U(y) - U(x)], all ``(*batch)``.
+
+    Minus infinity where y has density zero, also at beta = 0; else infinity where x has: a chain leaves it.
+    """
+    change = after - before
+    ratio: Tensor = beta * change
+    ratio.masked_fill_(change.isposinf(), torch.inf)  # 0 times infinity is NaN
     return ratio.masked_fill_(after.isneginf(), -torch.inf)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import check_ladder_sizes, positive
+from samplers.hyperparameters import check_ladder_sizes, one_number, positive
 from samplers.kernel import Kernel, along_first
+from targets.checks import positive_number
 
 KernelFamily = Callable[[Tensor], Kernel]
 """From a step size, a tensor that broadcasts over the batch axes, to the kernel that has it."""
@@ -65,9 +66,25 @@ def ladder_step_sizes(
     check_ladder_sizes(given, rungs, cls.__name__, takes=takes_step_size(cls), words=words)
     if isinstance(given, str):
         return None
-    if not isinstance(given, Sequence):
-        return positive("step_size", given)
-    return torch.stack([positive("step_size", value) for value in given])
+    if isinstance(given, Sequence):
+        numbers = [positive_number("step_size", one_number(value)) for value in given]
+        return torch.tensor(numbers, dtype=torch.float64)
+    sizes = positive("step_size", given)
+    fit_ladder(sizes, rungs)
+    if not bool(((sizes > 0) & sizes.isfinite()).all()):
+        raise ValueError(f"step_size must be positive and finite, {sizes.tolist()!r} was given")
+    return sizes
+
+
+def fit_ladder(sizes: Tensor, rungs: int | None) -> None:
+    """Raises ValueError unless a tensor of step sizes holds one, or one for each of `rungs`, where known."""
+    numbers = {1, sizes.numel() if rungs is None else rungs} - {0}
+    if sizes.dim() > 1 or sizes.numel() not in numbers:
+        each = "rung of the ladder" if rungs is None else f"of the {rungs} rungs of the ladder"
+        raise ValueError(
+            f"step_size must be one number or one for each {each}, a tensor of shape {tuple(sizes.shape)} "
+            "was given"
+        )
 
 
 class RungKernels:

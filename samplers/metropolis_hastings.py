@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -72,13 +73,16 @@ class MetropolisHastings(Kernel):
         return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        # Only for the step and the acceptance of this class is a tabulated proposal known to fit.
-        own_step = type(self).step is MetropolisHastings.step
-        own_acceptance = type(self)._log_acceptance is MetropolisHastings._log_acceptance
-        if not own_step or not (own_acceptance or not self.adjusted):
+        """With tables in place of the proposal, unless a subclass moves in another way than this class."""
+        parts = ("evaluated", "init", "step", *(("_log_acceptance",) if self.adjusted else ()))
+        if any(getattr(type(self), part) is not getattr(MetropolisHastings, part) for part in parts):
             return self
-        faster = self.proposal.tabulated(target, beta) if isinstance(self.proposal, Tabulable) else None
-        return self if faster is None else MetropolisHastings(faster, self.adjusted)
+        tables = self.proposal.tabulated(target, beta) if isinstance(self.proposal, Tabulable) else None
+        if tables is None:
+            return self
+        faster = copy.copy(self)
+        faster.proposal = tables
+        return faster
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from targets.checks import whole_number
 from targets.randomness import Generator, normal, uniform
 from targets.tracing import is_traced
 
@@ -23,14 +25,13 @@ class Space(ABC):
     """A space of states with `d` coordinates.
 
     Raises:
-        ValueError: if `d` is below 1.
+        ValueError: unless `d` is a whole number of at least 1.
     """
 
     d: int
 
     def __post_init__(self) -> None:
-        if self.d < 1:
-            raise ValueError(f"a space needs at least one coordinate, d={self.d} was given")
+        whole_number("d", self.d)
 
     @property
     def event_shape(self) -> tuple[int, ...]:
@@ -54,8 +55,7 @@ class Discrete(Space):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.levels < 2:
-            raise ValueError(f"a discrete space needs at least two levels, levels={self.levels} was given")
+        whole_number("levels", self.levels, 2)
 
     @property
     def size(self) -> int:
@@ -83,6 +83,9 @@ class Discrete(Space):
             known = theta, theta._version, self._index(theta)
             self.__dict__["_known"] = known  # a frozen dataclass, whose fields these are not
         return known[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_known"}
 
     def _index(self, theta: Tensor) -> Tensor:
         levels = self.to_levels(theta)

@@ -182,5 +182,5 @@ def _shaped(rows: Tensor, draw: Draw) -> Tensor:
     check_batch(draw.batch, len(rows))
     rows = rows if draw.std in (None, 1.0) else draw.std * rows
     if len(rows) == 1:
-        return rows.view(*draw.batch, *draw.event)
+        return rows.view((*draw.batch, *draw.event))
     return rows.view(len(rows), *draw.batch[:-2], draw.batch[-1], *draw.event).movedim(0, len(draw.batch) - 2)

@@ -43,10 +43,10 @@ class GaussianStep:
         return self._log_density(noise.square().sum(-1), space.d)
 
     def _wide(self, theta: Tensor) -> Tensor:
-        return self.step_size.unsqueeze(-1) if self.step_size.dim() else self.step_size.to(theta)
+        return (self.step_size.unsqueeze(-1) if self.step_size.dim() else self.step_size).to(theta)
 
     def _log_density(self, squares: Tensor, d: int) -> Tensor:
-        return -0.5 * squares - d * (self.step_size.log() + 0.5 * math.log(2 * math.pi))
+        return -0.5 * squares - d * (self.step_size.log().to(squares) + 0.5 * math.log(2 * math.pi))
 
 
 class GaussianWalk(MetropolisHastings):

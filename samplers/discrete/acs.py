@@ -9,12 +9,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import check_floor, cycle_balancing, positive
+from samplers.hyperparameters import check_floor, cycle_balancing, one_number
 from samplers.kernel import Info, Kernel, State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.cyclical_langevin import POSITION, CyclicalLangevin, cosine_steps
 from samplers.proposals.discrete_langevin import LangevinProposal
-from targets.checks import whole_number
+from targets.checks import positive_number, whole_number
 from targets.randomness import Generator
 from targets.spaces import Space, level_space
 from targets.target import Target
@@ -52,8 +52,8 @@ class ACS(MetropolisHastings):
         balancing: float | Sequence[float],
     ) -> None:
         self.cycle_length = whole_number("cycle_length", cycle_length, 2)
-        self.step_size = positive("step_size", step_size).item()
-        self.min_step_size = positive("min_step_size", min_step_size).item()
+        self.step_size = positive_number("step_size", one_number(step_size))
+        self.min_step_size = positive_number("min_step_size", one_number(min_step_size))
         check_floor(self.step_size, self.min_step_size)
         self.balancing = cycle_balancing(balancing, self.cycle_length)
         sizes = cosine_steps(self.step_size, self.min_step_size, self.cycle_length)

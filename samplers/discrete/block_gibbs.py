@@ -26,5 +26,8 @@ class BlockGibbs(HammingBall):
     def __init__(self, block_size: int = 1) -> None:
         super().__init__(block_size, block_size)
 
+    def _settings(self) -> str:
+        return f"block_size={self.block_size}"
+
     def _centre(self, space: Discrete, levels: Tensor, block: Tensor, draw: Tensor) -> Tensor:
         return levels

@@ -54,9 +54,13 @@ class HammingBall(Kernel):
         states = sum(math.comb(block, k) * (space.levels - 1) ** k for k in range(radius + 1))
         if states > MOST_CANDIDATES:
             raise ValueError(
-                f"block_size={self.block_size} and radius={self.radius} make {states} states to evaluate "
-                f"in a step, the limit is {MOST_CANDIDATES}"
+                f"{self._settings()} would make {states} states to evaluate in a step, the limit is "
+                f"{MOST_CANDIDATES}"
             )
+
+    def _settings(self) -> str:
+        """The arguments of the constructor, for messages."""
+        return f"block_size={self.block_size} and radius={self.radius}"
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from samplers.kernel import Info, Kernel, NotEnumerableError, State
+from samplers.kernel import Info, Kernel, NotEnumerableError, State, check_states
 from samplers.metropolis_hastings import accepted, jump_length
 from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
@@ -48,7 +48,9 @@ class RBMGibbs(Kernel):
 
     @torch.no_grad()
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        return _state(_rbm_of(target), theta)
+        rbm = _rbm_of(target)
+        check_states(rbm, theta)
+        return _state(rbm, theta)
 
     @torch.no_grad()
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:

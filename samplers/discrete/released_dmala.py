@@ -9,7 +9,7 @@ from torch import Tensor
 from samplers.discrete.dmala import DMALA
 from samplers.kernel import Kernel, State
 from samplers.proposals.discrete_langevin import LangevinProposal
-from targets.spaces import Space
+from targets.spaces import Space, level_space
 from targets.target import Target
 
 
@@ -35,6 +35,9 @@ class ReleasedDMALA(DMALA):
     def __init__(self, step_size: float | Tensor, balancing: float = 0.5, norm: float = 2.0) -> None:
         super().__init__(step_size, balancing, norm)
         self.reverse = self.proposal
+
+    def check(self, target: Target) -> None:
+        level_space("released_dmala", target.space)
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         assert isinstance(self.proposal, LangevinProposal)

@@ -61,9 +61,9 @@ class EDMALAGLU(EntropicKernel):
         if self.adjusted:
             log_acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward)
             after, acceptance = accepted(log_acceptance, proposed, state, generator)
-            after = replace(after, aux={THETA_A: torch.sub(state.theta, gap, out=gap)})
         else:
-            proposed = replace(proposed, aux={THETA_A: state.theta - gap})
             after, acceptance = taken(target, proposed, state)
+        # theta_a has moved already, whether theta moves or stays.
+        after = replace(after, aux={THETA_A: torch.sub(state.theta, gap, out=gap)})
         jump = jump_length(space, state.theta, after.theta)
         return after, Info(acceptance, jump, evaluations=1, aux=after.aux)

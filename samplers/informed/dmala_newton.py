@@ -9,8 +9,8 @@ from samplers.informed.informed_kernel import InformedKernel
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.newton_langevin import NewtonLangevin
 from targets.checks import within
-from targets.spaces import Ordinal
-from targets.target import Target
+from targets.spaces import Ordinal, level_space
+from targets.target import SingleSiteDifferences, Target
 
 
 class DMALANewton(InformedKernel, MetropolisHastings):
@@ -36,6 +36,10 @@ class DMALANewton(InformedKernel, MetropolisHastings):
         MetropolisHastings.__init__(self, NewtonLangevin(self.step_size, self.balancing))
 
     def check(self, target: Target) -> None:
-        super().check(target)
-        if isinstance(target.space, Ordinal):
+        if isinstance(level_space("dmala_newton", target.space), Ordinal):
             raise ValueError(f"dmala_newton needs a binary or categorical space, not {target.space}")
+        if not isinstance(target, SingleSiteDifferences):
+            raise ValueError(
+                f"dmala_newton needs a target that knows the changes of U by one move exactly, "
+                f"{type(target).__name__} does not (log_prob_and_differences)"
+            )

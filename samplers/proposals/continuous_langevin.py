@@ -44,7 +44,7 @@ class LangevinDiffusionProposal:
     ) -> tuple[Tensor, Tensor]:
         mean = self.mean(state, beta)
         noise = normal(generator, state.log_prob.shape, space.event_shape, like=state.theta)
-        theta = torch.addcmul(mean, self._sd.unsqueeze(-1), noise)
+        theta = torch.addcmul(mean, self._sd.unsqueeze(-1).to(mean), noise)
         return theta, self._log_density(theta, mean)
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
@@ -54,9 +54,10 @@ class LangevinDiffusionProposal:
         """x + h beta grad U(x), like theta."""
         assert state.grad is not None
         length = torch.as_tensor(self.step_size * beta)
-        return torch.addcmul(state.theta, length.unsqueeze(-1), state.grad)
+        return torch.addcmul(state.theta, length.unsqueeze(-1).to(state.theta), state.grad)
 
     def _log_density(self, destination: Tensor, mean: Tensor) -> Tensor:
         """log N(destination; mean, 2 h I), shape ``(*batch)``."""
         squares = (destination - mean).square_().sum(-1)
-        return destination.shape[-1] * self._log_height - squares / (4.0 * self.step_size)
+        height, spread = self._log_height.to(squares), (4.0 * self.step_size).to(squares)
+        return destination.shape[-1] * height - squares / spread

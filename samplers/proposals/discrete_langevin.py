@@ -60,7 +60,7 @@ class LangevinProposal:
     def drift(self, state: State, beta: Tensor) -> Tensor:
         """b beta dU, like theta."""
         assert state.grad is not None
-        scale = torch.as_tensor(self.balancing * beta)
+        scale = torch.as_tensor(self.balancing * beta).to(state.grad)
         return state.grad * scale.reshape(scale.shape + (1,) * (state.grad.dim() - state.log_prob.dim()))
 
     def propose_along(
@@ -97,7 +97,7 @@ class LangevinProposal:
 
     def _penalty(self, state: State, trailing: int) -> Tensor:
         """1 / (2 alpha) with `trailing` singleton axes behind the batch axes."""
-        return self._cost.reshape(self._cost.shape + (1,) * trailing)
+        return self._cost.reshape(self._cost.shape + (1,) * trailing).to(state.theta)
 
     def _flip_logits(self, state: State, drift: Tensor) -> Tensor:
         """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2); `drift` is used up."""

@@ -7,6 +7,7 @@ The distribution is that of `LangevinProposal`, to rounding.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import torch
@@ -61,6 +62,17 @@ class TabulatedLangevin(LangevinProposal):
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
         self.coordinate = torch.arange(target.space.d, device=beta.device)
 
+    def to(self, like: Tensor) -> TabulatedLangevin:
+        """A copy whose tables and hyperparameters have the dtype and device of `like`."""
+        moved = copy.copy(self)
+        vars(moved).pop("alias", None)
+        moved._known = moved._forward = None
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor):
+                setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
+        moved.cumulative = SortedRows(self.cumulative.values.to(like))
+        return moved
+
     @cached_property
     def alias(self) -> AliasRows:
         """The rows of `cumulative` for compiled steps; made at first use, in half a second for 41 MB."""
@@ -89,13 +101,14 @@ class TabulatedLangevin(LangevinProposal):
 
     def _penalty(self, state: State, trailing: int) -> Tensor:
         cost = self._cost
-        return along_first(cost, state.log_prob.dim() + trailing) if cost.dim() else cost
+        return along_first(cost, state.log_prob.dim() + trailing).to(state.theta) if cost.dim() else cost
 
     def _check_beta(self, beta: Tensor) -> None:
         """Refuses inverse temperatures other than those of the tables; only on the CPU are they compared.
 
         On a device that would wait for it in every step; there only their number is. A tensor that was found
-        to be right is known again as long as it is the same one, unchanged.
+        to be right is known again as long as it is the same one, unchanged; in inference mode none is, since
+        changes are not counted there.
 
         Raises:
             ValueError: for other inverse temperatures.
@@ -109,11 +122,13 @@ class TabulatedLangevin(LangevinProposal):
             raise ValueError(
                 "beta must be the inverse temperature that the kernel was prepared for, another was given"
             )
-        self._known = beta, beta._version
+        if not beta.is_inference():
+            self._known = beta, beta._version
 
     def drift(self, state: State, beta: Tensor) -> Tensor:
         assert state.grad is not None
-        return state.grad * (along_first(self._scale, state.grad.dim()) if self._scale.dim() else self._scale)
+        scale = along_first(self._scale, state.grad.dim()) if self._scale.dim() else self._scale
+        return state.grad * scale.to(state.grad)
 
     def _log_prob(self, source: State, destination: Tensor, beta: Tensor, row: Tensor) -> Tensor:
         move = destination - source.theta

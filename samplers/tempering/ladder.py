@@ -14,10 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samplers.hyperparameters import decreasing_ladder
+from samplers.hyperparameters import AUTO, decreasing_ladder, hottest_rung
+from targets.checks import whole_number
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
+
+
+LAST_ABOVE_ZERO = 0.01
+"""The last rung but one of a geometric ladder that ends in 0."""
 
 
 def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
@@ -29,18 +34,23 @@ def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
     return torch.tensor(decreasing_ladder(ladder, auto=auto), dtype=torch.float64)
 
 
-def geometric_ladder(replicas: int, coldest_hot: float = 0.01, hottest: float = 0.0) -> Tensor:
-    """1, .., `coldest_hot` in equal ratios and then 0, `replicas` rungs in all, float64 ``(replicas,)``.
+def geometric_ladder(replicas: int, hottest: float = 0.0) -> Tensor:
+    """1, .., 0.01 in equal ratios and then 0, `replicas` rungs in all, float64 ``(replicas,)``.
 
     Where `hottest` is above 0 all ratios are equal, down to it.
+
+    Raises:
+        ValueError: for fewer than two replicas, or unless `hottest` is at least 0 and below 1.
     """
+    whole_number("replicas", replicas, 2)
+    hottest_rung(hottest, AUTO)
     if hottest > 0:
         ratios = torch.logspace(0.0, np.log10(hottest), replicas, dtype=torch.float64)
         ratios[-1] = hottest  # to the bit, which a power of 10 is not
         return ratios
     if replicas == 2:
         return torch.tensor([1.0, 0.0], dtype=torch.float64)
-    ratios = torch.logspace(0.0, np.log10(coldest_hot), replicas - 1, dtype=torch.float64)
+    ratios = torch.logspace(0.0, np.log10(LAST_ABOVE_ZERO), replicas - 1, dtype=torch.float64)
     return torch.cat([ratios, torch.zeros(1, dtype=torch.float64)])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, along_first, require_temperable
-from samplers.kernel_family import RungKernels, ladder_step_sizes, takes_step_size
+from samplers.kernel_family import RungKernels, fit_ladder, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.ladder import check_ladder, require_replicas
@@ -135,6 +135,8 @@ class ParallelTempering(Kernel):
         if known is None or not known.holds(self.betas, beta, axes):
             sizes = None if self.step_sizes is None else along_first(self.step_sizes, axes)
             laid = Rungs(beta * along_first(self.betas, axes), sizes)
+            if beta.is_inference() or laid.betas.is_inference():
+                return laid  # changes of such tensors are not counted
             known = self._tempered = _Tempered(self.betas, beta, beta._version, axes, laid)
         return known.laid
 
@@ -160,7 +162,10 @@ def rung_step_sizes(
     """`ladder_step_sizes`, or where none are given the step size of the kernel itself, if it has one."""
     if step_size is None and takes_step_size(type(kernel)):
         own = getattr(kernel, kernel.step_name, None)
-        return own if isinstance(own, Tensor) else None
+        if not isinstance(own, Tensor):
+            return None
+        fit_ladder(own, rungs)
+        return own
     return ladder_step_sizes(kernel, step_size, rungs, words)
 
 

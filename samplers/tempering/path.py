@@ -24,7 +24,7 @@ class TemperedPath:
 
     Without a reference distribution p0 is flat and log f_beta = beta U: the ladders of parallel and simulated
     tempering. Annealed importance sampling starts from a normalised p0. Whatever tempering does needs the
-    derivative of log f_beta in beta alone, the `slope` U - log p0, which does not depend on beta: what a
+    derivative of log f_beta in beta alone, the slope U - log p0, which does not depend on beta: what a
     state caches, U and its gradient, serves at every inverse temperature.
 
     Args:
@@ -33,12 +33,6 @@ class TemperedPath:
 
     def __init__(self, reference: Reference | None = None) -> None:
         self.reference = reference
-
-    def slope(self, theta: Tensor, log_prob: Tensor) -> Tensor:
-        """U - log p0 ``(*batch)`` at `theta`, of which U is given; float64 with a reference distribution."""
-        if self.reference is None:
-            return log_prob
-        return log_prob.double() - self.reference.log_prob(theta)
 
     def log_density(self, theta: Tensor, log_prob: Tensor, beta: Tensor | float) -> Tensor:
         """log f_beta ``(*batch)`` at `theta`, of which U is given; float64 with a reference distribution."""

@@ -18,6 +18,7 @@ from samplers.tempering.ladder import check_ladder, require_replicas
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.swaps.swap_round import REPLICA, replica_labels
 from samplers.tempering.tempered_levels import TemperedLevels
+from targets.checks import described
 from targets.randomness import Generator
 from targets.spaces import Real, real_space
 from targets.target import Target
@@ -155,4 +156,4 @@ def _check_langevin(kernel: Kernel) -> None:
     """ValueError unless `kernel` is MALA or ULA."""
     diffuses = isinstance(kernel, MetropolisHastings) and takes_step_size(type(kernel))
     if not diffuses or not isinstance(getattr(kernel, "proposal", None), LangevinDiffusionProposal):
-        raise ValueError(f"kernel must be MALA or ULA, {type(kernel).__name__} was given")
+        raise ValueError(f"kernel must be MALA or ULA, {described(kernel)} was given")

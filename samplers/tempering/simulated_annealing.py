@@ -76,6 +76,11 @@ class SimulatedAnnealing(Kernel):
     def check(self, target: Target) -> None:
         self.base.check(target)
 
+    def to(self, like: Tensor) -> SimulatedAnnealing:
+        moved = super().to(like)
+        moved.family = None if moved.step_sizes is None else family_of(moved.base)
+        return moved
+
     def at(self, position: Tensor) -> Kernel:
         """The kernel with the step size at a place of the schedule, an int64 scalar."""
         if self.step_sizes is None or self.family is None:
@@ -105,4 +110,5 @@ def _along(sizes: Tensor, steps: int) -> Tensor:
         return sizes.expand(steps).clone()
     place = torch.linspace(0.0, len(sizes) - 1.0, steps, dtype=torch.float64)
     before = place.floor().long().clamp(max=len(sizes) - 2)
-    return torch.lerp(sizes.log()[before], sizes.log()[before + 1], place - before).exp()
+    logs = sizes.double().log()
+    return torch.lerp(logs[before], logs[before + 1], place - before).exp()

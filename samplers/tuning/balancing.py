@@ -44,7 +44,7 @@ class BalancedSettings(Settings):
 
     def __post_init__(self) -> None:
         positive_or_auto("step_size", self.step_size)
-        balancing = 0.5 if self.balancing == AUTO else balanced(self.balancing)
+        balancing = 0.5 if self.balancing == AUTO else balanced(self.balancing, auto=True)
         wanted_acceptance(self.acceptance)
         self.keep(AB(1.0, balancing), step_size=self.step_size, balancing=self.balancing)
 

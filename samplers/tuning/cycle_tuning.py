@@ -66,7 +66,9 @@ class CycleSettings(Settings):
             within("beta_max", self.beta_max, 0.5, 1.0),
             within("zeta", self.zeta, 0.01, 1.0),
         )
-        balancing = AUTO if self.balancing == AUTO else cycle_balancing(self.balancing, self.length)
+        balancing = (
+            AUTO if self.balancing == AUTO else cycle_balancing(self.balancing, self.length, auto=True)
+        )
         given = (self.step_size, self.min_step_size)
         maximum, floor = (value if value == AUTO else float(value) for value in given)
         example = ACS(self.length, 1.0, 1.0, FLOOR_BALANCING)

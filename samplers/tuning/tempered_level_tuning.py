@@ -76,7 +76,7 @@ class LevelSettings(Settings):
         )
         log_partition: Any = self.log_partition
         if log_partition != AUTO:
-            log_partition = check_log_partition(log_partition, levels).tolist()
+            log_partition = check_log_partition(log_partition, levels, auto=True).tolist()
         self.keep(
             self._chain(betas or [1.0, 0.5], None),
             ladder=betas or self.ladder,

@@ -16,8 +16,9 @@ class NormCut(GraphProblem):
     """U = -scale * (sum_k cut_k / volume_k + penalty * number of empty parts).
 
     The volume of part k is the sum of its nodes' degrees, cut_k the weight of the edges that leave it. A part
-    of volume 0 is empty and has no cut; a single node in it would have the ratio 1. The gradient is that of
-    cut_k / volume_k = 1 - theta_k' A theta_k / d' theta_k, and 1 - penalty for nodes in an empty part.
+    of volume 0 is empty and has no cut; a single node in it would have the ratio 1. The gradient of U is
+    -scale times that of cut_k / volume_k = 1 - theta_k' A theta_k / d' theta_k; in an empty part it is
+    scale (penalty - 1), for nodes with neighbours.
 
     Spaces: categorical.
     Source: Shi and Malik (2000); DISCS (Goshvadi et al. 2023), section 4.2, whose objective this is without

@@ -127,6 +127,8 @@ def _largest(weights: NDArray[np.float64], rows: list[Row]) -> float | None:
 
 def _solution(weights: NDArray[np.float64], rows: list[Row]) -> NDArray[np.float64] | None:
     """Bits that make the sum of `weights` largest under the constraints; None if not proved in time."""
+    if not rows:
+        return (weights > 0).astype(float)  # SciPy takes no matrix without rows
     entries = [(number, place, value) for number, row in enumerate(rows) for place, value in row[0].items()]
     lines, places, values = zip(*entries, strict=True)
     where = np.asarray([lines, places], np.int32)  # SciPy 1.13 takes no others

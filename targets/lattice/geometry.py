@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from targets.checks import is_number, one_of, whole_number
-from targets.lattice.interactions import Graph, Interactions, Torus
+from targets.lattice.interactions import Interactions, SparseInteractions, Torus
 from targets.randomness import derive_seed, normal, uniform
 
 DIMENSIONS = {"square": 2, "cubic": 3}
@@ -78,7 +78,9 @@ class Geometry:
         seed = derive_seed(self.instance_seed, "graph")
         graph = networkx.random_regular_graph(self.degree, self.sides[0], seed=seed)
         edges = torch.tensor(sorted(tuple(sorted(edge)) for edge in graph.edges))
-        return Graph(self.sides[0], edges, self._drawn(coupling, disorder, (len(edges),)).expand(len(edges)))
+        drawn = self._drawn(coupling, disorder, (len(edges),))
+        # A buffer of its own memory, into which a state can be loaded.
+        return SparseInteractions(self.sides[0], edges, drawn.expand(len(edges)).clone())
 
     def _drawn(self, coupling: float, disorder: str, shape: tuple[int, ...]) -> Tensor:
         like = torch.empty(0, dtype=torch.float64)

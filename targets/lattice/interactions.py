@@ -103,7 +103,7 @@ def _padded(grid: Tensor, place: int) -> Tensor:
     return torch.cat([last, grid, first], place)
 
 
-class Graph(Interactions):
+class SparseInteractions(Interactions):
     """Any graph, as a list of edges; the sums gather one neighbour of every site at a time.
 
     Args:

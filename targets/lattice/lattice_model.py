@@ -15,6 +15,7 @@ from targets.lattice.transfer_matrix import MOST_ROWS, transfer_log_partition
 from targets.multilinear import Multilinear
 from targets.randomness import Generator
 from targets.target import PairwiseTerms
+from targets.versions import Versions
 
 LISTED = 2**16
 """Most states whose log densities are added up for log Z."""
@@ -34,14 +35,15 @@ class LatticeModel(Multilinear):
     def offer_draws(self) -> None:
         """Sets `sample` where rows can be drawn: other instances are not `ExactlySampled`."""
         self._draws: StripDraws | None = None
+        self._made_of = Versions()
         sides = self._plane()
         if sides and self.space.levels ** min(sides) <= MOST_DRAWN_ROWS:
             self.sample = self._sample
 
     def _sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
-        """Independent draws ``(*shape, *event_shape)``, by transfer matrices, which are kept."""
-        if self._draws is None or self._draws.rows.device != self.like().device:
-            self._draws = StripDraws(*self._strip(self.pairwise_terms()))
+        """Independent draws ``(*shape, *event_shape)``, by transfer matrices, kept while nothing changes."""
+        if self._draws is None or not self._made_of.hold(self):
+            self._draws, self._made_of = StripDraws(*self._strip(self.pairwise_terms())), Versions.of(self)
         levels = self._draws.sample(shape, generator)
         sides = self._plane()
         levels = levels.transpose(-1, -2) if sides[0] < sides[1] else levels

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from targets.lattice.transfer_matrix import row_states, row_terms
+from targets.lattice.transfer_matrix import require_in_range, row_states, row_terms
 from targets.randomness import Generator, draw_index, uniform
 
 MOST_ROWS = 256
@@ -23,6 +23,9 @@ class StripDraws:
     Args:
         couplings: ``(2, length, width)``, as of `transfer_log_partition`.
         field: ``(length, width, levels)``.
+
+    Raises:
+        ValueError: if the couplings are too strong for float64.
     """
 
     def __init__(self, couplings: Tensor, field: Tensor) -> None:
@@ -36,6 +39,7 @@ class StripDraws:
             rest = rest / rest.amax()
             self.rest.append(rest.T.contiguous())
         self.rest.reverse()
+        require_in_range("an exact draw", self.rest[0].trace())
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Levels of the sites, ``(*shape, length, width)``, int64."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -26,6 +27,9 @@ def transfer_log_partition(couplings: Tensor, field: Tensor, beta: Tensor) -> Te
             width; both ends are joined.
         field: f ``(length, width, levels)``.
         beta: a scalar.
+
+    Raises:
+        ValueError: if the couplings are too strong for float64.
     """
     size = field.shape[-1] ** field.shape[-2]
     product = torch.eye(size, dtype=torch.float64, device=field.device)
@@ -36,7 +40,26 @@ def transfer_log_partition(couplings: Tensor, field: Tensor, beta: Tensor) -> Te
         product = product @ (exponent - highest).exp()
         largest = product.detach().amax()
         product, log_scale = product / largest, log_scale + (largest.log() + highest)
-    return product.trace().log() + log_scale
+    total = product.trace()
+    require_in_range("log Z", total)
+    return total.log() + log_scale
+
+
+def require_in_range(what: str, weight: Tensor) -> None:
+    """Refuses couplings that are so strong that float64 cannot hold the weights of the states of a row.
+
+    Args:
+        what: what is asked for, for the message.
+        weight: of all rows together, a scalar: more than 0 and finite.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not 0.0 < float(weight.detach()) < math.inf:
+        raise ValueError(
+            f"{what} by transfer matrices needs weaker couplings and fields, or a narrower lattice: weights "
+            f"of a row's states are too far apart for float64, their sum came to {float(weight.detach())}"
+        )
 
 
 def row_states(couplings: Tensor, field: Tensor) -> Tensor:

@@ -19,11 +19,6 @@ def letters_of(text: str) -> Tensor:
     return torch.tensor([LETTERS.index(letter) for letter in plain], dtype=torch.int64)
 
 
-def words_of(places: Tensor) -> str:
-    """The text of places ``(length,)`` in `LETTERS`."""
-    return "".join(LETTERS[place] for place in places.tolist())
-
-
 def read_text(path: str | None) -> str:
     """The text of a file, or, for None, of this project's licence, the Apache License 2.0.
 

@@ -65,7 +65,7 @@ def multilinear_hessian(space: Binary, log_prob: Tensor) -> Tensor:
     """Hessian at the corners ``(2**d, d, d)`` of the multilinear extension of a table ``(2**d,)``.
 
     A derivative of a multilinear function is multilinear and does not depend on its own coordinate: the
-        entries are mixed differences, and the diagonal is exactly zero.
+    entries are mixed differences, and the diagonal is exactly zero.
     """
     gradient = multilinear_gradient(space, log_prob)
     return torch.stack([multilinear_gradient(space, column) for column in gradient.unbind(-1)], dim=-1)

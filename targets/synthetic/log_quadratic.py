@@ -13,6 +13,7 @@ from targets.enumeration import enumerated_draws, enumerated_probabilities
 from targets.randomness import Generator, derive_seed, normal
 from targets.spaces import Binary, Categorical, Discrete, Ordinal
 from targets.target import Target
+from targets.versions import Versions
 
 SPACES = ("binary", "ordinal", "categorical")
 
@@ -21,7 +22,7 @@ class LogQuadratic(Target):
     """U = x'Wx + b'x with normal W, which is symmetric, and b; x is the state, flattened.
 
     The gradient 2Wx + b is that of the quadratic function, whose changes by one move it gives only to the
-    first order. Small ones, up to some 20 bits, have exact probabilities, draws and log Z.
+    first order. Small ones, up to some 20 bits, have exact probabilities and draws.
 
     Spaces: binary, ordinal, categorical.
     Source: Zhang, Liu and Liu (2022), section 5; Rhodes and Gutmann (2022).
@@ -63,6 +64,7 @@ class LogQuadratic(Target):
         self.space = kinds[space](d, levels)
         weight, bias = quadratic_coefficients(self.space, instance_seed, roughness)
         self._probabilities: Tensor | None = None
+        self._made_of = Versions()
         self.register_buffer("weight", weight)
         self.register_buffer("bias", bias)
 
@@ -104,9 +106,9 @@ class LogQuadratic(Target):
         Raises:
             ValueError: if there are too many states to list.
         """
-        if self._probabilities is None:
-            self._probabilities = enumerated_probabilities(self)
-        return self._probabilities.to(self.weight.device)
+        if self._probabilities is None or not self._made_of.hold(self):
+            self._probabilities, self._made_of = enumerated_probabilities(self), Versions.of(self)
+        return self._probabilities
 
     def sample(self, shape: Sequence[int], generator: Generator) -> Tensor:
         """Independent draws ``(*shape, *event_shape)``, by listing all states.

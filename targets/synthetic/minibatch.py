@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -43,13 +44,9 @@ class MinibatchLogistic(Tabulated):
     def __init__(
         self, d: int = 6, data: int = 100, minibatch: int = 50, scale: float = 0.3, data_seed: int = 0
     ) -> None:
-        whole_number("data", data)
+        space, data = Binary(d), whole_number("data", data)
         positive_number("scale", scale)
-        if type(minibatch) is not int or not 1 <= minibatch <= data:
-            raise ValueError(
-                f"minibatch must be a whole number from 1 to data={data}, {minibatch!r} was given"
-            )
-        space = Binary(d)
+        minibatch = _minibatch_of(minibatch, data)
         signed = signed_covariates(d, data, scale, data_seed)
         logits = (2 * space.states() - 1) @ signed.T
         terms = logsigmoid(logits)
@@ -74,6 +71,13 @@ class MinibatchLogistic(Tabulated):
     def noise_variance(self, theta: Tensor) -> Tensor:
         """Variance of `noisy_log_prob` at theta in closed form, shape ``(*batch)``."""
         return look_up(self._noise_variance, self.space.index(theta))
+
+
+def _minibatch_of(given: object, data: int) -> int:
+    """`given` as an int; ValueError unless it is a whole number from 1 to `data`."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 1 <= int(given) <= data:
+        raise ValueError(f"minibatch must be a whole number from 1 to data={data}, {given!r} was given")
+    return int(given)
 
 
 def signed_covariates(d: int, data: int, scale: float, data_seed: int) -> Tensor:

@@ -21,7 +21,8 @@ class Tabulated(Target):
     The tables of U and its gradient are floating-point buffers, float64 until ``.to(dtype)`` rounds them.
     Probabilities are computed once from the given float64 values and stay float64. Arguments must be states
     of the space, which is not checked (`space.contains` does). `log_prob` is a look-up and not
-    differentiable.
+    differentiable. A table with ``-inf`` makes the target `constrained`, and its `initial` uniform on the
+    states of positive probability.
 
     Args:
         space: the discrete space.
@@ -54,6 +55,7 @@ class Tabulated(Target):
             raise ValueError(
                 "log_prob must be finite or -inf and somewhere finite, NaN or infinity was given"
             )
+        self.constrained = bool(log_prob.isneginf().any())
         probabilities = log_prob.softmax(0)
         cumulative = probabilities.cumsum(0)
         self.register_buffer("_states", space.states())
@@ -87,6 +89,14 @@ class Tabulated(Target):
         arrived = look_up(self._log_prob, place.reshape(place.shape + trailing) + moves)
         change = arrived - log_prob.reshape(place.shape + trailing)
         return log_prob, change.nan_to_num_(0.0, IMPOSSIBLE, -IMPOSSIBLE)
+
+    def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
+        if not self.constrained:
+            return super().initial(shape, generator)
+        possible = (self.probabilities() > 0).nonzero().squeeze(-1)
+        draws = uniform(generator, shape, like=self.probabilities())
+        place = (draws * len(possible)).long().clamp_(max=len(possible) - 1)
+        return look_up(self._states, possible[place])
 
     def probabilities(self) -> Tensor:
         """Exact probabilities of ``space.states()``, shape ``(size,)``, float64, summing to one."""

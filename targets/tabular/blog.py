@@ -23,7 +23,7 @@ def load_blog(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tabl
     """Posts with 280 numbers each, in the published split; the outcome is scaled to [0, 1].
 
     The files have no header: the released loader loses the first row of each, taking it for one, and counts
-        above 255 overflow to small ones, which are then not left out. Neither is the case here.
+    above 255 overflow to small ones, which are then not left out. Neither is the case here.
 
     Args:
         root: folder of all data sets.

@@ -74,6 +74,20 @@ class Tours(Discrete):
             raise ValueError(f"the tours of {self.d} cities are too many to list, {MOST_LISTED} is the limit")
         return torch.tensor(list(itertools.permutations(range(self.d))), dtype=dtype)
 
+    def at(self, index: Tensor, dtype: torch.dtype) -> Tensor:
+        """The permutations ``(*batch, d)`` of each rank `index` ``(*batch)``, from its Lehmer code."""
+        left = torch.arange(self.d, device=index.device).expand(*index.shape, self.d)
+        levels = []
+        for position in range(self.d):
+            following = math.factorial(self.d - 1 - position)
+            place = (index // following).unsqueeze(-1)
+            levels.append(left.gather(-1, place))
+            # The cities left without the one taken, in order.
+            kept = torch.arange(self.d - 1 - position, device=index.device)
+            left = left.gather(-1, kept + (kept >= place))
+            index = index % following
+        return self.from_levels(torch.cat(levels, -1), dtype)
+
     def contains(self, theta: Tensor) -> Tensor:
         return super().contains(theta) & is_tour(self.to_levels(theta).clamp(0, self.d - 1), self.d)
 

@@ -59,13 +59,11 @@ class Instance:
     """The content of a TSPLIB file.
 
     Attributes:
-        name: of the instance.
         distances: from the city of the row to that of the column, ``(n, n)``, float64.
         optimum: length of the shortest tour, from the file ``.opt.tour`` in the same folder or as published;
             None if unknown.
     """
 
-    name: str
     distances: Tensor
     optimum: float | None
 
@@ -103,7 +101,7 @@ def read(path: Path) -> Instance:
     optimum: float | None = OPTIMA.get(name)
     if beside.is_file():
         optimum = length(distances, read_tour(beside, size))
-    return Instance(name, distances, optimum)
+    return Instance(distances, optimum)
 
 
 def tour_beside(path: Path) -> Path:

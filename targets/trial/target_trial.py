@@ -52,6 +52,12 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     if not isinstance(log_prob, Tensor) or tuple(log_prob.shape) != batch:
         got = tuple(log_prob.shape) if isinstance(log_prob, Tensor) else type(log_prob).__name__
         raise ValueError(f"The target {name} gave log densities of shape {got}, {batch} was expected.")
+    if not target.constrained and bool(log_prob.isneginf().any()):
+        raise ValueError(
+            f"The target {name} gave the log density -inf to an initial state, which only a constrained one "
+            "may do: give FunctionTarget(function, space, constrained=True), or set constrained = True in a "
+            "class whose `initial` gives states of positive density."
+        )
     if not bool(log_prob.isfinite().all()):
         found = log_prob.flatten()[:8].tolist()
         raise ValueError(

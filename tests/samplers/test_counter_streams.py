@@ -133,3 +133,9 @@ def test_compiled_uniform_numbers_are_the_same_bits(dtype: torch.dtype) -> None:
     given = [torch.tensor(2**32 + 5)]
     compiled = inductor(make_fx(drawn)(*given), given)
     assert torch.equal(compiled(*given), drawn(*given))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_one_number_without_axes(dtype: torch.dtype) -> None:
+    streams = CounterStreams([0], "chain")
+    assert streams.uniform((), (), dtype).shape == streams.normal((), (), dtype).shape == ()

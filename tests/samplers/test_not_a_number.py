@@ -7,7 +7,19 @@ import torch
 from torch import Tensor
 
 from metrics import run_chains
-from samplers import DMALA, EDMALA, PAS, BlockGibbs, Gibbs, HammingBall, Kernel, ParallelTempering, RandomWalk
+from samplers import (
+    DMALA,
+    DULA,
+    EDMALA,
+    PAS,
+    BlockGibbs,
+    Gibbs,
+    HammingBall,
+    Kernel,
+    ParallelTempering,
+    RandomWalk,
+)
+from samplers.kernel import tempered_log_ratio
 from samplers.proposals.tabulated_langevin import tabulated
 from targets import FunctionTarget, MixtureOfGaussians, Ordinal, Streams, Tabulated
 
@@ -72,3 +84,31 @@ def test_adjusted_is_true_or_false(given: object) -> None:
 def test_a_random_walk_has_one_reach_on_all_rungs() -> None:
     with pytest.raises(ValueError, match="step_size"):
         ParallelTempering(RandomWalk(1), [1.0, 0.5], step_size=2.0)
+
+
+def test_the_tempered_log_ratio_lets_a_chain_leave_density_zero_and_keeps_nan() -> None:
+    zero, number, nan = -torch.inf, 3.0, torch.nan
+    cases = [(zero, number, torch.inf), (number, zero, zero), (zero, zero, zero), (number, nan, nan)]
+    before, after, expected = torch.tensor([*cases, (zero, nan, nan)]).unbind(-1)
+    for beta in (0.0, 0.5, 1.0):
+        found = tempered_log_ratio(before, after, torch.tensor(beta))
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_a_replica_at_density_zero_leaves_it_at_beta_zero() -> None:
+    log_prob = torch.tensor([0.0, 0.0, -torch.inf], dtype=torch.float64)
+    target = Tabulated(Ordinal(1, 3), log_prob, torch.zeros(3, 1))
+    state = RandomWalk(1).init(target, torch.full((1, 500, 1), 2.0, dtype=torch.float64), 0.0 * ONE)
+    after, info = RandomWalk(1).step(target, state, 0.0 * ONE, Streams([0], "chain"))
+    assert info.acceptance.isfinite().all()
+    assert float(after.theta.min()) == 1.0
+
+
+def test_an_unadjusted_kernel_never_enters_a_state_of_probability_zero() -> None:
+    log_prob = torch.tensor([0.0, -torch.inf, 0.0, 0.0], dtype=torch.float64)
+    target = Tabulated(Ordinal(1, 4), log_prob, torch.zeros(4, 1))
+    theta = target.initial((1, 500), Streams([0], "start"))
+    state = DULA(5.0).init(target, theta, ONE)
+    for _ in range(3):
+        state, _ = DULA(5.0).step(target, state, ONE, Streams([0], "chain"))
+    assert state.log_prob.isfinite().all()

@@ -44,7 +44,7 @@ def test_what_is_no_function_or_no_space_is_refused(given: tuple[object, object]
         (lambda theta: theta, r"gave log densities of shape \(2, 3\), \(2,\) was expected"),
         (lambda theta: normal(theta).sum(), r"of shape \(\), \(2,\) was expected"),
         (lambda theta: 1.0, "of shape float, "),
-        (lambda theta: normal(theta) / 0, "gave the log density .* finite numbers were expected"),
+        (lambda theta: -normal(theta) / 0, "gave the log density .* finite numbers were expected"),
         (lambda theta: normal(theta).double(), "of type torch.float64, torch.float32 was expected"),
         (lambda theta: normal(theta.round().detach()), "gives no gradient, which the sampler needs"),
         (
@@ -60,3 +60,27 @@ def test_a_bad_log_density_is_one_sentence(function: object, sentence: str) -> N
     with pytest.raises(ValueError, match=rf"^The target mine .*{sentence}") as refused:
         try_target("mine", target, theta, gradient=True)
     assert "\n" not in str(refused.value)
+
+
+def odd_only(theta: Tensor) -> Tensor:
+    """Density zero at an even number of ones."""
+    return torch.where(theta.sum(-1) % 2 == 1, 0.0, -torch.inf)
+
+
+def test_a_density_of_zero_needs_a_constrained_target() -> None:
+    target = FunctionTarget(odd_only, Binary(4))
+    theta = target.initial((50,), torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match=r"-inf to an initial state, .*space, constrained=True\)"):
+        try_target("mine", target, theta, gradient=False)
+    target = FunctionTarget(odd_only, Binary(4), constrained=True)
+    theta = target.initial((50,), torch.Generator().manual_seed(0))
+    assert bool((theta.sum(-1) % 2 == 1).all())
+    try_target("mine", target, theta, gradient=False)
+
+
+def test_a_density_that_is_nowhere_positive_is_one_sentence() -> None:
+    target = FunctionTarget(lambda theta: theta.sum(-1) * 0 - torch.inf, Binary(2), constrained=True)
+    with pytest.raises(ValueError, match="must have a positive density at some of 1000 states"):
+        target.initial((3,), torch.Generator().manual_seed(0))
+    with pytest.raises(TypeError, match="constrained must be True or False, 'yes' was given"):
+        FunctionTarget(normal, Binary(2), constrained="yes")  # type: ignore[arg-type]

@@ -160,8 +160,12 @@ def test_a_bad_argument_is_refused_by_name(make: Any, key: str, value: Any, said
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Real(0), "a space needs at least one coordinate, d=0 was given"),
-        (lambda: Ordinal(2, 1), "a discrete space needs at least two levels, levels=1 was given"),
+        (lambda: Real(0), "d must be a whole number of at least 1, 0 was given"),
+        (lambda: Real(1.5), "d must be a whole number of at least 1, 1.5 was given"),  # type: ignore[arg-type]
+        (lambda: Binary("3"), "d must be a whole number of at least 1, '3' was given"),  # type: ignore[arg-type]
+        (lambda: Ordinal(2, 1), "levels must be a whole number of at least 2, 1 was given"),
+        (lambda: Ordinal(2, 2.5), "levels must be a whole number of at least 2, 2.5 was given"),  # type: ignore[arg-type]
+        (lambda: MinibatchLogistic(d=2.5), "d must be a whole number of at least 1, 2.5 was given"),  # type: ignore[arg-type]
         (lambda: Binary(2, 3), "a binary space has two levels, levels=3 was given"),
         (lambda: Binary(23).states(), "8388608 states are too many to enumerate; the limit is 4194304"),
     ],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import pytest
 import torch
@@ -101,3 +102,11 @@ def test_initial_states_on_the_reals_are_standard_normal() -> None:
     assert theta.shape == (2, 50_000, 4)
     assert abs(theta.mean().item()) < 6 / 4e5**0.5
     assert abs(theta.square().mean().item() - 1) < 6 * (2 / 4e5) ** 0.5
+
+
+def test_what_a_space_knows_of_the_last_states_is_not_pickled() -> None:
+    space = Ordinal(2, 101)
+    before = pickle.dumps(space)
+    space.index(torch.zeros(1000, 2))
+    assert pickle.dumps(space) == before
+    assert pickle.loads(before) == space

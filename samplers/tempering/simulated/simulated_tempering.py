@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
-from samplers.hyperparameters import move_rate
+from samplers.hyperparameters import AUTO, move_rate
 from samplers.kernel import Info, Kernel, State, require_temperable
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
@@ -93,10 +93,12 @@ class SimulatedTempering(Kernel):
     def check(self, target: Target) -> None:
         self.base.check(target)
         if isinstance(target.space, Real) and self.betas[-1] == 0:
-            raise ValueError(
-                "ladder must end above 0 on the reals: 'coarse', 'fine' or a list of numbers, "
-                f"{self.betas.tolist()!r} was given"
-            )
+            raise ValueError(f"ladder must end above 0 on the reals, {self.betas.tolist()!r} was given")
+
+    def to(self, like: Tensor) -> SimulatedTempering:
+        moved = super().to(like)
+        moved.family = None if moved.step_sizes is None else family_of(moved.base)
+        return moved
 
     def hottest(self, levels: int) -> SimulatedTempering:
         """The chain on the `levels` hottest levels only; its level 0 is the coldest of those."""
@@ -155,24 +157,27 @@ class SimulatedTempering(Kernel):
         acceptance = self.log_acceptance(state.log_prob, level, proposed, beta).exp()
         after = choose(~between, moved, here)
         level = torch.where(between & (draw < acceptance), proposed, level)
-        info = replace(local, jump=local.jump.masked_fill(between, 0.0), level=level)
+        aux = {name: after.aux[name] for name in local.aux}
+        info = replace(local, jump=local.jump.masked_fill(between, 0.0), level=level, aux=aux)
         return replace(after, aux={**after.aux, LEVEL: level}), info
 
 
-def check_log_partition(given: Sequence[float] | str, levels: int | None) -> Tensor:
+def check_log_partition(given: Sequence[float] | str, levels: int | None, *, auto: bool = False) -> Tensor:
     """log Z_i ``(L,)`` in float64.
 
     Args:
         given: one number for each level.
         levels: L; None where the ladder is not known yet.
+        auto: whether the caller would have taken ``"auto"``, too; for the message.
 
     Raises:
         ValueError: if it is anything else, or a number is not finite.
     """
     values = [] if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
     if levels is None or len(values) != levels or not all(map(is_number, values)):
+        allowed = f"{AUTO!r} or " if auto else ""
         raise ValueError(
-            "log_partition must be 'auto' or one number for each level of a given ladder, "
+            f"log_partition must be {allowed}one number for each level of a given ladder, "
             f"{given if isinstance(given, str) else values!r} was given"
         )
     tensor = torch.tensor(values, dtype=torch.float64)

@@ -68,6 +68,7 @@ class SwapRule:
         sign: +1, or -1 for the sign of v1, which suits exp(-U).
         always: whether every pair swaps, as max{1, .} read literally says.
         remembers: whether energies of the previous round, kept by rung, are added to the current ones.
+        needs_step_size: whether it needs the step size of each rung, and unadjusted Langevin moves.
         evaluations: extra target evaluations per replica and round.
     """
 

@@ -288,3 +288,14 @@ def test_the_gaussian_walk_is_tuned_to_its_own_acceptance() -> None:
     state = kernel.init(TWO, TWO.sample((1, 2_000), generator), ONE)
     state, info = walked(kernel, TWO, state, 50, generator, ONE)
     assert float(info.acceptance.mean()) == pytest.approx(0.234, abs=0.05)
+
+
+@pytest.mark.parametrize("cls", [MALA, ULA, GaussianWalk])
+@pytest.mark.parametrize("shape", [(), (8,)], ids=["scalar", "by_chain"])
+def test_states_keep_their_dtype_whatever_that_of_the_step_size(
+    cls: Callable[..., Kernel], shape: tuple[int, ...]
+) -> None:
+    target, kernel = mixture().float(), cls(torch.full(shape, 0.3, dtype=torch.float64))
+    state = kernel.init(target, torch.zeros(8, 2), torch.ones(()))
+    after, info = kernel.step(target, state, torch.ones(()), seeded(0))
+    assert after.theta.dtype == after.log_prob.dtype == info.acceptance.dtype == torch.float32

@@ -95,3 +95,8 @@ def test_what_cannot_be_served_is_refused_in_one_sentence() -> None:
     start = RBMGibbs().init(large, large.space.states(), ONE)
     with pytest.raises(ValueError, match="n_hidden at most 14"):
         RBMGibbs().log_transition(large, start, start.theta, ONE)
+
+
+def test_states_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^states must be floating-point numbers of shape \(\*batch, 3\)"):
+        RBMGibbs().init(small_rbm(3, 4), torch.zeros(5, 4), torch.ones(()))

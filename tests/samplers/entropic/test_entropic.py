@@ -21,7 +21,7 @@ from samplers import EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel, ParallelTemperi
 from samplers.entropic.entropic_kernel import EntropicKernel
 from samplers.kernel import evaluate
 from samplers.proposals.entropic_langevin import THETA_A
-from targets import Binary, Categorical, Discrete, Streams, Target
+from targets import Binary, Categorical, Discrete, Streams, Tabulated, Target
 from tests.support.checks import FALSE_ALARM
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target
@@ -324,3 +324,28 @@ def test_the_step_size_is_tuned_to_the_joint_acceptance() -> None:
         state, info = tuned.step(target, state, ONE, seeded(step))
         total += float(info.acceptance.mean()) / 300
     assert total == pytest.approx(0.574, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["edmala_glu", "edula_glu"])
+def test_glu_reports_the_theta_a_that_it_drew_also_where_theta_stays(name: str) -> None:
+    """Each step draws it from its conditional, before theta moves or does not."""
+    space = Binary(3)
+    log_prob = torch.full((space.size,), -torch.inf, dtype=torch.float64)
+    log_prob[0] = 0.0
+    target = Tabulated(space, log_prob, torch.zeros(space.size, 3))
+    kernel = KERNELS[name](1.0)
+    state = kernel.init(target, torch.zeros(50, 3, dtype=torch.float64), ONE)
+    after, info = kernel.step(target, state, ONE, seeded(0))
+    drawn = state.theta - kernel.proposal.draw_gap(state.theta, torch.Size([50]), seeded(0))
+    assert torch.equal(after.theta, state.theta)
+    assert torch.equal(after.aux[THETA_A], drawn)
+    assert torch.equal(info.aux[THETA_A], drawn)
+
+
+def test_simulated_tempering_reports_the_auxiliaries_of_its_state() -> None:
+    """Not those of a move that a chain did not make because it moved between levels."""
+    target = random_target(SPACES["binary"], seed=2)
+    kernel = SimulatedTempering(EDMALA(ALPHA, ETA, ALPHA_A), [1.0, 0.5], [0.0, 0.0])
+    state = kernel.init(target, target.initial((50,), seeded(1)).double(), ONE)
+    after, info = kernel.step(target, state, ONE, seeded(0))
+    assert torch.equal(info.aux[THETA_A], after.aux[THETA_A])

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers import DMALA, DULA, Info, Kernel, ParallelTempering, State
+from samplers import (
+    AB,
+    ACS,
+    DMALA,
+    DULA,
+    EDMALA,
+    EDMALAGLU,
+    DMALANewton,
+    Info,
+    Kernel,
+    ParallelTempering,
+    State,
+)
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
@@ -141,9 +154,111 @@ class Lenient(DMALA):
         return torch.zeros_like(forward)
 
 
-def test_preparing_never_replaces_a_subclass_of_ones_own() -> None:
-    kernel = Lenient(1.0)
+class Evaluating(DMALA):
+    """A user's kernel with an evaluation of its own."""
+
+    def evaluated(self, target: Target, theta: torch.Tensor) -> State:
+        return super().evaluated(target, theta)
+
+
+class Starting(DMALA):
+    """A user's kernel with a start of its own."""
+
+    def init(self, target: Target, theta: torch.Tensor, beta: torch.Tensor) -> State:
+        return super().init(target, theta, beta)
+
+
+@pytest.mark.parametrize("cls", [Lenient, Evaluating, Starting])
+def test_preparing_never_replaces_a_subclass_of_ones_own(cls: type[DMALA]) -> None:
+    kernel = cls(1.0)
     assert kernel.prepared(random_target(SPACES["ordinal"]), ONE) is kernel
+
+
+class Modest(DMALA):
+    """A user's kernel that serves no target and claims nothing."""
+
+    exact = False
+    persistent_aux = ("own",)
+
+    def check(self, target: Target) -> None:
+        raise ValueError("no target is served")
+
+
+def test_a_prepared_kernel_keeps_what_its_class_says() -> None:
+    target = random_target(SPACES["ordinal"])
+    prepared = Modest(1.0).prepared(target, ONE)
+    assert isinstance(prepared, Modest)
+    assert isinstance(prepared.proposal, TabulatedLangevin)
+    assert not prepared.exact
+    assert prepared.persistent_aux == ("own",)
+    with pytest.raises(ValueError, match="no target is served"):
+        prepared.init(target, target.space.states(), ONE)
+
+
+@pytest.mark.parametrize(
+    "kernel", [DMALA(1.0), ParallelTempering(DMALA(1.0), [1.0, 0.5], [1.0, 2.0])], ids=["dmala", "pt"]
+)
+def test_a_prepared_kernel_takes_its_tables_to_another_dtype(kernel: Kernel) -> None:
+    target = random_target(SPACES["ordinal"])
+    prepared = kernel.prepared(target, ONE)
+    prepared.step(target, start(kernel, target, ONE), ONE, seeded(0))
+    small, one = random_target(SPACES["ordinal"]).float(), ONE.float()
+    moved, tables = prepared.to(one), kernel.to(one).prepared(small, one)
+    assert type(tables) is type(moved)
+    after = [each.step(small, start(each, small, one), one, seeded(1))[0] for each in (moved, tables)]
+    assert torch.equal(after[0].theta, after[1].theta)
+    assert after[0].log_prob.dtype == torch.float32
+
+
+def start(kernel: Kernel, target: Target, beta: torch.Tensor) -> State:
+    """40 chains at 0."""
+    theta = torch.zeros((*kernel.axes, 40, *target.space.event_shape), dtype=beta.dtype)
+    return kernel.init(target, theta, beta)
+
+
+@pytest.mark.parametrize(
+    "kernel", [DMALA(1.0), ParallelTempering(DMALA(1.0), [1.0, 0.5])], ids=["dmala", "pt"]
+)
+def test_a_prepared_kernel_steps_in_inference_mode(kernel: Kernel) -> None:
+    target = MixtureOfGaussians(8).double()
+    kernel, ends = kernel.prepared(target, ONE), []
+    for inference in (True, False):
+        with torch.inference_mode(inference):
+            beta, generator = torch.ones((), dtype=torch.float64), seeded(0)
+            state = start(kernel, target, beta)
+            for _ in range(3):
+                state, _ = kernel.step(target, state, beta, generator)
+            ends.append(state.theta)
+    assert torch.equal(*ends)
+
+
+KERNELS_OF_NUMBERS: dict[str, Callable[[], Kernel]] = {
+    "dmala": lambda: DMALA(0.5),
+    "dmala_sizes": lambda: DMALA(torch.full((40,), 0.5, dtype=torch.float64)),
+    "dula_sizes": lambda: DULA(torch.full((40,), 0.5, dtype=torch.float64)),
+    "edmala": lambda: EDMALA(0.5, 0.5),
+    "edmala_glu": lambda: EDMALAGLU(0.5, 0.5),
+    "ab": lambda: AB(0.5, 0.7),
+    "ab_sizes": lambda: AB(*torch.full((2, 40), 0.7, dtype=torch.float64)),
+    "acs": lambda: ACS(3, 1.0, 0.5, 0.7),
+    "newton": lambda: DMALANewton(0.5),
+}
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("name", KERNELS_OF_NUMBERS)
+def test_states_keep_their_dtype_whatever_that_of_the_hyperparameters(name: str, space: str) -> None:
+    target, kernel = random_target(SPACES[space]).float(), KERNELS_OF_NUMBERS[name]()
+    if name == "newton" and space == "ordinal":
+        return
+    one = torch.ones(())
+    state, info = kernel.step(target, target_start(kernel, target, one), one, seeded(0))
+    assert state.theta.dtype == state.log_prob.dtype == info.acceptance.dtype == torch.float32
+
+
+def target_start(kernel: Kernel, target: Target, beta: torch.Tensor) -> State:
+    """40 chains at states of the target."""
+    return kernel.init(target, target.initial((40,), seeded(2)), beta)
 
 
 @pytest.mark.parametrize(

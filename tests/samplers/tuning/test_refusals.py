@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+import torch
 
 from samplers import (
     AB,
@@ -18,19 +19,24 @@ from samplers import (
     EDULAGLU,
     MALA,
     ULA,
+    BlockGibbs,
+    DMALANewton,
     ExactDraws,
     GaussianWalk,
     Gibbs,
     Kernel,
     ParallelTempering,
     RandomWalk,
+    ReleasedDMALA,
     ReplicaExchangeLangevin,
+    SimulatedAnnealing,
     SimulatedTempering,
     configured,
+    geometric_ladder,
 )
 from targets import Binary, GaussianMixture
 from tests.support.error_message import error_message
-from tests.support.targets.small_targets import random_target
+from tests.support.targets.small_targets import random_target, small_rbm
 from tests.support.tunable import tunable
 
 NAN, INF = float("nan"), float("inf")
@@ -136,7 +142,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"step_size": 0.0}, "^step_size must be a positive number or 'auto', 0.0 was given$"),
         ({"acceptance": 2.0}, "^acceptance must be a number from 0.01 to 0.99"),
     ]),
-    (RELD, RandomWalk(), {}, "^kernel must be MALA or ULA, RandomWalk was given$"),
+    (RELD, RandomWalk(), {}, "^kernel must be MALA or ULA, a RandomWalk was given$"),
 ]  # fmt: skip
 
 
@@ -188,3 +194,50 @@ def test_what_is_open_is_known_before_the_tuning() -> None:
     assert tunable(ACS, cycle_length=4, step_size=0.6).open == ("min_step_size", "balancing")
     assert tunable(PT, configured(DMALA)).open == ("ladder", "step_size")
     assert isinstance(configured(PT, configured(DMALA), **PAIR, step_size=1.0), ParallelTempering)
+
+
+ONE, TWO = torch.ones(()), torch.tensor([1.0, 2.0])
+CONSTRUCTORS: list[tuple[Any, str]] = [
+    (lambda: AB(0.1, "auto"), "^balancing must be a number from 0.5 to 1, 'auto' was given$"),
+    (lambda: ACS(4, 1.0, 0.1, "auto"), "^balancing must be a number from 0 to 1, or one for each of the 4 "),
+    (lambda: ST(Gibbs(), [1.0, 0.5], "auto"), "^log_partition must be one number for each level of a given "),
+    (lambda: PT(DMALA(1.0), THREE, [1.0]), "^step_size must be one number or one number for each rung"),
+    (lambda: PT(DMALA(1.0), THREE, TWO), r"^step_size must be .* the 3 rungs .* shape \(2,\) was given$"),
+    (lambda: PT(DMALA(1.0), THREE, -ONE), "^step_size must be positive and finite, -1.0 was given$"),
+    (lambda: PT(DMALA(1.0), THREE, [1.0, TWO, 1.0]), r"^step_size must be a positive number, tensor"),
+    (lambda: PT(DMALA(TWO), THREE), r"^step_size must be one number .* 3 rungs .* shape \(2,\) was given$"),
+    (lambda: ST(DMALA(1.0), THREE, [0.0] * 3, step_size=TWO), r"^step_size must be .* shape \(2,\) was"),
+    (lambda: SimulatedAnnealing(DMALA(1.0), 10, step_size=[]), r"^step_size must be one .* \[\] was given$"),
+    (lambda: ACS(4, -ONE, -2 * ONE, 0.5), "^step_size must be a positive number, -1.0 was given$"),
+    (lambda: ACS(4, TWO, 0.1, 0.5), r"^step_size must be a positive number, tensor\(\[1., 2.\]\) was given$"),
+    (lambda: RELD(MALA, [1.0, 0.5], 0.1), "^kernel must be MALA or ULA, the class MALA itself was given$"),
+    (lambda: geometric_ladder(1), "^replicas must be a whole number of at least 2, 1 was given$"),
+    (lambda: geometric_ladder(3, 1.5), "^hottest must be a number of at least 0 and below 1, 1.5 was given$"),
+    (lambda: BlockGibbs(40).check(random_target(Binary(64))), "^block_size=40 would make 1099511627776 st"),
+    (lambda: ReleasedDMALA(1.0).check(REALS), "^released_dmala needs a binary, ordinal or categorical space"),
+    (lambda: DMALANewton(1.0).check(small_rbm(3, 4)), "^dmala_newton needs a target that .*, RBM does not"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "words"), CONSTRUCTORS)
+def test_constructors_offer_only_what_they_take(make: Any, words: str) -> None:
+    assert re.search(words, error_message(ValueError, make))
+
+
+def test_tensors_of_step_sizes_that_fit_are_taken() -> None:
+    assert torch.equal(PT(DMALA(1.0), [1.0, 0.5], TWO).step_sizes, TWO)  # type: ignore[arg-type]
+    assert ACS(4, 2 * ONE, torch.tensor([1.0]), 0.5).step_size == 2.0
+    assert SimulatedAnnealing(DMALA(1.0), 10, step_size=TWO).step_sizes is not None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda kernel: ST(kernel, [1.0, 0.5], [0.0, 0.0], step_size=1.0),
+        lambda kernel: SimulatedAnnealing(kernel, 10, step_size=1.0),
+    ],
+)
+def test_a_kernel_that_is_moved_takes_the_tensors_of_the_one_inside_along(make: Any) -> None:
+    moved = make(AB(1.0, 0.7 * ONE.double())).to(torch.ones((), dtype=torch.float32))
+    local = moved.at(torch.zeros((), dtype=torch.int64))
+    assert local.balancing.dtype == local.step_size.dtype == torch.float32

@@ -278,3 +278,8 @@ def test_the_objective_is_that_of_the_graphs_own_weights_in_single_precision_too
     torch.testing.assert_close(single.objective(states), exact.objective(states.double()), rtol=1e-15, atol=0)
     assert single.log_prob(states).dtype == torch.float32
     assert float(single.objective(states).max()) == pytest.approx(exact.optimum(), rel=1e-12)
+
+
+def test_the_largest_clique_of_a_complete_graph_is_all_of_it() -> None:
+    """No pair of nodes is excluded: the integer program has no constraints."""
+    assert MaxClique(graph=networkx.complete_graph(5)).optimum() == 5

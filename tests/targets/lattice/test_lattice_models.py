@@ -17,7 +17,7 @@ from targets import (
     Streams,
 )
 from targets.lattice.geometry import DISORDERS
-from targets.lattice.interactions import Graph, Torus
+from targets.lattice.interactions import SparseInteractions, Torus
 from targets.tracing import traced
 from tests.support.error_message import error_message
 
@@ -87,7 +87,7 @@ def test_lattices_and_lists_of_their_edges_give_the_same_sums() -> None:
     for sides in ([3, 4], [2, 5], [2, 3, 4]):
         coupling = torch.randn(len(sides), *sides, generator=torch.Generator().manual_seed(1)).double()
         lattice = Torus(sides, coupling)
-        graph = Graph(lattice.d, lattice.edges, lattice.strengths())
+        graph = SparseInteractions(lattice.d, lattice.edges, lattice.strengths())
         for inner in ((), (3,)):
             values = torch.randn(2, lattice.d, *inner, generator=torch.Generator().manual_seed(2)).double()
             expected = graph.sums(values, len(inner))
@@ -209,3 +209,27 @@ def test_one_colour_and_unknown_disorder_are_refused() -> None:
     assert "disorder must be one of bimodal, gaussian, none, 'gauss' was given" in error_message(
         ValueError, Ising, disorder="gauss"
     )
+
+
+def test_a_state_is_loaded_into_a_random_graph_with_one_coupling() -> None:
+    model, other = Ising("random", 8, coupling=0.3), Ising("random", 8, coupling=0.5)
+    model.load_state_dict(other.state_dict())
+    theta = model.space.states()
+    assert torch.equal(model.log_prob(theta), other.log_prob(theta))
+
+
+def test_exact_draws_follow_a_field_that_was_changed_in_place() -> None:
+    model, streams = Ising("square", 4, coupling=0.1), Streams([0], "chain")
+    model.sample((1, 10), streams)
+    model.field.fill_(20.0)
+    assert bool((model.sample((1, 10), streams) == 1.0).all())
+
+
+def test_what_is_too_strong_for_float64_is_refused_and_not_minus_infinity() -> None:
+    """Of opposite couplings, each row differs from the one before: after an odd number none is the first."""
+    model = Ising("square", [19, 3], coupling=-400.0)
+    with pytest.raises(ValueError, match=r"^log Z by transfer matrices needs weaker couplings .* to 0\.0$"):
+        model.log_partition()
+    narrow = Ising("square", [9, 3], coupling=-400.0)
+    with pytest.raises(ValueError, match=r"^an exact draw by transfer matrices needs weaker couplings"):
+        narrow.sample((1, 2), Streams([0], "chain"))

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from targets import FactorialHMM, LetterInfilling, Streams
-from targets.sequences.character_counts import LETTERS, letter_log_probs, letters_of, read_text, words_of
+from targets.sequences.character_counts import LETTERS, letter_log_probs, letters_of, read_text
 from tests.support.error_message import error_message
 
 
@@ -117,6 +117,11 @@ def test_exact_draws_of_one_seed_do_not_depend_on_the_others() -> None:
     for target in (small_hmm(), PASSAGES[3]):
         both, one = (target.sample((len(seeds), 4), Streams(seeds, "chain")) for seeds in ([2, 7], [7]))
         assert torch.equal(both[1:], one)
+
+
+def words_of(places: Tensor) -> str:
+    """The text of places ``(length,)`` in `LETTERS`."""
+    return "".join(LETTERS[place] for place in places.tolist())
 
 
 def test_letters_are_counted_after_the_letters_before_them() -> None:

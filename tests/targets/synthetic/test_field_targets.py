@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 
@@ -154,3 +155,14 @@ def test_what_no_such_target_has_is_refused(
     build: Callable[..., object], given: dict[str, object], sentence: str
 ) -> None:
     assert error_message(ValueError, build, **given) == sentence
+
+
+def test_probabilities_follow_coefficients_that_were_changed_in_place() -> None:
+    target = LogQuadratic("binary", 4)
+    target.probabilities()
+    target.bias.mul_(2.0)
+    assert torch.equal(target.probabilities(), enumerated_probabilities(target))
+    assert target.probabilities() is target.probabilities()
+    other = copy.deepcopy(target)
+    other.bias.zero_()
+    assert torch.equal(other.probabilities(), enumerated_probabilities(other))

@@ -4,6 +4,7 @@ import itertools
 import math
 import statistics
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -90,3 +91,8 @@ def test_data_depend_on_their_seed_alone() -> None:
     assert not torch.equal(first, other)
     assert torch.equal(torch.get_rng_state(), before)
     assert MinibatchLogistic().space == Binary(6)
+
+
+def test_numbers_of_numpy_are_whole_numbers() -> None:
+    target = MinibatchLogistic(d=3, data=np.int64(100), minibatch=np.int64(50))
+    assert type(target.minibatch) is int

@@ -98,3 +98,17 @@ def test_copies_and_pickles_are_equal() -> None:
         ):
             assert torch.equal(mine, theirs)
         assert torch.equal(twin.probabilities(), target.probabilities())
+
+
+@spaces
+def test_a_table_with_minus_infinity_is_constrained_and_starts_at_possible_states(space: Discrete) -> None:
+    full = random_target(space)
+    log_prob = full.log_prob(space.states()).clone()
+    log_prob[::3] = -math.inf
+    target = Tabulated(space, log_prob, torch.zeros(space.size, *space.event_shape))
+    assert target.constrained
+    assert not full.constrained
+    start = target.initial((1, 2000), Streams([0], "start"))
+    assert set(space.index(start).unique().tolist()) == set(range(space.size)) - set(range(0, space.size, 3))
+    plain = space.initial((1, 20), Streams([0], "start"), like=full.like())
+    assert torch.equal(full.initial((1, 20), Streams([0], "start")), plain)

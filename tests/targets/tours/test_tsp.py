@@ -212,3 +212,11 @@ def test_an_instance_from_a_file(encoding: str, tmp_path: Path) -> None:
     best = min(target.cost(torch.tensor(p)).item() for p in itertools.permutations(range(5)))
     assert target.optimum() == best
     assert TSP(file=str(tmp_path / "tsplib" / "own.tsp"), scale=2).scale == 2.0
+
+
+@pytest.mark.parametrize("cities", [2, 5])
+def test_tours_by_their_ranks_are_those_that_are_listed(cities: int) -> None:
+    space = Tours(cities, cities)
+    assert torch.equal(space.at(torch.arange(space.size), torch.float64), space.states())
+    index = torch.arange(space.size).reshape(2, -1)
+    assert torch.equal(space.index(space.at(index, torch.float32)), index)

@@ -94,7 +94,6 @@ def test_a_full_matrix_may_be_directed_and_its_diagonal_is_not_read(tmp_path: Pa
 def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", coordinates("EUC_2D"))
     instance = read(path)
-    assert instance.name == "own"
     assert instance.optimum is None
     (tmp_path / "own.opt.tour").write_text(
         "NAME: own.opt.tour\nTYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1 3\n2\n4\n-1\nEOF\n"
@@ -186,7 +185,6 @@ def test_published_instances_have_the_published_optima(name: str) -> None:
     path = find(f"{name}.tsp", os.environ["DATA_ROOT"])
     instance = read(path)
     size = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
-    assert instance.name == name
     assert instance.distances.shape == (size, size)
     assert torch.equal(instance.distances, instance.distances.T)
     assert instance.optimum == OPTIMA[name]

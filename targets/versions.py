@@ -1,0 +1,48 @@
+"""Whether the tensors of a module are still those that something was computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Versions:
+    """The parameters and buffers of a module, and how often each had been changed in place.
+
+    A copy knows none: torch counts the changes of copied tensors anew.
+
+    Attributes:
+        found: each tensor and its number of changes; empty where nothing was computed yet.
+    """
+
+    found: tuple[tuple[Tensor, int], ...] = ()
+
+    @classmethod
+    def of(cls, module: nn.Module) -> Versions:
+        """Those of `module` now; none where changes are not counted, as in inference mode."""
+        tensors = _tensors(module)
+        return cls(
+            () if any(each.is_inference() for each in tensors) else tuple((t, t._version) for t in tensors)
+        )
+
+    def hold(self, module: nn.Module) -> bool:
+        """Whether the tensors of `module` are the same, unchanged."""
+        now = _tensors(module)
+        return (
+            bool(self.found)
+            and len(now) == len(self.found)
+            and all(
+                one is other and one._version == version
+                for one, (other, version) in zip(now, self.found, strict=True)
+            )
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Versions, ()
+
+
+def _tensors(module: nn.Module) -> list[Tensor]:
+    return [*module.parameters(), *module.buffers()]
