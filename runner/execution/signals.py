@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -15,6 +15,11 @@ SAVING_SECONDS = 3.0
 """What a worker needs to end its block of steps and save it."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+
+TIME_LIMIT = signal.SIGUSR2
+"""With it submitit announces that Slurm's time limit is near, or that the job is preempted."""
+
+Handler = Callable[[int, FrameType | None], object]
 
 
 class Interrupted(BaseException):
@@ -32,6 +37,7 @@ class _Stop:
         self.deferred = 0
         self.forwarding = False
         self.commanding: int | None = None
+        self.launcher: Handler | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
@@ -58,6 +64,24 @@ def listen() -> None:
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, _stop)
+
+
+def listen_for_launcher() -> None:
+    """Obeys the signal of a launcher that has a handler for it, which `hand_back` then calls."""
+    handler = signal.getsignal(TIME_LIMIT)
+    if callable(handler) and handler is not _stop:
+        _stop.launcher = handler
+        signal.signal(TIME_LIMIT, _stop)
+
+
+def hand_back() -> None:
+    """Lets the launcher do what its signal is for, once the state is saved: queue the job again, and exit.
+
+    Where it does not, since the job was queued as often as it may be, it says why in its log.
+    """
+    if _stop.signal == TIME_LIMIT and _stop.launcher is not None:
+        with suppress(Exception):
+            _stop.launcher(TIME_LIMIT, None)
 
 
 @contextmanager

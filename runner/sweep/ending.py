@@ -9,6 +9,7 @@ from runner.execution.errors import warn
 from runner.files.atomic_files import read_json
 from runner.files.lock_holders import waited_for
 from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Outcome, digest
 
@@ -22,6 +23,15 @@ def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
     A run that another process has ended meanwhile is done.
     """
     folders = {folder.run_id: folder for each in jobs for folder in folders_of(each)}
+    if others := [run_id for run_id in (*outcome.done, *outcome.locked) if run_id not in folders]:
+        # A worker on another machine may resolve `auto` to something else.
+        store = Store(jobs[0].config.output_root)
+        folders |= {run_id: store.run(run_id) for run_id in others}
+        warn(
+            f"{len(others)} of the runs have other ids where they were computed, since device=auto or "
+            "compile=auto became another value there than here; give the value itself, such as "
+            "compile=false, and repeat the command to see them."
+        )
     late = [run_id for run_id in outcome.locked if folders[run_id].summary() is not None]
     outcome.skipped += late
     outcome.locked = [run_id for run_id in outcome.locked if run_id not in late]

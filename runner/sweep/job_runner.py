@@ -52,6 +52,7 @@ def job(config: DictConfig) -> Outcome:
             signals.leave_worker()
             return Outcome(interrupted=True)
         signals.listen()
+        signals.listen_for_launcher()
     try:
         with at_work() if worker else nullcontext():
             if worker:
@@ -64,6 +65,7 @@ def job(config: DictConfig) -> Outcome:
             return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
+            signals.hand_back()
             return Outcome(interrupted=True)
         raise
 

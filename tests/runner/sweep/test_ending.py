@@ -53,6 +53,20 @@ def test_runs_that_another_process_has_ended_meanwhile_are_done(call: Call) -> N
     assert outcome.sentence() == "1 run done, 1 skipped (done before)."
 
 
+def test_runs_that_have_other_ids_where_they_were_computed_are_named(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as those of a node with a GPU, for which device=auto is another device than here."""
+    assert call("-m", *SMALL, "sampler=random_walk").status == 0
+    (elsewhere,) = jobs_of(requested([*SMALL, "sampler=random_walk"], multirun=True))
+    outcome = Outcome(done=list(elsewhere.run_ids.values()))
+    assert ending.ended(jobs_of(requested(SMALL, multirun=True)), outcome) == 0
+    assert capsys.readouterr().err.startswith(
+        "warning: 2 of the runs have other ids where they were computed"
+    )
+    assert outcome.sentence() == "2 runs done."
+
+
 def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
     tempered = ("target=bernoulli4", "sampler=pt_gibbs", "metric=[round_trips,barrier]", "task.chains=3")
     ladder = "sampler.ladder=[1,0.8,0.6,0.4,0.2,0]"

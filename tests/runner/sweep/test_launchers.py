@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from runner.files.lock_holders import holder
 from tests.support.commands import Call, finished
 
 ROOT = Path(__file__).parents[3]
@@ -90,6 +93,36 @@ def test_joblib(basic: pd.DataFrame, tmp_path: Path, call: Call) -> None:
 def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     same_as_basic(basic, tmp_path, LOCAL)
+
+
+def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> None:
+    """submitit says so by a signal, and its handler ends the job: that is no failure of its runs."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    long = ["task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "runner", *SWEEP, *long, f"output_root={tmp_path}", LOCAL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.kill(at_work(tmp_path, running), signal.SIGUSR2)
+    said, errors = running.communicate(timeout=100)
+    assert (running.returncode, "1 run done." in said) == (0, True), errors
+    assert not list(tmp_path.glob("runs/*/failure.json"))
+    (log,) = tmp_path.glob("**/*_log.err")
+    assert "is preempted" in log.read_text() + "".join(p.read_text() for p in tmp_path.glob("**/*_log.out"))
+
+
+def at_work(output: Path, running: subprocess.Popen[str]) -> int:
+    """The process that computes a run below `output`, once it has begun."""
+    while running.poll() is None:
+        for lock in output.glob("runs/*/**/*lock"):
+            if (who := holder(lock)) is not None:
+                return who.pid
+        time.sleep(0.02)
+    raise AssertionError(running.communicate())
 
 
 @pytest.mark.slow
