@@ -10,6 +10,8 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ from runner.integrity.source import source_digest
 PACKAGES = ("torch", "numpy", "scipy", "hydra-core", "omegaconf")
 RESULTS = ":(exclude)outputs"
 """What `git status` is not asked about: results, the recorded ones among them."""
+
+COMMAND_LINE = "RUNGWISE_COMMAND_LINE"
+"""The environment variable that tells workers the command whose jobs they compute."""
 
 
 def now() -> str:
@@ -51,8 +56,20 @@ def new_manifest(device: str, threads: int, former: dict[str, Any] | None) -> di
 
 
 def command_line() -> str:
-    """The command that this process runs."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    """The command that this process runs, or computes a job of."""
+    program = Path(sys.argv[0])
+    words = ["python", "-m", program.parent.name] if program.name == "__main__.py" else [program.name]
+    return os.environ.get(COMMAND_LINE) or shlex.join([*words, *sys.argv[1:]])
+
+
+@contextmanager
+def told_to_workers() -> Iterator[None]:
+    """Within it the processes that this one starts know its command; a cluster's have a line of their own."""
+    os.environ[COMMAND_LINE] = command_line()
+    try:
+        yield
+    finally:
+        del os.environ[COMMAND_LINE]
 
 
 @functools.cache

@@ -23,6 +23,7 @@ from runner.config.output_root import output_root_word
 from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
+from runner.execution.manifest import told_to_workers
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
@@ -192,7 +193,8 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
         try:
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))
-            returned = launcher.launch([list(each.overrides) for each in spread(jobs)], initial_job_idx=0)
+            with told_to_workers():
+                returned = launcher.launch([list(each.overrides) for each in spread(jobs)], initial_job_idx=0)
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):

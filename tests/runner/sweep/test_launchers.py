@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -111,6 +112,9 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     said, errors = running.communicate(timeout=100)
     assert (running.returncode, "1 run done." in said) == (0, True), errors
     assert not list(tmp_path.glob("runs/*/failure.json"))
+    manifest = json.loads(next(tmp_path.glob("runs/*/manifest.json")).read_text())
+    assert manifest["command"].startswith("python -m runner -m target=bernoulli4 ")
+    assert len(manifest["attempts"]) == 2
     (log,) = tmp_path.glob("**/*_log.err")
     assert "is preempted" in log.read_text() + "".join(p.read_text() for p in tmp_path.glob("**/*_log.out"))
 
@@ -118,8 +122,8 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
 def at_work(output: Path, running: subprocess.Popen[str]) -> int:
     """The process that computes a run below `output`, once it has begun."""
     while running.poll() is None:
-        for lock in output.glob("runs/*/**/*lock"):
-            if (who := holder(lock)) is not None:
+        for lock in output.glob("runs/*/lock"):
+            if (who := holder(lock)) is not None and (lock.parent / "manifest.json").exists():
                 return who.pid
         time.sleep(0.02)
     raise AssertionError(running.communicate())
