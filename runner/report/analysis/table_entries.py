@@ -25,9 +25,9 @@ class Entry:
     Attributes:
         row, column, metric: its place in the table.
         interval: mean and interval over seeds, in the metric's own unit; None where no run is done.
-        runs: runs of this row and column that are done.
-        expected: runs of this row and column in all.
-        most: runs that a row has in this column at most.
+        runs: seeds of this row and column with a run that is done.
+        expected: seeds of this row and column in all.
+        most: seeds that a row has in this column at most.
         exact: the kernel's claim; None while no run of the row is done.
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column, or equal to it.
@@ -158,7 +158,7 @@ def _entries(
     if best is not None:
         p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
     floor = values[metric.floor] if metric.floor in whole and sign and not void else {}
-    most = max(len(results.at(row, column.label)) for row in values)
+    most = max(len({run.seed for run in results.at(row, column.label)}) for row in values)
     entries = []
     for row in shape.rows:
         name, runs = row.row, results.at(row.row, column.label)
@@ -170,8 +170,8 @@ def _entries(
                 column=column.label,
                 metric=metric.metric,
                 interval=spans.get(name),
-                runs=sum(run.status == "done" for run in runs),
-                expected=len(runs),
+                runs=len({run.seed for run in runs if run.status == "done"}),
+                expected=len({run.seed for run in runs}),
                 most=most,
                 exact=exact[name],
                 published={version: number for version, number in printed.items() if number is not None},

@@ -71,6 +71,8 @@ def show_grid(
     if best:
         said = [sentence.replace("Bold:", f"{best}:") for sentence in said]
     console.print(Text(f"Mean ± half the 95 % interval, {seeds}. {' '.join(said)}", style="dim"))
+    for note in grid.shape.notes:
+        console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
         console.print(Text(f"{hidden} more metrics: --all shows them.", style="dim"))
