@@ -23,6 +23,7 @@ from runner.library.selected_runs import load_runs
 from runner.report.experiment_shape import experiment_shape
 from runner.report.figures.sampler_looks import look_of
 from runner.report.numerals import Numeral
+from runner.report.page.latex import latex
 from runner.report.page.layout import NOTHING, Cell
 from runner.report.page.markdown import markdown
 from runner.site.build import Report
@@ -224,7 +225,10 @@ def test_a_recorded_table_is_read_back_word_for_word(recorded: str) -> None:
         *re.findall(r"\((\w+) is ", text),
         *re.findall(r", (\w+) is ", text),
     }
-    assert markdown(read_page(text, versions)) == text
+    page = read_page(text, versions)
+    assert markdown(page) == text
+    written = latex(page)
+    assert written.isascii(), sorted({char for char in written if not char.isascii()})
 
 
 def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Report) -> None:
