@@ -17,6 +17,9 @@ from runner.report.table_shape import ColumnShape, Direction, MetricShape, Table
 if TYPE_CHECKING:
     import pandas as pd
 
+EQUAL = 1e-12
+"""Relative difference up to which two means are equal: sums of the same values may be rounded differently."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -66,8 +69,8 @@ class Entry:
 
     @property
     def not_significant(self) -> bool:
-        """Whether it was tested against the best and does not differ significantly at the 5 % level."""
-        return self.p_value is not None and self.p_value >= ALPHA
+        """Whether it was tested against a better one and does not differ significantly at the 5 % level."""
+        return not self.best and self.p_value is not None and self.p_value >= ALPHA
 
 
 class Summary:
@@ -153,7 +156,7 @@ def _entries(
     samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
-    ties = {row for row in candidates if best is not None and alike(values[row], values[best])}
+    ties = {row for row in candidates if best is not None and _equal(row, best, values, spans)}
     p_values: dict[str, float | None] = {}
     if best is not None:
         p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
@@ -186,6 +189,14 @@ def _entries(
             )
         )
     return entries
+
+
+def _equal(
+    one: str, other: str, values: Mapping[str, Mapping[int, float]], spans: Mapping[str, Interval]
+) -> bool:
+    """Whether two rows have the same values seed by seed, or the same mean; but for rounding."""
+    same = math.isclose(spans[one].mean, spans[other].mean, rel_tol=EQUAL)
+    return same or alike(values[one], values[other])
 
 
 def within_floor(values: Mapping[int, float], floor: Mapping[int, float], sign: float) -> bool:

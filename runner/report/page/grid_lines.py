@@ -14,7 +14,7 @@ from rich.text import Text
 from runner.execution.errors import unknown
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.numerals import numeral
-from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, legend
+from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations
 from runner.report.selection.grid import Grid
 from runner.report.table_shape import Direction, MetricShape
 
@@ -63,19 +63,29 @@ def show_grid(
             break
         table = _table(grid, summary, metrics[:number], sort, stacked, best)
     console.print(table)
-    seeds = f"n = {grid.results.seeds} seeds"
     names = {metric.metric for metric in metrics[: max(number, 1)]}
-    said = legend(
-        grid.shape, Summary([entry for entry in summary if entry.metric in names]), grid.results.seeds
-    )[1:]
+    said = explanations(grid.shape, [entry for entry in summary if entry.metric in names])
     if best:
         said = [sentence.replace("Bold:", f"{best}:") for sentence in said]
-    console.print(Text(f"Mean ± half the 95 % interval, {seeds}. {' '.join(said)}", style="dim"))
+    if text := " ".join([*_averaged(grid), *said]):
+        console.print(Text(text, style="dim"))
     for note in grid.shape.notes:
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
         console.print(Text(f"{hidden} more metrics: --all shows them.", style="dim"))
+
+
+def _averaged(grid: Grid) -> list[str]:
+    """What the numbers are means of; nothing where nothing is random."""
+    if not grid.results.random:
+        return []
+    places = {(run.row, run.column) for run in grid.results.runs}
+    seeds = sorted({len({run.seed for run in grid.results.at(*place)}) for place in places})
+    if seeds == [1]:
+        return ["One seed, without an interval or a test."]
+    number = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    return [f"Mean ± half the 95 % interval, n = {number} seeds."]
 
 
 def _metrics(grid: Grid, sort: str | None, everything: bool) -> list[MetricShape]:

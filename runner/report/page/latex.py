@@ -21,8 +21,9 @@ SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
     "|": r"\textbar{}", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
     "§": r"\S{}", "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
-    "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "·": r"$\cdot$", "→": r"$\rightarrow$", "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$", "∞": r"$\infty$", "√": r"$\surd$", "—": "---", "\N{EN DASH}": "--", "…": r"\ldots{}",
+    "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "·": r"$\cdot$",
+    "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "∞": r"$\infty$", "√": r"$\surd$",
+    "—": "---", "\N{EN DASH}": "--", "…": r"\ldots{}",
     "“": "``", "”": "''", "\N{LEFT SINGLE QUOTATION MARK}": "`",
     "\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip

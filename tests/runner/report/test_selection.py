@@ -316,6 +316,33 @@ def test_two_values_of_one_place_are_not_merged_silently(
     assert said in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ({"gibbs": (0, 1), "dmala": (0, 1)}, "Mean ± half the 95 % interval, n = 2 seeds."),
+        ({"gibbs": (0, 1, 2), "dmala": (0,)}, "Mean ± half the 95 % interval, n = 1 to 3 seeds."),
+        ({"gibbs": (1,), "dmala": (1,)}, "One seed, without an interval or a test."),
+    ],
+)
+def test_the_sentence_below_a_grid_says_how_many_seeds(
+    store: Path, seeds: dict[str, tuple[int, ...]], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = chosen_by(["task.steps=20", "sampler.step_size=auto"], stored_runs(store))
+    runs += chosen_by(["task.steps=20", "sampler=gibbs"], stored_runs(store))
+    show_runs([run for run in runs if run.seed in seeds[run.settings["sampler"]]], "some")
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_grid_without_chance_has_no_seeds_and_explains_its_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finished(tmp_path, "-m", "task=spectral_gap", "target=bernoulli4", "sampler=gibbs,dula")
+    show_runs(stored_runs(tmp_path), "gaps")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "†: not exact" in out
+    assert "seed" not in out
+
+
 def test_settings_of_different_options_do_not_decide_each_other() -> None:
     common = {"target": "mog", "scale": "quick"}
     settings: list[dict[str, Any]] = [
