@@ -11,6 +11,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -105,7 +106,10 @@ def _named_levels(axes: Sequence[Axes]) -> list[Line2D]:
     """A legend entry for each kind of level lines that panels name, such as those of the real data."""
     levels = [lines for ax in axes for lines in ax.collections if not str(lines.get_label()).startswith("_")]
     found = {str(lines.get_label()): lines for lines in levels if isinstance(lines, LineCollection)}
-    return [Line2D([], [], color=lines.get_colors()[0], label=name) for name, lines in found.items()]
+    return [
+        Line2D([], [], color=to_rgba_array(lines.get_colors())[0].tolist(), label=name)
+        for name, lines in found.items()
+    ]
 
 
 def fit_labels(page: Figure) -> None:

@@ -394,7 +394,7 @@ def test_a_figure_without_a_legend_says_what_its_intervals_are() -> None:
 def test_the_legend_names_the_level_lines_of_real_data() -> None:
     panel = {"kind": "class_histogram", "row": "dmala", "columns": ["a"], "title": "a"}
     shape = table("{row: dmala}", figures=[{"name": "f", "legend": [], "panels": [panel]}])
-    shares = {"class_0": 0.3, "class_1": 0.7, "class_real_0": 0.5, "class_real_1": 0.5}
+    shares = {"class_0": 0.3, "class_1": 0.7, "real_0": 0.5, "real_1": 0.5}
     results = Results(tuple(measured("dmala", 0.5, **shares)), random_runs=True)
     (legend,) = draw_figure(shape.figures[0], shape, results).legends
     assert [text.get_text() for text in legend.get_texts()] == ["real data"]
