@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -36,7 +35,6 @@ def show_grid(
     *,
     sort: str | None = None,
     everything: bool = False,
-    file: IO[str] | None = None,
 ) -> None:
     """Prints the table of `grid` with as many metrics as the page has room for.
 
@@ -50,10 +48,10 @@ def show_grid(
         UserError: if `sort` is no metric of the runs.
     """
     metrics = _metrics(grid, sort, everything)
-    console = Console(file=file or sys.stdout, highlight=False)
+    console = Console(file=sys.stdout, highlight=False)
     if everything or not console.is_terminal:
         width = WIDE_ENOUGH if everything else NARROW
-        console = Console(file=file or sys.stdout, highlight=False, width=width)
+        console = Console(file=sys.stdout, highlight=False, width=width)
     best = "" if console.is_terminal else BEST
     number, stacked = len(metrics), False
     table = _table(grid, summary, metrics, sort, stacked, best)
