@@ -71,7 +71,8 @@ def show_grid(
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
-        console.print(Text(f"{hidden} more metrics: --all shows them.", style="dim"))
+        more = "1 more metric: --all shows it." if hidden == 1 else f"{hidden} more metrics: --all shows them."
+        console.print(Text(more, style="dim"))
 
 
 def _averaged(grid: Grid) -> list[str]:
