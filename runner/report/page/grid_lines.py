@@ -71,7 +71,9 @@ def show_grid(
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
-        more = "1 more metric: --all shows it." if hidden == 1 else f"{hidden} more metrics: --all shows them."
+        more = (
+            "1 more metric: --all shows it." if hidden == 1 else f"{hidden} more metrics: --all shows them."
+        )
         console.print(Text(more, style="dim"))
 
 
