@@ -125,7 +125,7 @@ notebooks: $(NEEDS) $(if $(filter no,$(INSTALL)),,$(VENV)/.installed-docs) ## ex
 	@PYTHONPATH=$(CURDIR) $(BIN)/python -m nbconvert --to notebook --execute --inplace docs/notebooks/*.ipynb
 
 clean: ## remove the environment and the tools' caches; results stay
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build ./*.egg-info
+	rm -rf '$(VENV)' .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build ./*.egg-info
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Each stamp is written last, so that an interrupted installation is repeated.

@@ -281,7 +281,7 @@ def test_every_launcher_has_its_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     extra_names = {"joblib", "slurm", "ray", "arviz", "report", "browser", "optuna", "dashboards"}
     extra_names |= {"parquet", "jax"}
-    assert set(extras) == {*extra_names, "dev", "docs", "all"}
+    assert set(extras) == {*extra_names, "dev", "docs"}
     bounds = [*PYPROJECT["project"]["dependencies"], *(item for extra in extras.values() for item in extra)]
     assert [bound for bound in bounds if any(mark in bound for mark in ("<", "~=", "==", "!="))] == []
 

@@ -22,6 +22,9 @@ CHOSEN = ("target", "sampler", "task", "scale")
 COMPILE = "compile"
 """Whether steps are compiled, or would be where ``auto`` failed: then it is written with a run, as true."""
 
+METRIC, TUNING = "metric", "tuning"
+"""Groups whose keys are settings: the options of the metrics, and how much a pilot may do."""
+
 PLAIN = ("model", "device", "dtype", "streams", "threads", COMPILE)
 """Keys at the top of a configuration that are settings."""
 
@@ -41,7 +44,8 @@ Settings = dict[str, Any]
 def flat_settings(config: Mapping[str, Any]) -> Settings:
     """The settings in the plain `config` of a run: ``{"sampler": "dmala", "sampler.step_size": 0.3, ...}``.
 
-    What a scale offers is left out: the task's settings say what of it was used. A group with code of the
+    What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
+    settings, as ``metric.time_to_target.gap``; which metrics there are is none. A group with code of the
     user's own has a digest of it, as ``sampler.code``.
     """
     found: Settings = {}
@@ -51,6 +55,9 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
             found[group] = node.get("name") or str(node.get("_target_", "")).rsplit(".", 1)[-1]
             if group != "scale":
                 found |= _leaves(node, group)
+    for name, node in (config.get(METRIC) or {}).items():
+        found |= _leaves(node, f"{METRIC}.{name}") if isinstance(node, Mapping) else {}
+    found |= _leaves(config.get(TUNING) or {}, TUNING)
     for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
@@ -78,7 +85,8 @@ def changed_settings(config: Mapping[str, Any], hydra: Sequence[str] = ()) -> Se
     """
     own, bare = flat_settings(config), _option_names()
     chosen = tuple(f"{group}={own[group]}" for group in CHOSEN if own.get(group) not in (None, bare[group]))
-    same = _defaults(chosen, tuple(hydra)) | bare
+    measured = (name for name in config.get(METRIC) or {} if name in options(METRIC, tuple(hydra)))
+    same = _defaults((*chosen, f"{METRIC}=[{','.join(measured)}]"), tuple(hydra)) | bare
     return {key: value for key, value in own.items() if key not in same or same[key] != value}
 
 
@@ -99,6 +107,9 @@ def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
     unknown: set[str] = set()
     for line in chosen:
         group, name = line.split("=", 1)
+        if group == METRIC:
+            lines.append(line)
+            continue
         found = [line] if name in options(group, hydra) else _untempered(name, hydra) * (group == "sampler")
         lines += found
         unknown |= set() if found else {group}
@@ -123,4 +134,6 @@ def _untempered(name: str, hydra: tuple[str, ...]) -> list[str]:
 
 def _resolvable(config: DictConfig) -> DictConfig:
     """The part of `config` that settings are in."""
-    return OmegaConf.masked_copy(config, [key for key in (*CHOSEN, *PLAIN, "data") if key in config])
+    return OmegaConf.masked_copy(
+        config, [key for key in (*CHOSEN, METRIC, TUNING, *PLAIN, "data") if key in config]
+    )

@@ -30,8 +30,12 @@ NAMES = {
 }
 """Where names of other parts of the block stand: ``[]`` in each entry of a list, ``{}`` as keys."""
 
-ALONG = ("step", "evaluations", "seconds")
-"""What a curve along a run is drawn and fitted against."""
+ALONG = {
+    "step": "steps",
+    "evaluations": "target evaluations per chain, tuning not counted",
+    "seconds": "seconds a run, tuning not counted",
+}
+"""What a curve along a run is drawn and fitted against, with the words of an axis."""
 
 
 def wrong_references(table: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -84,17 +86,30 @@ def _draw_legend(
     if any(panel.floor is not None for panel in figure.panels):
         handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
     handles += published_handles(page.axes)
+    handles += _named_levels(page.axes)
     if len(handles) > MOST_ENTRIES:
         named = {name for ax in page.axes for name in name_at_ends(ax)}
         handles = [handle for handle in handles if handle.get_label() not in named]
+    title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
     if handles:
         longest = max(len(str(handle.get_label())) for handle in handles)
         most = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))
         columns = math.ceil(len(handles) / math.ceil(len(handles) / most))
         # Matplotlib fills column by column; names are read line by line.
         handles = [handle for column in range(columns) for handle in handles[column::columns]]
-        title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
         page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title)
+    elif any(panel_kind(panel.kind).has_intervals for panel in figure.panels):
+        page.legend(handles=[], loc="outside lower center", frameon=False, title=title)
+
+
+def _named_levels(axes: Sequence[Axes]) -> list[Line2D]:
+    """A legend entry for each kind of level lines that panels name, such as those of the real data."""
+    levels = [lines for ax in axes for lines in ax.collections if not str(lines.get_label()).startswith("_")]
+    found = {str(lines.get_label()): lines for lines in levels if isinstance(lines, LineCollection)}
+    return [
+        Line2D([], [], color=to_rgba_array(lines.get_colors())[0].tolist(), label=name)
+        for name, lines in found.items()
+    ]
 
 
 def fit_labels(page: Figure) -> None:
@@ -115,9 +130,14 @@ def _thinned_or_broken(ax: Axes) -> bool:
         if share > 1.0:
             lines = label.get_text().split("\n")
             most = int(LABEL * max(map(len, lines)) / share)
-            label.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, most)))
+            label.set_text("\n".join(part for line in lines for part in _broken(line, most)))
             changed = True
     return changed
+
+
+def _broken(line: str, most: int) -> list[str]:
+    """`line` in parts of at most so many letters, where its words are not longer."""
+    return textwrap.wrap(line, max(most, 1), break_long_words=False)
 
 
 def _lay_out(page: Figure) -> None:

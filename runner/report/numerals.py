@@ -29,14 +29,14 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     """`mean` and `margin` in units of `scale`; the margin gets two significant digits.
 
     Means below 0.001 (and margins with them) or from 100,000 on are written with an exponent, whole numbers
-    with commas as far as float64 represents them exactly.
+    with commas as far as float64 represents them exactly. The mean ends where the margin does.
     """
     value = mean / scale
     if margin is None and value.is_integer() and abs(value) < 2.0**53:
         return Numeral(f"{value:,.0f}")
     largest = max(abs(value), (margin or 0.0) / scale)
     if value != 0.0 and (largest < 1e-3 or abs(value) >= 1e5):
-        return Numeral(f"{value:.2e}", None if margin is None else f"{margin / scale:.1e}")
+        return _with_exponent(value, None if margin is None else margin / scale)
     if margin is None or margin == 0.0:
         return Numeral(f"{value:.4g}")
     width = margin / scale
@@ -44,6 +44,14 @@ def numeral(mean: float, margin: float | None, scale: float = 1.0) -> Numeral:
     if decimals > PLAIN_DECIMALS:
         return Numeral(_fixed(value, min(decimals, MOST_DECIMALS)), f"{width:.1e}")
     return Numeral(_fixed(value, decimals), _fixed(width, decimals))
+
+
+def _with_exponent(value: float, width: float | None) -> Numeral:
+    """Both with an exponent; the last digit of the mean is of the order of the margin's last one."""
+    if not width:
+        return Numeral(f"{value:.2e}", None if width is None else f"{width:.1e}")
+    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(width)) + 1
+    return Numeral(f"{value:.{min(max(digits, 0), MOST_DECIMALS)}e}", f"{width:.1e}")
 
 
 def _fixed(value: float, decimals: int) -> str:

@@ -45,7 +45,7 @@ class Report:
     def __init__(self, root: Path, to: Path, hydra: Sequence[str] = ()) -> None:
         self.root, self.hydra = root, list(hydra)
         self.site = SiteFolder(to)
-        self.index = Index.load(self.site.index, version_of_code())
+        self.index = Index.load(self.site.index, version_of_code(hydra))
         self._fresh = not self.index.pages
 
     def build(self) -> Built:

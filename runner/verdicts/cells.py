@@ -48,10 +48,10 @@ class Counterpart:
     rows: Mapping[str, str]
 
 
-def published_blocks(folder: Path = CONF / "published") -> dict[Block, dict[str, Published]]:
+def published_blocks() -> dict[Block, dict[str, Published]]:
     """Every published number: by block, and by row as the paper calls it."""
     blocks: dict[Block, dict[str, Published]] = {}
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted((CONF / "published").glob("*.csv")):
         frame = pd.read_csv(path, comment="#", dtype={"mean": str})
         for line in frame.to_dict("records"):
             block = Block(line["paper"], line["table"], line["metric"], line["setting"])
@@ -63,10 +63,10 @@ def published_blocks(folder: Path = CONF / "published") -> dict[Block, dict[str,
 
 
 @functools.cache
-def published_shapes(folder: Path = CONF / "experiment") -> dict[str, TableShape]:
+def published_shapes() -> dict[str, TableShape]:
     """The tables of all experiments beside which published numbers stand, by experiment."""
     shapes = {}
-    for path in sorted(folder.glob("*.yaml")):
+    for path in sorted((CONF / "experiment").glob("*.yaml")):
         table = (plain_yaml(path.read_bytes()) or {}).get("table") or {}
         if table.get("published"):
             block = OmegaConf.create(table)

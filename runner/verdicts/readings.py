@@ -6,8 +6,9 @@
 
 is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; a fourth
 part asks for ``sd``, ``lo``, ``hi``, ``n``, ``p_value`` or ``margin``; ``A / B`` in one part is the ratio
-of two. `filled` puts the table's numbers in. Every other number has to stand in table.md or manifest.json as
-it is, or in a comment ``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``.
+of two. In a cell of a table the bars are written ``\\|``, as others would end the cell. `filled` puts the
+table's numbers in. Every other number has to stand in table.md or manifest.json as it is, or in a comment
+``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ NUMBER = re.compile(r"(?<![\w.,/^²⁻])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d{1,3})?(?
 TAGGED = re.compile(r"(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)<!-- ([^|<>]+\|[^<>]+?) -->")
 ELSEWHERE = re.compile(r"<!-- elsewhere: (.+?)\s+from:\s+(.+?)\s+-->", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+BAR = re.compile(r"\\?\|")
 NOT_READ = re.compile(r"`[^`]*`|\]\([^)]*\)")
 """Code and addresses of links, whose digits are no measurements."""
 
@@ -108,7 +110,7 @@ class _Numbers:
 
     def written(self, source: str, like: str) -> str:
         """The number that `source` names, with as many decimals as `like`."""
-        parts = [part.strip() for part in source.split("|")]
+        parts = [part.strip() for part in BAR.split(source)]
         over = next((at for at, part in enumerate(parts) if " / " in part), None)
         if over is None:
             value = self._one(parts, source)

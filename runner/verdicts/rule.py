@@ -46,14 +46,14 @@ class Evidence:
     lost: int = 0
 
 
-def prediction(ours: Interval, level: float = LEVEL) -> tuple[float, float] | None:
-    """Where one more value lies with probability `level`; None for one value.
+def prediction(ours: Interval) -> tuple[float, float] | None:
+    """Where one more value lies with probability `LEVEL`; None for one value.
 
     The values are taken as normal: ``mean +- t s sqrt(1 + 1 / n)`` with n - 1 degrees of freedom.
     """
     if ours.sd is None:
         return None
-    half = t_quantile(0.5 + level / 2, ours.n - 1) * ours.sd * math.sqrt(1 + 1 / ours.n)
+    half = t_quantile(0.5 + LEVEL / 2, ours.n - 1) * ours.sd * math.sqrt(1 + 1 / ours.n)
     return ours.mean - half, ours.mean + half
 
 

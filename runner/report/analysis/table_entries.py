@@ -17,6 +17,9 @@ from runner.report.table_shape import ColumnShape, Direction, MetricShape, Table
 if TYPE_CHECKING:
     import pandas as pd
 
+EQUAL = 1e-12
+"""Relative difference up to which two means are equal: sums of the same values may be rounded differently."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -25,9 +28,9 @@ class Entry:
     Attributes:
         row, column, metric: its place in the table.
         interval: mean and interval over seeds, in the metric's own unit; None where no run is done.
-        runs: runs of this row and column that are done.
-        expected: runs of this row and column in all.
-        most: runs that a row has in this column at most.
+        runs: seeds of this row and column with a run that is done.
+        expected: seeds of this row and column in all.
+        most: seeds that a row has in this column at most.
         exact: the kernel's claim; None while no run of the row is done.
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column, or equal to it.
@@ -66,8 +69,8 @@ class Entry:
 
     @property
     def not_significant(self) -> bool:
-        """Whether it was tested against the best and does not differ significantly at the 5 % level."""
-        return self.p_value is not None and self.p_value >= ALPHA
+        """Whether it was tested against a better one and does not differ significantly at the 5 % level."""
+        return not self.best and self.p_value is not None and self.p_value >= ALPHA
 
 
 class Summary:
@@ -153,12 +156,12 @@ def _entries(
     samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
-    ties = {row for row in candidates if best is not None and alike(values[row], values[best])}
+    ties = {row for row in candidates if best is not None and _equal(row, best, values, spans)}
     p_values: dict[str, float | None] = {}
     if best is not None:
         p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
     floor = values[metric.floor] if metric.floor in whole and sign and not void else {}
-    most = max(len(results.at(row, column.label)) for row in values)
+    most = max(len({run.seed for run in results.at(row, column.label)}) for row in values)
     entries = []
     for row in shape.rows:
         name, runs = row.row, results.at(row.row, column.label)
@@ -170,8 +173,8 @@ def _entries(
                 column=column.label,
                 metric=metric.metric,
                 interval=spans.get(name),
-                runs=sum(run.status == "done" for run in runs),
-                expected=len(runs),
+                runs=len({run.seed for run in runs if run.status == "done"}),
+                expected=len({run.seed for run in runs}),
                 most=most,
                 exact=exact[name],
                 published={version: number for version, number in printed.items() if number is not None},
@@ -186,6 +189,14 @@ def _entries(
             )
         )
     return entries
+
+
+def _equal(
+    one: str, other: str, values: Mapping[str, Mapping[int, float]], spans: Mapping[str, Interval]
+) -> bool:
+    """Whether two rows have the same values seed by seed, or the same mean; but for rounding."""
+    same = math.isclose(spans[one].mean, spans[other].mean, rel_tol=EQUAL)
+    return same or alike(values[one], values[other])
 
 
 def within_floor(values: Mapping[int, float], floor: Mapping[int, float], sign: float) -> bool:

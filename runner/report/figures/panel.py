@@ -99,6 +99,7 @@ class PanelKind:
         one_column: whether a panel shows a single column of the table.
         colour_label: label of the colour bar of a line of such panels; None draws no bar.
         names_rows: whether the vertical axis names the rows; by default it has the values of the metric.
+        has_intervals: whether it shows means with intervals; a figure says so also where it has no legend.
         allowed: of a key that takes some words alone, those words.
     """
 
@@ -108,6 +109,7 @@ class PanelKind:
     one_column: bool = True
     colour_label: str | None = None
     names_rows: bool = False
+    has_intervals: bool = False
     allowed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 

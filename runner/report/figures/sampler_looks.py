@@ -1,7 +1,7 @@
 """One colour and one marker for each sampler, the same in every figure of the project.
 
 Colours are those of Okabe and Ito, and of Paul Tol's muted scheme: told apart with any colour vision.
-Samplers that an experiment shows together have different colours.
+Samplers of one colour differ in marker and line.
 """
 
 from __future__ import annotations

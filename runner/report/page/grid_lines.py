@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,7 +13,7 @@ from rich.text import Text
 from runner.execution.errors import unknown
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.numerals import numeral
-from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, legend
+from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations
 from runner.report.selection.grid import Grid
 from runner.report.table_shape import Direction, MetricShape
 
@@ -36,7 +35,6 @@ def show_grid(
     *,
     sort: str | None = None,
     everything: bool = False,
-    file: IO[str] | None = None,
 ) -> None:
     """Prints the table of `grid` with as many metrics as the page has room for.
 
@@ -50,10 +48,10 @@ def show_grid(
         UserError: if `sort` is no metric of the runs.
     """
     metrics = _metrics(grid, sort, everything)
-    console = Console(file=file or sys.stdout, highlight=False)
+    console = Console(file=sys.stdout, highlight=False)
     if everything or not console.is_terminal:
         width = WIDE_ENOUGH if everything else NARROW
-        console = Console(file=file or sys.stdout, highlight=False, width=width)
+        console = Console(file=sys.stdout, highlight=False, width=width)
     best = "" if console.is_terminal else BEST
     number, stacked = len(metrics), False
     table = _table(grid, summary, metrics, sort, stacked, best)
@@ -63,17 +61,32 @@ def show_grid(
             break
         table = _table(grid, summary, metrics[:number], sort, stacked, best)
     console.print(table)
-    seeds = f"n = {grid.results.seeds} seeds"
     names = {metric.metric for metric in metrics[: max(number, 1)]}
-    said = legend(
-        grid.shape, Summary([entry for entry in summary if entry.metric in names]), grid.results.seeds
-    )[1:]
+    said = explanations(grid.shape, [entry for entry in summary if entry.metric in names])
     if best:
         said = [sentence.replace("Bold:", f"{best}:") for sentence in said]
-    console.print(Text(f"Mean ± half the 95 % interval, {seeds}. {' '.join(said)}", style="dim"))
+    if text := " ".join([*_averaged(grid), *said]):
+        console.print(Text(text, style="dim"))
+    for note in grid.shape.notes:
+        console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
-        console.print(Text(f"{hidden} more metrics: --all shows them.", style="dim"))
+        more = (
+            "1 more metric: --all shows it." if hidden == 1 else f"{hidden} more metrics: --all shows them."
+        )
+        console.print(Text(more, style="dim"))
+
+
+def _averaged(grid: Grid) -> list[str]:
+    """What the numbers are means of; nothing where nothing is random."""
+    if not grid.results.random:
+        return []
+    places = {(run.row, run.column) for run in grid.results.runs}
+    seeds = sorted({len({run.seed for run in grid.results.at(*place)}) for place in places})
+    if seeds == [1]:
+        return ["One seed, without an interval or a test."]
+    number = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    return [f"Mean ± half the 95 % interval, n = {number} seeds."]
 
 
 def _metrics(grid: Grid, sort: str | None, everything: bool) -> list[MetricShape]:

@@ -1,8 +1,9 @@
-"""A table's page as LaTeX: one float, for documents with the packages booktabs and graphicx."""
+"""A table's page as LaTeX: a float a metric, then its notes; it needs the packages booktabs and graphicx."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from runner.report.numerals import power_of_ten
 from runner.report.page.layout import NOTHING, Cell, Label, MetricBlock, Page
@@ -18,14 +19,36 @@ MARKS = {
 }
 SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
-    "±": r"$\pm$", "²": "$^2$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$", "§": r"\S{}",
-    "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
+    "|": r"\textbar{}", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
+    "§": r"\S{}", "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
+    "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "·": r"$\cdot$",
+    "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "∞": r"$\infty$", "√": r"$\surd$",
+    "—": "---", "\N{EN DASH}": "--", "…": r"\ldots{}",
+    "“": "``", "”": "''", "\N{LEFT SINGLE QUOTATION MARK}": "`",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
+RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
+QUOTED = re.compile('"([^"]*)"')
 
 
 def escape(text: str) -> str:
-    """Plain text as LaTeX."""
-    return "".join(SPECIAL.get(char, char) for char in text)
+    """Plain text as LaTeX; letters with accents stay, LaTeX reads them as they are."""
+    text = QUOTED.sub(r"“\1”", text).replace('"', "”")
+    parts, end = [], 0
+    for found in RAISED.finditer(text):
+        power = unicodedata.normalize("NFKC", found[0]).replace("\N{MINUS SIGN}", "-")
+        parts += [*map(_character, text[end : found.start()]), f"$^{{{power}}}$"]
+        end = found.end()
+    return "".join([*parts, *map(_character, text[end:])])
+
+
+def _character(char: str) -> str:
+    """A character as LaTeX; Greek letters are set as in formulas."""
+    named = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(char, ""))
+    if named is None:
+        return SPECIAL.get(char, char)
+    name = {"LAMDA": "LAMBDA"}.get(named[2], named[2])
+    return rf"$\{name.lower() if named[1] == 'SMALL' else name.capitalize()}$"
 
 
 def _raised(marks: tuple[str, ...]) -> str:
@@ -44,6 +67,8 @@ def _label(label: Label) -> str:
 
 
 def _digits(text: str) -> str:
+    """Digits of a numeral inside a formula, where a comma would be followed by a space."""
+    text = text.replace(",", "{,}")
     return re.sub(r"e([+-])0*(\d+)$", lambda m: rf"\times 10^{{{m[1].strip('+')}{m[2]}}}", text)
 
 
@@ -61,23 +86,29 @@ def _cell(cell: Cell | None) -> str:
 
 
 def latex(page: Page) -> str:
-    """The whole page as a `table*` float."""
+    """The whole page: a `table*` float for each metric, and below them the sentences as paragraphs."""
     notes = [f"{_raised((mark,)) if mark else ''} {escape(text)}".strip() for mark, text in page.footnotes]
     findings = [escape(finding) for finding in page.findings]
     below = [*findings, escape(" ".join(page.legend)), *notes, escape(page.coverage)]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs,graphicx}",
-            r"\begin{table*}",
-            r"\centering\small",
-            rf"\caption{{{escape(page.title)}. {escape(page.caption)}}}",
-            *(_block(block) for block in page.blocks),
-            r"\par\smallskip\raggedright\footnotesize",
+            *(_float(page, place) for place in range(len(page.blocks))),
+            r"\begingroup\par\medskip\raggedright\footnotesize\setlength{\parindent}{0pt}",
             "\\par\n".join(below),
-            r"\end{table*}",
+            r"\par\endgroup",
             "",
         ]
     )
+
+
+def _float(page: Page, place: int) -> str:
+    """The block at `place` with its caption; the first one says what the table is about."""
+    block = page.blocks[place]
+    title = page.title if len(page.blocks) == 1 else f"{page.title}: {block.label.text}"
+    caption = f"{title}. {page.caption}" if place == 0 else f"{title}."
+    lines = [r"\begin{table*}", r"\centering\small", rf"\caption{{{escape(caption)}}}"]
+    return "\n".join([*lines, _block(block), r"\end{table*}"])
 
 
 def _block(block: MetricBlock) -> str:

@@ -44,7 +44,12 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         reduction: how the protocol is smaller than the published one.
     """
     entries = list(summary)
-    sentences = [_averaged(seeds, entries)] if seeds else []
+    return [*([_averaged(seeds, entries)] if seeds else []), *explanations(shape, entries, reduction)]
+
+
+def explanations(shape: TableShape, entries: Sequence[Entry], reduction: str | None = None) -> list[str]:
+    """The sentences of `legend` on published and exact numbers and on the marks of `entries`."""
+    sentences = []
     if any(entry.published for entry in entries):
         named = ", ".join(
             f"{label} is {version.paper}, {version.table}"

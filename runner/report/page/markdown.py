@@ -61,7 +61,7 @@ def markdown(page: Page) -> str:
 
 
 def _block(block: MetricBlock) -> str:
-    titles = ["", *column_titles(block)]
+    titles = ["", *map(_escaped, column_titles(block))]
     rows = []
     for line in block.lines:
         if line.rule:
@@ -70,6 +70,11 @@ def _block(block: MetricBlock) -> str:
             f"**{cell_text(cell)}**" if cell is not None and cell.bold else cell_text(cell)
             for cell in line.cells
         ]
-        rows.append([label_text(line.label), *cells])
+        rows.append([_escaped(label_text(line.label)), *cells])
     head = [titles, [":--"] + ["--:"] * (len(titles) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in head + rows)
+
+
+def _escaped(text: str) -> str:
+    """`text` without bars that would divide cells."""
+    return text.replace("|", r"\|")

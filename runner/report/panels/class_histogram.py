@@ -33,4 +33,6 @@ def draw_classes(ax: Axes, data: PanelData) -> None:
     ax.set_ylabel("share")
 
 
-KINDS = {"class_histogram": PanelKind(draw_classes, required=("row",), optional=("limits",))}
+KINDS = {
+    "class_histogram": PanelKind(draw_classes, required=("row",), optional=("limits",), has_intervals=True)
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
@@ -23,7 +23,9 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     """Draws the panel's one column; rows without runs keep their empty line."""
     listed = [row for row in data.rows if row.role is not Role.draws]
     spans = {row.row: data.interval(row.row, data.column) for row in data.rows}
-    drawn = {row: span for row, span in spans.items() if span is not None and _on_axis(span.mean, data)}
+    printed = {row.row: published_values(data, row.row, data.column) for row in listed}
+    log = _logarithmic(data, [span.mean for span in spans.values() if span is not None], printed)
+    drawn = {row: span for row, span in spans.items() if span is not None and (span.mean > 0 or not log)}
     at = ("axes fraction", "data")
     bars: list[tuple[int, float, float, str]] = []
     quantity = quantity_of(data.metric.metric)
@@ -36,8 +38,8 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
             bars.append((place, span.mean - down, span.mean + up, style.colour))
             ax.plot(span.mean, place, style.marker, color=style.colour, markersize=4, zorder=3)
             mark_partial(ax, data, row.row, data.column, (span.mean, place))
-        for version, value, size in published_values(data, row.row, data.column):
-            if _on_axis(value, data):
+        for version, value, size in printed[row.row]:
+            if value > 0 or not log:
                 mark_published(ax, style, value, place, version, size)
     _draw_bars(ax, bars)
     for row in data.rows:
@@ -48,7 +50,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     samplers = sum(row.role is Role.sampler for row in listed)
     if 0 < samplers < len(listed):
         ax.axhline(samplers - 0.5, color="black", linewidth=0.6)
-    if data.panel.log_x is not False:
+    if log:
         ax.set_xscale("log", nonpositive="clip")
         label_ticks(ax)
     else:
@@ -68,13 +70,21 @@ def _draw_bars(ax: Axes, bars: Sequence[tuple[int, float, float, str]]) -> None:
         ax.scatter(low + high, 2 * places, CAP**2, 2 * colours, marker="|", linewidth=1.0, zorder=3)
 
 
-def _on_axis(mean: float, data: PanelData) -> bool:
-    """Whether the panel's axis holds the value: a logarithmic one holds no zero."""
-    return mean > 0 or data.panel.log_x is False
+def _logarithmic(
+    data: PanelData, means: Sequence[float], printed: Mapping[str, Sequence[tuple[str, float, float]]]
+) -> bool:
+    """Whether the axis is logarithmic: as the panel says, or else where it holds all values."""
+    if data.panel.log_x is not None:
+        return data.panel.log_x
+    return all(value > 0 for value in (*means, *(each[1] for found in printed.values() for each in found)))
 
 
 KINDS = {
     "intervals": PanelKind(
-        draw_intervals, required=("metric",), optional=("log_x", "x_label"), names_rows=True
+        draw_intervals,
+        required=("metric",),
+        optional=("log_x", "x_label"),
+        names_rows=True,
+        has_intervals=True,
     )
 }

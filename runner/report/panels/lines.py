@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.inference.few_seeds import interval
+from runner.report.block_references import ALONG
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import metric_label, quantity_of
@@ -16,12 +17,6 @@ from runner.report.figures.published_marks import mark_published, published_valu
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
-
-ALONG = {
-    "step": "steps",
-    "evaluations": "target evaluations per chain, tuning not counted",
-    "seconds": "seconds a run, tuning not counted",
-}
 
 FEW = 5
 """Recorded steps up to which a panel shows points with bars."""

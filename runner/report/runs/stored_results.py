@@ -50,16 +50,23 @@ class Results:
         return self._places.get((row, column), ())
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
-        """Final values of `metric` by seed, of the runs that are done and have a finite one."""
-        values = {run.seed: run.value(metric) for run in self.at(row, column)}
-        return {seed: value for seed, value in values.items() if value is not None}
+        """Final values of `metric` by seed, of the runs that are done and have a finite one.
+
+        Where several runs of a seed have one, such as commands with other metrics made, the first counts.
+        """
+        values: dict[int, float] = {}
+        for run in self.at(row, column):
+            if (value := run.value(metric)) is not None:
+                values.setdefault(run.seed, value)
+        return values
 
     def without_value(self, row: str, column: str, metric: str) -> int:
-        """How many runs failed, or measured `metric` and have no finite value of it.
+        """How many seeds have no finite value of `metric` though a run failed, or measured it.
 
         Such is the time to a target that was not reached.
         """
-        return sum(run.is_without(metric) for run in self.at(row, column))
+        found = {run.seed for run in self.at(row, column) if run.is_without(metric)}
+        return len(found - self.values(row, column, metric).keys())
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
@@ -72,10 +79,10 @@ class Results:
 
     @property
     def seeds(self) -> int:
-        """The most runs that a row has in a column; 0 where nothing in any run is random."""
+        """The most seeds that a row has in a column; 0 where nothing in any run is random."""
         if not self.random:
             return 0
-        return max(map(len, self._places.values()))
+        return max(len({run.seed for run in runs}) for runs in self._places.values())
 
     @property
     def random(self) -> bool:
@@ -119,13 +126,13 @@ class Results:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
         import pandas as pd
 
-        parts = []
+        parts: dict[int, pd.DataFrame] = {}
         for run in self.at(row, column):
             rows = run.folder.metrics() if run.summary is not None else None
-            if rows is not None:
-                parts.append(rows.loc[rows["metric"] == metric].assign(seed=run.seed))
+            if rows is not None and (rows["metric"] == metric).any():
+                parts.setdefault(run.seed, rows.loc[rows["metric"] == metric].assign(seed=run.seed))
         names = ["seed", "step", "evaluations", "seconds", "value"]
-        curves = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+        curves = pd.concat(parts.values(), ignore_index=True) if parts else pd.DataFrame(columns=names)
         return curves[names]
 
     @property

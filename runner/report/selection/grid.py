@@ -8,14 +8,18 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from runner.config.run_settings import Settings
+from runner.config.run_settings import METRIC, TUNING, Settings
 from runner.execution.errors import UserError
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
+from runner.report.selection.disagreements import disagreements
 from runner.report.selection.equal_cost import STEPS, lengths_at_equal_cost
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import ColumnShape, RowShape, TableShape
+
+BESIDE = {METRIC: "target", TUNING: "sampler"}
+"""Of groups that have no one option: the setting that must be the same where their own are compared."""
 
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
@@ -63,6 +67,7 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
         rows=[RowShape(row) for row in ordered(rows, places.settings)],
         columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
         metrics=metric_shapes(runs),
+        notes=disagreements(placed),
     )
     return Grid(places.keys, shape, Results(tuple(placed)), places.settings)
 
@@ -109,11 +114,12 @@ def varied_keys(settings: Sequence[Settings]) -> list[str]:
     """The settings that take several values, among runs that have the same option of their group.
 
     A setting that another one of its group decides, as ``task.burn_in`` follows ``task.steps``, is left out.
+    Options of a metric may vary with the target, and the effort of tuning with the sampler.
     """
     varied: list[str] = []
     for key in dict.fromkeys(key for each in settings for key in each):
         group = key.split(".", 1)[0]
-        beside = (group, "scale") if "." in key else ()
+        beside = (BESIDE.get(group, group), "scale") if "." in key else ()
         values: dict[tuple[Any, ...], set[Any]] = {}
         for each in settings:
             if "." not in key or key in each:
@@ -128,7 +134,9 @@ def varied_keys(settings: Sequence[Settings]) -> list[str]:
 def _decides(one: str, other: str, settings: Sequence[Settings]) -> bool:
     """Whether the setting `other` has one value for each value of `one`, in every option of their group."""
     group = one.split(".", 1)[0]
-    pairs = {(each.get(group), each.get(one), each.get(other)) for each in settings if one in each}
+    pairs = {
+        (each.get(group), each.get(one), each.get(other)) for each in settings if one in each or other in each
+    }
     return len({pair[:2] for pair in pairs}) == len(pairs)
 
 
@@ -140,7 +148,7 @@ def _follows(key: str, varied: Sequence[str], settings: Sequence[Settings]) -> b
 
 
 def _of_sampler(key: str) -> bool:
-    return key.split(".", 1)[0] == "sampler"
+    return key.split(".", 1)[0] in ("sampler", TUNING)
 
 
 def _label(settings: Settings, keys: Sequence[str], group: str) -> str:

@@ -22,7 +22,7 @@ class StoredRun:
 
     Attributes:
         folder: its folder.
-        status: ``done``, ``running``, ``damaged``, ``failed`` or ``interrupted``.
+        status: ``done``, ``running``, ``abandoned``, ``damaged``, ``failed`` or ``interrupted``.
         config: its configuration in plain values; empty where that cannot be read.
         summary: what it measured; None unless it is done.
         needed_by: an experiment that was asked for and needs it, whatever command computed it.

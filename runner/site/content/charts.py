@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import RowStyle
 from runner.site.content.averages import Point
-from runner.site.content.curves import AXES
 
 Trace = dict[str, Any]
 
@@ -152,11 +152,11 @@ def curves_plot(
 
 def curves_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Plots along runs, whose horizontal axis can be chosen."""
-    return {"plots": list(plots), "along": AXES}
+    return {"plots": list(plots), "along": ALONG}
 
 
 def _line(quantity: Quantity, row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
-    along = {key: [getattr(point, key) for point in points] for key in AXES}
+    along = {key: [getattr(point, key) for point in points] for key in ALONG}
     line = {
         "type": "scatter",
         "mode": "lines+markers",

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
 from runner.report.table_shape import Direction
-from runner.site.content.curves import AXES, Curve
+from runner.site.content.curves import Curve
 from runner.site.content.script_json import script_json
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
@@ -75,7 +76,7 @@ def runs_script(
         "commands": {name: command for command, name in commands.items()},
         "shards": shards,
         "t": t,
-        "along": AXES,
+        "along": ALONG,
     }
     return f"rungwise.runs({script_json(content)});\n"
 
@@ -110,7 +111,7 @@ def curves_script(shard: str, curves: Mapping[str, Mapping[str, Curve]]) -> str:
         points: dict[tuple[int, ...], dict[str, Any]] = {}
         for name, curve in long.items():
             part = points.setdefault(
-                tuple(curve.step), {key: getattr(curve, key) for key in AXES} | {"values": {}}
+                tuple(curve.step), {key: getattr(curve, key) for key in ALONG} | {"values": {}}
             )
             part["values"][name] = [_short(value) for value in curve.value]
         if points:

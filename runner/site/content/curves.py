@@ -7,13 +7,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-AXES = {
-    "step": "steps",
-    "evaluations": "target evaluations per chain, tuning not counted",
-    "seconds": "seconds a run, tuning not counted",
-}
-"""What a metric can be drawn against."""
-
 Value = float | None
 
 

@@ -93,7 +93,8 @@ def _block(heading: str, table: str, versions: Collection[str]) -> MetricBlock:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split(" | ")]
+    cells = re.split(r"(?<!\\)\| ", line.strip().removeprefix("| ").removesuffix("|"))
+    return [cell.strip().replace(r"\|", "|") for cell in cells]
 
 
 def _label(text: str) -> Label:

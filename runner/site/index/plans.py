@@ -10,10 +10,14 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from runner.config.compose import parsed, searched
 from runner.integrity.source import source_digest
 from runner.site.index.store_index import Index
 from runner.store.digest import digest, own_code
 from runner.sweep.jobs import Job, experiment_jobs
+
+FILE = "file://"
+"""How a folder begins among the places of configurations."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,25 @@ def _plain(job: Job) -> dict[str, Any]:
     return {"row": job.row, "config": config, "code": own_code(config), "run_ids": ids}
 
 
-def version_of_code(folders: Sequence[Path] = ()) -> str:
-    """Changes with the code, the shipped configurations and those in `folders`."""
+def version_of_code(hydra: Sequence[str] = ()) -> str:
+    """Changes with the code, the shipped configurations and those in the folders that `hydra` names.
+
+    Args:
+        hydra: overrides of Hydra itself.
+    """
     own = Path(__file__).parents[1]
     read = [
         *Path(conf.__path__[0]).rglob("*.yaml"),
         *(own / "templates").iterdir(),
         *(own / "static").iterdir(),
     ]
-    read += [path for folder in folders for path in folder.rglob("*.yaml")]
+    read += [path for folder in _folders(hydra) for path in folder.rglob("*.yaml")]
     files = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in sorted(read)}
     return digest({"files": files, "source": source_digest()})
+
+
+def _folders(hydra: Sequence[str]) -> list[Path]:
+    """The folders with configurations that `hydra` names."""
+    values: list[Any] = [parsed(line).value() for line in searched(hydra)]
+    places = [str(place) for value in values for place in (value if isinstance(value, list) else [value])]
+    return [Path(place.removeprefix(FILE)) for place in places if place.startswith(FILE)]

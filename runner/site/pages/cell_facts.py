@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from runner.report.page.layout import Cell
+from runner.report.page.layout import NOTHING, Cell
 from runner.report.table_shape import Orientation
 from runner.site.content.charts import said_of
 from runner.site.content.experiment_data import ExperimentData
@@ -17,7 +17,10 @@ from runner.site.content.experiment_data import ExperimentData
 
 @dataclass(frozen=True)
 class CellFacts:
-    """What is said of a number when it is pointed at, what it is sorted by, and whether it is a paper's."""
+    """What is said of a number when it is pointed at, what it is sorted by, and whether it is a paper's.
+
+    `order` is None where there is no finite value: tables sort an empty one before all numbers, as numbers.
+    """
 
     hover: str = ""
     order: float | None = None
@@ -52,11 +55,13 @@ def _fact(cell: Cell | None, number: Mapping[Any, Any] | None, scale: float) -> 
         return CellFacts()
     if number is None:
         return CellFacts("", _printed(cell))
-    return CellFacts(_hover(number, scale), float(number["mean"]) / scale)
+    mean = float(number["mean"])
+    return CellFacts(_hover(number, scale), None if math.isnan(mean) else mean / scale)
 
 
-def _printed(cell: Cell) -> float:
-    return float(cell.numeral.mean.replace(",", ""))
+def _printed(cell: Cell) -> float | None:
+    """What the cell shows; None for the dash of a number without a finite value."""
+    return None if cell.numeral.mean == NOTHING else float(cell.numeral.mean.replace(",", ""))
 
 
 def _hover(number: Mapping[Any, Any], scale: float) -> str:

@@ -7,17 +7,20 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runner.report.figure_shape import Role
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import unit_text
-from runner.report.table_shape import BETTER, Orientation
+from runner.report.table_shape import BETTER, Orientation, TableShape
 from runner.site.content.experiment_data import ExperimentData
 from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.cell_facts import cell_facts
+from runner.site.pages.making_command import making
+from runner.site.pages.reading_links import linked
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_folder import STATUSES
@@ -67,10 +70,14 @@ def write_experiment(
         down="Setting" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
         legend=_legend(data),
-        pictures=[f"../{name}" for name in copied if name.endswith(PICTURES)],
+        pictures=[
+            {"href": f"../{name}", "said": said_of_picture(data.shape, Path(name).stem)}
+            for name in copied
+            if name.endswith(PICTURES)
+        ],
         files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
-        reading=html_of_markdown(reading) if reading else None,
-        command=f"make {data.place.experiment.replace('_', '-')} SCALE={data.place.scale}",
+        reading=html_of_markdown(linked(reading, data.place.record.parent)) if reading else None,
+        command=making(data.place, data.manifest),
         manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
         origins=origins(own),
     )  # fmt: skip
@@ -91,6 +98,16 @@ def write_experiment(
         "left": left,
         **_thumbnail(data, folder),
     }
+
+
+def said_of_picture(shape: TableShape, name: str) -> str:
+    """What stands in place of the figure `name` where pictures are not seen: its panels and their metrics."""
+    panels = []
+    for panel in (panel for figure in shape.figures if figure.name == name for panel in figure.panels):
+        metric = next((each.name for each in shape.metrics if each.metric == panel.metric), "")
+        panels.append(", ".join(filter(None, (panel.title, metric))))
+    shown = f": {'; '.join(dict.fromkeys(filter(None, panels)))}" if any(panels) else ""
+    return f"Figure {name}{shown}. Its numbers are in the table below."
 
 
 def best_sentence(data: ExperimentData) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import BETTER, Direction
 from runner.site.content.charts import axis
-from runner.site.content.curves import AXES, Curve
+from runner.site.content.curves import Curve
 from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.pictures import Picture, states_of
 from runner.site.content.tours import visited_tour
@@ -87,13 +88,13 @@ def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity])
     for name in sorted(long, key=lambda name: known[name].direction is Direction.none):
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
-            "along": {key: getattr(curves[name], key) for key in AXES}, "y": curves[name].value,
+            "along": {key: getattr(curves[name], key) for key in ALONG}, "y": curves[name].value,
             "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip
         layout = {"yaxis": axis(known[name], name)}
         plots.append({"name": known[name].titled(name), "traces": [trace], "layout": layout})
-    return {"plots": plots, "along": AXES} if plots else None
+    return {"plots": plots, "along": ALONG} if plots else None
 
 
 def rungs_chart(run: RunEntry, tuning: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -20,9 +20,10 @@ from runner.store.under_way import groups_of
 NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
 OTHERS = "Others"
 MOST_SHOWN = 20
-"""Damaged and failed runs that are listed."""
+"""Runs without numbers that are listed."""
 
 LOST = ("damaged", "failed", "abandoned")
+"""Statuses of runs that have no numbers, and get none by themselves."""
 
 
 def write_start(
@@ -59,7 +60,7 @@ def write_start(
         ],
         works=works_of(Path(root), [run for run in runs.values() if run.status == "running"]),
         sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
-        damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
+        lost=LOST, damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
         verdicts=verdict_counts(Path(root) / "record" / "verdicts" / "summary.csv"),
     )  # fmt: skip
     site.write("index.html", page)

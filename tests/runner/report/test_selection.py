@@ -6,7 +6,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -28,6 +28,7 @@ from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape
 from runner.store.run_files import written
+from runner.store.run_folder import RunFolder
 from tests.support.commands import Call, finished
 
 GRID = (
@@ -107,6 +108,12 @@ def test_a_condition_that_cannot_be_read_is_refused(condition: str, said: str) -
         # A scale moves the defaults of the task with it.
         (("scale=smoke", "target=mos"), {"scale": "smoke", "target": "mos"}),
         (("task.steps=2000", "dtype=float64"), {"dtype": "float64"}),
+        # Neither the choice of metrics nor the pilots' effort that a scale brings is a change.
+        (("metric=[time_to_target,kl]", "scale=smoke"), {"scale": "smoke"}),
+        (
+            ("metric=time_to_target", "metric.time_to_target.gap=0.5", "tuning.effort=0.2"),
+            {"metric.time_to_target.gap": 0.5, "tuning.effort": 0.2},
+        ),
     ],
 )
 def test_settings_that_differ_from_the_defaults(lines: tuple[str, ...], changed: dict[str, Any]) -> None:
@@ -256,6 +263,95 @@ def test_at_unequal_evaluations_steps_make_columns(lengths: Path, chosen: Callab
     lengths_of_rows = [row.row for row in grid.shape.rows if "steps" in row.row]
     assert not lengths_of_rows
     assert "evaluations" not in grid.shape.caption
+
+
+def test_options_of_metrics_and_of_tuning_tell_lines_apart(tmp_path: Path) -> None:
+    """Both enter the id of a run: without lines of their own the last run would stand for all."""
+    metrics = ("metric=[time_to_target,best_log_prob]", "metric.time_to_target.gap=0.01,0.5")
+    graph = ("target=maxcut", "target.graph.nodes=6", "sampler=gibbs", "task.steps=20", "task.chains=3")
+    finished(tmp_path, "-m", *graph, *metrics, "seed=0,1")
+    finished(tmp_path, "-m", *graph, "metric=best_log_prob", "seed=0,1")
+    dmala = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
+    finished(tmp_path, "-m", *dmala, "tuning.effort=0.05,0.1")
+    runs = stored_runs(tmp_path)
+    grid = grid_of(chosen_by(["target=maxcut"], runs), "gaps")
+    assert grid.keys == ["metric.time_to_target.gap"]
+    columns = ["maxcut, time_to_target.gap=0.01", "maxcut, time_to_target.gap=0.5", "maxcut"]
+    assert [column.label for column in grid.shape.columns] == columns
+    assert [len(grid.results.values("gibbs", column, "time_to_target_reached")) for column in columns][
+        :2
+    ] == [
+        2,
+        2,
+    ]
+    grid = grid_of(chosen_by(["sampler=dmala"], runs), "efforts")
+    assert [row.row for row in grid.shape.rows] == ["dmala, effort=0.05", "dmala, effort=0.1"]
+    assert len(chosen_by(["metric.time_to_target.gap=0.5"], runs)) == 2
+
+
+def test_runs_with_other_metrics_share_a_line_and_keep_their_values(tmp_path: Path) -> None:
+    common = ("target=bernoulli4", "sampler=gibbs", "seed=0,1", "task.steps=20", "task.chains=3")
+    for metric in ("tv", "kl"):
+        finished(tmp_path, "-m", *common, f"metric=[{metric}]")
+    grid, summary = show_runs(stored_runs(tmp_path), "both", everything=True)
+    assert (grid.keys, grid.results.seeds, grid.shape.notes) == ([], 2, [])
+    for metric in ("tv", "kl"):
+        entry = summary.at(metric, "gibbs", "bernoulli4")
+        assert entry.interval is not None
+        assert (entry.interval.n, entry.seeds, entry.expected) == (2, None, 2)
+
+
+def test_two_values_of_one_place_are_not_merged_silently(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = chosen_by(["sampler=gibbs", "task.steps=20", "seed=0"], stored_runs(store))[0]
+    assert run.summary is not None
+    other = {**run.summary, "metrics": {**run.summary["metrics"], "tv": 0.5}}
+    later = replace(run, folder=RunFolder(store / "runs" / "ffff"), summary=other)
+    said = f"seed 0: the runs {run.folder.run_id}, ffff have different values of tv; the first is shown."
+    _, summary = show_runs([run, later], "two")
+    entry = summary.at("tv", "gibbs", "bernoulli4")
+    assert entry.interval is not None
+    assert entry.interval.mean == run.summary["metrics"]["tv"]
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        ({"gibbs": (0, 1), "dmala": (0, 1)}, "Mean ± half the 95 % interval, n = 2 seeds."),
+        ({"gibbs": (0, 1, 2), "dmala": (0,)}, "Mean ± half the 95 % interval, n = 1 to 3 seeds."),
+        ({"gibbs": (1,), "dmala": (1,)}, "One seed, without an interval or a test."),
+    ],
+)
+def test_the_sentence_below_a_grid_says_how_many_seeds(
+    store: Path, seeds: dict[str, tuple[int, ...]], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = chosen_by(["task.steps=20", "sampler.step_size=auto"], stored_runs(store))
+    runs += chosen_by(["task.steps=20", "sampler=gibbs"], stored_runs(store))
+    show_runs([run for run in runs if run.seed in seeds[run.settings["sampler"]]], "some")
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_grid_without_chance_has_no_seeds_and_explains_its_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finished(tmp_path, "-m", "task=spectral_gap", "target=bernoulli4", "sampler=gibbs,dula")
+    show_runs(stored_runs(tmp_path), "gaps")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "†: not exact" in out
+    assert "seed" not in out
+
+
+def test_settings_of_different_options_do_not_decide_each_other() -> None:
+    common = {"target": "mog", "scale": "quick"}
+    settings: list[dict[str, Any]] = [
+        {**common, "sampler": "dmala", "sampler.step_size": 0.1},
+        {**common, "sampler": "dmala", "sampler.step_size": 0.2},
+        {**common, "sampler": "gibbs", "sampler.scan": "random"},
+        {**common, "sampler": "gibbs", "sampler.scan": "fixed"},
+    ]
+    assert varied_keys(settings) == ["sampler", "sampler.step_size", "sampler.scan"]
 
 
 def test_a_grid_ends_with_its_numbers_and_an_experiment_does_not(call: Call, tiny: str) -> None:

@@ -22,8 +22,8 @@ from runner.files.atomic_files import read_json, write_json
 from runner.report import draw_figures
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget_sentence, cost_of_runs
-from runner.report.page.latex import latex
-from runner.report.page.layout import Page, lay_out
+from runner.report.page.latex import _digits, escape, latex
+from runner.report.page.layout import Label, Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.page.terminal import show_page
 from runner.report.panels.lines import draw_against_columns
@@ -33,6 +33,7 @@ from runner.report.recorded.seed_values import SEEDS, read_seed_values
 from runner.report.runs.stored_results import Results, gather
 from runner.report.runs.unmeasured import unmeasured
 from runner.report.table_shape import TableShape, table_shape
+from runner.site.content.recorded_table import read_page
 from runner.store.folder_digests import damaged_files
 from runner.store.run_store import Store
 from tests.support.tables import panel_data, shape_from
@@ -244,6 +245,39 @@ def test_latex_is_balanced_and_escaped(page: Page) -> None:
         assert {line.count("&") + 1 for line in rows} == {len(columns)}
     for opening, closing in ("{}", "[]"):
         assert text.count(opening) == text.count(closing)
+
+
+def test_latex_has_a_float_for_each_metric_and_sentences_outside_of_them(page: Page) -> None:
+    """A float cannot break: in one for the whole page all below the first page was lost."""
+    text = latex(page)
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == text.count(r"\caption{") == 2
+    assert text.index("Two unrelated feature maps.") > text.rindex(r"\end{table*}")
+    assert text.count(escape(page.caption)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("β and Λ, 10⁻³ m²", r"$\beta$ and $\Lambda$, 10$^{-3}$ m$^{2}$"),
+        ('a|b "as printed"', r"a\textbar{}b ``as printed''"),
+        ("5 ± 2 → 10 — so…", r"5 $\pm$ 2 $\rightarrow$ 10 --- so\ldots{}"),
+    ],
+)
+def test_latex_of_signs(text: str, written: str) -> None:
+    assert escape(text) == written
+
+
+def test_commas_of_thousands_have_no_space_in_latex() -> None:
+    assert _digits("12,345.6e-07") == r"12{,}345.6\times 10^{-7}"
+
+
+def test_a_bar_in_a_label_divides_no_cell(page: Page) -> None:
+    block = page.blocks[0]
+    line = replace(block.lines[0], label=Label("a | b|c"))
+    barred = replace(page, blocks=(replace(block, lines=(line, *block.lines[1:])), *page.blocks[1:]))
+    text = markdown(barred)
+    assert r"| a \| b\|c |" in text
+    assert read_page(text, ("v1", "v2")).blocks[0].lines[0].label.text == "a | b|c"
 
 
 def test_terminal_folds_nothing(page: Page) -> None:

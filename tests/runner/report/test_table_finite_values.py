@@ -119,6 +119,19 @@ def test_rows_equal_to_the_best_are_as_good() -> None:
     assert text.count("| **1**") == 2
 
 
+def test_equal_means_of_different_seeds_are_both_the_best() -> None:
+    """The sentence below the table says so of every mean that is equal to the best."""
+    times = {"lucky": [1.0, 0.1, 0.7], "steady": [0.7, 1.0, 0.1], "slow": [2.0, 3.0, 2.5]}
+    runs = [
+        finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": time})
+        for row, found in times.items()
+        for seed, time in enumerate(found)
+    ]
+    summary = summarise(shape_from(BLOCK), Results(tuple(runs), random_runs=True), PublishedNumbers({}))
+    assert [entry.row for entry in summary if entry.best] == ["lucky", "steady"]
+    assert not any(entry.not_significant for entry in summary if entry.best)
+
+
 def test_a_row_with_fewer_seeds_than_others_says_so() -> None:
     runs = [
         finished(row, "graph", seed, {"scale": {"name": "quick"}}, {"time_to_target": 9.0 + seed})

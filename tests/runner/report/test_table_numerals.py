@@ -22,7 +22,11 @@ from runner.report.numerals import Numeral, as_printed, numeral, power_of_ten
         (-0.5, 0.25, 1.0, Numeral("-0.50", "0.25")),
         (-0.3, 12.0, 1.0, Numeral("0", "12")),
         (-6.2e-4, 0.86, 1.0, Numeral("0.00", "0.86")),
-        (2.5e5, 1e3, 1.0, Numeral("2.50e+05", "1.0e+03")),
+        (2.5e5, 1e3, 1.0, Numeral("2.500e+05", "1.0e+03")),
+        (123456.0, 2.0, 1.0, Numeral("1.234560e+05", "2.0e+00")),
+        (8.5e-4, 2e-4, 1.0, Numeral("8.5e-04", "2.0e-04")),
+        (3e-7, 1e-5, 1.0, Numeral("3e-07", "1.0e-05")),
+        (1.5e-7, 0.0, 1.0, Numeral("1.50e-07", "0.0e+00")),
         (1.033e19, None, 1.0, Numeral("1.03e+19")),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -16,14 +17,24 @@ from omegaconf import OmegaConf
 
 from metrics.inference.few_seeds import interval
 from runner import table
+from runner.execution.command_line import with_config_dir
 from runner.execution.reached import Reached
 from runner.library.selected_runs import load_runs
+from runner.report.experiment_shape import experiment_shape
 from runner.report.figures.sampler_looks import look_of
+from runner.report.numerals import Numeral
+from runner.report.page.latex import latex
+from runner.report.page.layout import NOTHING, Cell
 from runner.report.page.markdown import markdown
 from runner.site.build import Report
+from runner.site.content.experiment_places import Place
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
+from runner.site.pages import cell_facts
+from runner.site.pages.experiment_page import said_of_picture
+from runner.site.pages.making_command import making
+from runner.site.pages.reading_links import linked
 from runner.site.pages.start_page import time_left
 from runner.store.run_files import written
 from runner.store.run_store import Store
@@ -214,7 +225,10 @@ def test_a_recorded_table_is_read_back_word_for_word(recorded: str) -> None:
         *re.findall(r"\((\w+) is ", text),
         *re.findall(r", (\w+) is ", text),
     }
-    assert markdown(read_page(text, versions)) == text
+    page = read_page(text, versions)
+    assert markdown(page) == text
+    written = latex(page)
+    assert written.isascii(), sorted({char for char in written if not char.isascii()})
 
 
 def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Report) -> None:
@@ -313,12 +327,67 @@ def test_an_experiment_shows_the_runs_that_another_one_computed(tmp_path: Path) 
 
 
 def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
-    assert Index.load(report.site.index, version_of_code()).runs
+    version = version_of_code(report.hydra)
+    assert Index.load(report.site.index, version).runs
     assert not Index.load(report.site.index, "another").runs
     damaged = report.site.path / ".damaged.json"
     damaged.write_text(report.site.index.read_text()[:-10])
-    assert not Index.load(damaged, version_of_code()).runs
+    assert not Index.load(damaged, version).runs
     damaged.unlink()
+
+
+def test_a_change_of_the_users_own_configurations_makes_all_pages_anew(tmp_path: Path) -> None:
+    conf = tmp_path / "my conf, with a comma" / "experiment"
+    conf.mkdir(parents=True)
+    hydra = with_config_dir([], str(conf.parent))
+    before = version_of_code(hydra)
+    (conf / "mine.yaml").write_text("experiment: mine\n")
+    assert version_of_code(hydra) != before
+
+
+def test_a_number_without_a_finite_value_is_sorted_by_nothing() -> None:
+    """The text nan would make the browser sort its column as words."""
+    none = Cell(Numeral(NOTHING), seeds="0 of 2")
+    lost = {"mean": math.nan, "lo": math.nan, "hi": math.nan, "n": 0, "p_value": math.nan}
+    assert [cell_facts._fact(none, number, 1.0).order for number in (lost, None)] == [None, None]
+    there = Cell(Numeral("1,234"))
+    assert cell_facts._fact(there, lost | {"mean": 1234.5}, 1.0).order == 1234.5
+
+
+def test_readings_link_to_the_pages_of_other_experiments(report: Report) -> None:
+    text = "See [this](../pt_table1_quick/reading.md) and [that](../pt_table2_learning_paper-pt/reading.md)."
+    assert linked(text, report.root / "record") == "See [this](pt_table1-quick.html) and that."
+    for path in RECORD.glob("*/reading.md"):
+        assert "reading.md)" not in linked(path.read_text(), RECORD), path
+
+
+@pytest.mark.parametrize(
+    ("experiment", "scale", "overrides", "command"),
+    [
+        ("pt_table1", "quick", [], "make pt-table1 SCALE=quick"),
+        (
+            "pt_figure3",
+            "paper-emnist-kmnist",
+            ["target.dataset=emnist,kmnist"],
+            "make pt-figure3 SCALE=paper ARGS='scale.name=paper-emnist-kmnist target.dataset=emnist,kmnist'",
+        ),
+        ("mine", "quick", ["seed=0"], "rungwise run -m +experiment=mine scale=quick seed=0"),
+        ("pt_table1", "my-own", [], "rungwise run -m +experiment=pt_table1 scale=my-own"),
+    ],
+)
+def test_the_command_of_a_page_is_one_that_works(
+    experiment: str, scale: str, overrides: list[str], command: str
+) -> None:
+    place = Place(experiment, scale, Path(), Path())
+    assert making(place, {"overrides": overrides}) == command
+
+
+def test_the_text_of_a_picture_names_its_panels_and_metrics(report: Report) -> None:
+    shape = experiment_shape("made_up", report.hydra)
+    assert said_of_picture(shape, "figure") == (
+        "Figure figure: DMALA; seeds, EMC. Its numbers are in the table below."
+    )
+    assert said_of_picture(shape, "other") == "Figure other. Its numbers are in the table below."
 
 
 def test_what_cannot_be_read_or_has_no_table_is_said_and_the_rest_stands(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -23,6 +24,16 @@ def test_every_number_of_a_reading_has_a_source(folder: Path) -> None:
     assert unfounded(folder) == []
 
 
+@pytest.mark.parametrize("folder", readings(RECORD), ids=lambda folder: folder.name)
+def test_every_row_of_a_table_in_a_reading_has_as_many_cells_as_its_head(folder: Path) -> None:
+    """As a viewer of Markdown divides it: a bar in a comment ends a cell, too, unless it is escaped."""
+    width = 0
+    for line in (folder / READING).read_text().splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        assert not cells or cells == (width or cells), line
+        width = cells
+
+
 @pytest.fixture
 def folder(root: Path) -> Path:
     return root / "record" / TABLE
@@ -34,6 +45,7 @@ def folder(root: Path) -> Path:
         (f"0.999<!-- {SOURCE} -->", "0.064"),
         (f"9<!-- {SOURCE} | n -->", "10"),
         (f"0.00<!-- {SOURCE} | margin -->", "0.02"),
+        (f"0.999<!-- {SOURCE} -->".replace("|", r"\|"), "0.064"),
         ("1.00<!-- DMALA / DMALA | MoG, c = 8 | kl -->", "1.00"),
         ("9,999.0<!-- uniform draws / PT-DMALA | MoG, c = 8 | mmd_exact -->", "831.8"),
     ],

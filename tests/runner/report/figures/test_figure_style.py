@@ -15,12 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.problem.metric_directions import metric_class
-from runner.report.draw_figures import draw_figure, fit_labels, write_figures
+from runner.report.draw_figures import _broken, draw_figure, fit_labels, write_figures
 from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
+from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import FEW, draw_against_steps
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
@@ -357,3 +358,47 @@ def test_vector_output_embeds_its_fonts(tmp_path: Path) -> None:
     written = (tmp_path / "figure.pdf").read_bytes()
     assert b"/FontFile2" in written
     assert b"/Type3" not in written
+
+
+def measured(row: str, mean: float, **metrics: float) -> list[Run]:
+    """Three runs of `row`, whose acceptance has this mean."""
+    config = {"scale": {"name": "quick"}, "sampler": {"name": row}}
+    return [
+        finished(row, "a", seed, config, {"acceptance": mean + 0.1 * (seed - 1), **metrics})
+        for seed in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "log_x", "scale", "missing"),
+    [(0.5, None, "log", 0), (-0.5, None, "linear", 0), (-0.5, True, "log", 1), (0.5, False, "linear", 0)],
+)
+def test_intervals_have_a_linear_axis_where_a_mean_is_not_positive(
+    ax: Axes, low: float, log_x: bool | None, scale: str, missing: int
+) -> None:
+    shape = table("{row: dmala}", "{row: gibbs}")
+    results = Results((*measured("dmala", low), *measured("gibbs", 2.0)), random_runs=True)
+    draw_intervals(ax, panel_data(shape, results, "a", metric="acceptance", log_x=log_x))
+    assert ax.get_xscale() == scale
+    assert [text.get_text() for text in ax.texts].count("no value") == missing
+
+
+def test_a_figure_without_a_legend_says_what_its_intervals_are() -> None:
+    panel = {"kind": "intervals", "metric": "acceptance", "columns": ["a"], "title": "a"}
+    shape = table("{row: dmala}", figures=[{"name": "f", "legend": [], "panels": [panel]}])
+    results = Results(tuple(measured("dmala", 0.5)), random_runs=True)
+    (legend,) = draw_figure(shape.figures[0], shape, results).legends
+    assert legend.get_title().get_text() == "mean and 95 % interval over seeds"
+
+
+def test_the_legend_names_the_level_lines_of_real_data() -> None:
+    panel = {"kind": "class_histogram", "row": "dmala", "columns": ["a"], "title": "a"}
+    shape = table("{row: dmala}", figures=[{"name": "f", "legend": [], "panels": [panel]}])
+    shares = {"class_0": 0.3, "class_1": 0.7, "real_0": 0.5, "real_1": 0.5}
+    results = Results(tuple(measured("dmala", 0.5, **shares)), random_runs=True)
+    (legend,) = draw_figure(shape.figures[0], shape, results).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["real data"]
+
+
+def test_a_broken_label_keeps_its_words() -> None:
+    assert _broken("an autocorrelation time", 6) == ["an", "autocorrelation", "time"]
