@@ -224,7 +224,7 @@ class NeedsMore(Base):
 
 BROKEN = [
     ("NotANumber", "gave the log density [nan, nan] at its initial states"),
-    ("Infinite", "finite numbers were expected"),
+    ("Infinite", "gave the log density -inf to an initial state, which only a constrained one may do"),
     ("WrongShape", "gave log densities of shape (1, 2, 3), (1, 2) was expected"),
     ("Raises", "cannot be evaluated: RuntimeError: the data are not there"),
     ("NoLogProb", "Can't instantiate abstract class NoLogProb"),
