@@ -24,7 +24,7 @@ from omegaconf import OmegaConf
 
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.sweep_block import OF_A_ROW, check_block
-from runner.config.overrides import EXPERIMENT, Names
+from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.execution.errors import UserError, listed
 
 Choices = dict[str, list[str]]
@@ -70,7 +70,7 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     if not isinstance(block, Mapping) or not block.get("rows"):
         raise UserError(f"The experiment {name} has no sweep.rows to run.")
     check_block(name, composed, names)
-    user = {key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}
+    user = _as_named({key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}, block)
     choosing = {key for row in block["rows"] for key in row} & set(user)
     plans: list[Plan] = []
     for scale, given in _scales(user, composed):
@@ -106,6 +106,15 @@ def _plans_at(
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))
     return plans
+
+
+def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
+    """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
+    parts = [block.get("grid"), block.get("overrides"), *(block.get("scales") or {}).values(), *block["rows"]]
+    named = {f"{FORCED}{key}" for part in parts for key in part or {}}
+    forced = {key: lines for key, lines in user.items() if key in named}
+    plain = {key.removeprefix(FORCED): [line.removeprefix(FORCED) for line in forced[key]] for key in forced}
+    return {key: lines for key, lines in user.items() if key not in forced} | plain
 
 
 def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choices]]:

@@ -52,6 +52,8 @@ def test_plain_texts_stand_without_quotes() -> None:
 def test_the_last_output_root_holds() -> None:
     assert output_root([]) == output_root(["target=mog"]) == Path("outputs")
     assert output_root(["output_root=a", "target=mog", "output_root='b c'"]) == Path("b c")
+    assert output_root(["output_root=a", "++output_root='b c'"]) == Path("b c")
+    assert only_output_root(["++output_root=a"], "The report is made of") == Path("a")
 
 
 @pytest.mark.parametrize("value", ["1", "a,b", "[a]", "null"])
@@ -71,7 +73,7 @@ def test_all_commands_read_a_folder_in_quotes(
         call("target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=smoke", "task.steps=5", word).status
         == 0
     )
-    assert len(load_runs(word)) == len(load_runs(output_root=root)) == 1
+    assert len(load_runs(word)) == len(load_runs(output_root=root)) == len(load_runs(f"++{word}")) == 1
     assert verify.main([word]) == 0
     assert table.main(["runs", word]) == 0
     assert (root / "tables" / "runs").is_dir()

@@ -43,6 +43,7 @@ def test_a_grid_is_every_combination() -> None:
         ("seed=3,1", ["seed=[3,1]"]),
         ("seed=7", ["seed=7"]),
         ("seed=[1,2],[3,4]", ["seed=[1,2]", "seed=[3,4]"]),
+        ("++seed=0,1", ["seed=[0,1]"]),
     ],
 )
 def test_swept_seeds_are_a_batch(given: str, jobs: list[str]) -> None:
@@ -92,8 +93,11 @@ def test_a_users_choice_narrows_an_experiment(tiny: str, given: str, number: int
     assert len(experiment_jobs("tiny", [tiny, given])) == number
 
 
-def test_a_users_value_replaces_an_experiments(tiny: str) -> None:
-    jobs = experiment_jobs("tiny", [tiny, "task.steps=40", "seed=range(3,6)"])
+@pytest.mark.parametrize("sign", ["", "++"])
+def test_a_users_value_replaces_an_experiments(tiny: str, sign: str) -> None:
+    given = [f"{sign}sampler.step_size=1", f"{sign}seed=7"]
+    assert [job.run_ids.keys() for job in experiment_jobs("tiny", [tiny, *given])] == [{7}] * 2
+    jobs = experiment_jobs("tiny", [tiny, f"{sign}task.steps=40", f"{sign}seed=range(3,6)"])
     assert {job.config.task.steps for job in jobs} == {40}
     assert {tuple(job.run_ids) for job in jobs} == {(3, 4, 5)}
 
