@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.choices import Choices, check_number
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.sweep_block import OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.execution.errors import UserError, listed
-
-Choices = dict[str, list[str]]
-"""Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,8 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them.
 
     Raises:
-        UserError: if the experiment has no sweep, its file or its sweep has a mistake, or no row is left.
+        UserError: if the experiment has no sweep, its file or its sweep has a mistake, no row is left, or
+            there are too many jobs.
     """
     experiment = choices[f"+{EXPERIMENT}"][0]
     name = experiment.split("=", 1)[1]
@@ -90,7 +90,7 @@ def _plans_at(
     fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
     fixed = {key: lines for key, lines in fixed.items() if key not in grid}
     grid = {key: user.get(key, lines) for key, lines in grid.items()}
-    plans = []
+    plans: list[Plan] = []
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
@@ -101,7 +101,9 @@ def _plans_at(
         if not all(chosen.values()) or not choosing <= set(own):
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
-        for lines in product({**fixed, **grid, **others, **chosen}):
+        all_of_row = {**fixed, **grid, **others, **chosen}
+        check_number(len(plans) + math.prod(map(len, all_of_row.values())))
+        for lines in product(all_of_row):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))

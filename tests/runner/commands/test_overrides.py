@@ -55,6 +55,11 @@ NAMED = [
     ("-m seed=range(0,5,0)", "must be a range of at most 100,000 values."),
     ("-m task.steps=range(1,99999) task.chains=range(1,99999)", "at most 100,000 jobs, 9,999,600,004 were"),
     (
+        "-m +experiment=pt_table5 task.steps=range(1,2001) task.chains=range(1,2001)",
+        "A sweep must have at most 100,000 jobs, ",
+    ),
+    ("-m output_root=a,b", "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
+    (
         "-m +experiment=pt_table1 ~scale.temperatures",
         "Keys cannot be removed, '~scale.temperatures'",
     ),
