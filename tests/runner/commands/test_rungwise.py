@@ -115,6 +115,15 @@ def test_a_mistake_is_a_sentence(argv: list[str], sentence: str, capsys: pytest.
     assert said.count("\n") == 1
 
 
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "runner.command", "show", "sampler=acs"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (1, "")
+
+
 def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"rungwise": "runner.command.subcommands:main"}
