@@ -105,6 +105,9 @@ def test_a_run_and_its_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "acs"], "has the form GROUP=NAME, 'acs' was given; did you mean 'sampler=acs'?"),
         (["show", "sampler=DMALA"], "Unknown sampler 'DMALA'; did you mean 'dmala'?"),
         (["show", "smapler=acs"], "Unknown group 'smapler'; did you mean 'sampler'?"),
+        (["show", "=x"], "Unknown group ''. Allowed: "),
+        (["show", "*=mog"], "Unknown group '*'. Allowed: "),
+        (["show", "sampler=../target/mog"], "Unknown sampler '../target/mog'. Allowed: "),
         (["completion", "tcsh"], "Unknown shell 'tcsh'"),
     ],
 )
