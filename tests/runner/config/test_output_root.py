@@ -15,6 +15,7 @@ from runner.execution.override_values import quoted
 from runner.library.selected_runs import load_runs
 from runner.site.content.experiment_places import Place
 from runner.site.report_command import main as report
+from runner.store.run_store import Store
 from runner.sweep.jobs import experiment_jobs
 from runner.verdicts.__main__ import main as verdicts
 from tests.support.commands import Call
@@ -39,6 +40,12 @@ def test_a_reference_is_read_as_by_a_run(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_reference_that_leads_nowhere_is_refused(value: str) -> None:
     with pytest.raises(UserError, match=r"^output_root cannot be resolved: .*; where \$\{ is meant "):
         output_root([f"output_root={value}"])
+
+
+def test_a_link_to_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (link := tmp_path / "outputs").symlink_to(tmp_path / "gone")
+    with pytest.raises(UserError, match=r"outputs' was given \(a link to a folder that is not there\)\."):
+        Store(link).require_writable()
 
 
 def test_plain_texts_stand_without_quotes() -> None:

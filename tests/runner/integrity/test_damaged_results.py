@@ -147,7 +147,7 @@ def test_readers_show_damaged_runs(experiment: list[Path], capsys: pytest.Captur
     assert status.main(["pt_table5", *SWEEP]) == 0
     said = capsys.readouterr().out
     assert sentence in said
-    assert "1 runs are left" in said
+    assert "1 run is left" in said
     assert table.main(["pt_table5", *SWEEP]) == 0
     said = capsys.readouterr().out
     assert sentence in said
