@@ -278,12 +278,13 @@ def test_a_pattern_skips_the_samplers_that_cannot_serve_the_target(call: Call) -
         ("++task.steps=1.5e+3", "++task.steps=1500"),
         ("checkpoint.steps=1e2", "checkpoint.steps=100"),
         ("seed=1e1", "seed=10"),
+        ("task.steps=1e2,3", "task.steps=100 task.steps=3"),
         ("task.steps=1.5e0", "task.steps=1.5e0"),
         ("sampler.step_size=1e2", "sampler.step_size=1e2"),
     ],
 )
 def test_a_whole_number_may_have_an_exponent(line: str, plan: str) -> None:
-    assert overrides("sampler=dmala", line) == [["sampler=dmala", plan]]
+    assert overrides("sampler=dmala", line) == [["sampler=dmala", each] for each in plan.split()]
 
 
 def test_a_run_says_in_its_lock_how_far_it_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
