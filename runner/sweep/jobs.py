@@ -23,7 +23,7 @@ from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
 from runner.config.rewritten import with_own_classes, with_whole_numbers
-from runner.config.values import check_clean, check_values, seeds_of
+from runner.config.values import check_sweep, check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, warn
 from runner.models.identity import tuning_effort
@@ -101,7 +101,8 @@ class Request:
         _set_seeds(config, plan)
         # Values that are made of the seed are known later where each seed is a job of its own.
         check_form(config, resolve=not plan.one_job_per_seed)
-        check_clean(config)
+        with one_sentence_errors():
+            check_sweep(config)
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)

@@ -21,6 +21,11 @@ TEXT = "; where ${ is meant as text, write \\${ (in a shell, inside single quote
 # Each of them once ended in a traceback, ran as if nothing had been said, or took the machine with it.
 NAMED = [
     ("checkpoint=null", "checkpoint must be a group of keys, None was given."),
+    ("sweep=null", "sweep must be a group of keys, None was given."),
+    ("sweep.retries=${nope}", "Interpolation key 'nope' not found"),
+    ("sweep.retries=-1", "sweep.retries must be a whole number of at least 0, -1 was given."),
+    ("sweep.fail_fast=maybe", "sweep.fail_fast must be true or false, 'maybe' was given."),
+    ("sweep.gpus=3", "sweep.gpus must be auto, null or a list of ids, such as [0,1], 3 was given."),
     ("task.burn_in=${nope}", f"task.burn_in cannot be resolved: Interpolation key 'nope' not found{TEXT}"),
     ("seed=${seed}", f"seed cannot be resolved: Recursive interpolation detected{TEXT}"),
     ("output_root='out${x}'", f"output_root cannot be resolved: Interpolation key 'x' not found{TEXT}"),
