@@ -17,7 +17,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
 from runner.execution.command_line import OneSentenceParser, reported, with_config_dir
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported
 from runner.execution.signals import listen
 
@@ -63,7 +63,9 @@ def _main(argv: Sequence[str]) -> int:
 
     listen()
     _ = request.configs  # wrong values are found before torch is imported
-    if args.multirun:
+    if not args.multirun:
+        _warn_of_one_run(request)
+    else:
         from runner.report.experiment_shape import check_figures, check_table
 
         check_table(request.plans[0].overrides, request.jobs, request.names)
@@ -75,6 +77,23 @@ def _main(argv: Sequence[str]) -> int:
     if not args.multirun:
         return run_one(request)
     return run_sweep(request, partial(_show, request.hydra), check)
+
+
+def _warn_of_one_run(request: Request) -> None:
+    """Says that an experiment was started without -m, unless the target or the sampler is given, too."""
+    from runner.config.experiments.experiment_file import experiment_content
+    from runner.config.overrides import EXPERIMENT, parse
+
+    given = {each.key_or_group: each for each in parse(request.plans[0].overrides)}
+    groups = {key.split(".", 1)[0] for key in given}
+    if EXPERIMENT not in given or groups & {"target", "sampler"}:
+        return
+    name = str(given[EXPERIMENT].value())
+    if (experiment_content(name, request.names).get("sweep") or {}).get("rows"):
+        warn(
+            f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler; "
+            "-m runs the table."
+        )
 
 
 def _search(lines: Sequence[str], *, dry: bool) -> int:
@@ -101,13 +120,14 @@ def _show_plan(request: Request) -> int:
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out
-    from runner.sweep.standing import left, lines_of, standing
+    from runner.sweep.standing import distinct, left, lines_of, standing
 
     check_figures(request.plans[0].overrides, request.names)
     standings = [standing(job) for job in tried_out(request)]
     lines = lines_of(standings)
     if len(lines) > 1:
         show_statuses("The plan", lines)
+    standings = distinct(standings)
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
     print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
     if to_do:

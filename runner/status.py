@@ -17,7 +17,7 @@ from runner.report.page.statuses import lines_of_runs, running_of, show_statuses
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import Standing, left, lines_of, running, standing
+from runner.sweep.standing import Standing, distinct, left, lines_of, running, standing
 
 
 def damaged(standings: Sequence[Standing]) -> str:
@@ -47,11 +47,13 @@ def _main(argv: Sequence[str]) -> int:
     show_statuses(experiment, lines_of(standings))
     show_under_way(running(standings))
     _say(damaged(standings), old_runs(standings[0].job.config.output_root))
+    standings = distinct(standings)
     number = sum(each.left for each in standings)
     if number:
         with Progress():
             will = left(standings)
-        print(f"{number} runs are left: about {duration(will.seconds)} in one process.")
+        runs = "1 run is" if number == 1 else f"{number} runs are"
+        print(f"{runs} left: about {duration(will.seconds)} in one process.")
     else:
         print("No run is left to start.")
     return 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from runner.execution.command_line import ExperimentParser, reported
@@ -22,16 +21,11 @@ RECORD = Path("outputs") / "record"
 """Of the current folder, a clone of the repository, also where runs are elsewhere: records are in git."""
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """The folder of a table's files, and whether all its runs were done."""
-
-    folder: Path
-    complete: bool
-
-
-def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Rendered:
+def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Path:
     """Gathers the runs, prints the table and writes its files; `keep` also copies them to `RECORD`.
+
+    Returns:
+        The folder of the table's files.
 
     Raises:
         UserError: for an unknown experiment, an override that does not fit, or a table that does not
@@ -89,7 +83,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         from runner.report.recorded.record import record
 
         print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD, overrides)}")
-    return Rendered(folder, results.done == results.expected)
+    return folder
 
 
 def redraw_record(experiment: str, overrides: Sequence[str]) -> None:

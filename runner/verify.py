@@ -16,7 +16,10 @@ from pathlib import Path
 from runner.config.output_root import results_of
 from runner.execution.command_line import ExperimentParser, reported
 from runner.store.run_store import Store
-from runner.store.verification import ROOMS, Verification, verify
+from runner.store.verification import ROOMS, SUFFIXES, Verification, verify
+
+MODEL = "model.safetensors"
+"""The file of a model, where a summary names its folder."""
 
 
 def places_of_store(overrides: Sequence[str]) -> list[Path]:
@@ -30,7 +33,9 @@ def places_of_store(overrides: Sequence[str]) -> list[Path]:
 
 
 def places_of_experiment(experiment: str, overrides: Sequence[str]) -> list[Path]:
-    """The folders of the runs of an experiment, and of the tuned results and models that finished ones name.
+    """The folders of the runs of an experiment, and the tuned results and models that finished ones name.
+
+    A tuned result or a model that is not there is named by its file.
 
     Raises:
         UserError: for an unknown experiment, or an override that does not fit.
@@ -42,11 +47,21 @@ def places_of_experiment(experiment: str, overrides: Sequence[str]) -> list[Path
         store = Store(job.config.output_root)
         for folder in (store.run(run_id) for run_id in job.run_ids.values()):
             summary = folder.summary() or {}
-            used = [folder.path]
+            used = [folder.path] if folder.path.exists() else []
             used += [store.tuning(summary["tuning"]["artefact"])] if summary.get("tuning") else []
-            used += [Path(summary["model"]).parent] if summary.get("model") else []
-            places |= {place: None for place in used if place.exists()}
+            used += [_model(store, Path(summary["model"]))] if summary.get("model") else []
+            places |= dict.fromkeys(used)
     return list(places)
+
+
+def _model(store: Store, written: Path) -> Path:
+    """The folder of the model that a summary names, in the store where results were moved; else its file."""
+    file = written if written.suffix in SUFFIXES else written / MODEL
+    own = store.model(file.parent.name)
+    for folder in (own, file.parent):
+        if (folder / file.name).exists():
+            return folder
+    return own / file.name if file.parent.parent.name == own.parent.name else file
 
 
 def sentences(found: Verification, seconds: float) -> list[str]:
@@ -64,7 +79,10 @@ def sentences(found: Verification, seconds: float) -> list[str]:
             f"{runs} and {others} of an earlier version have no digests: they can be read, not checked."
         )
     if found.damaged:
-        lines.append("Repeating the command of a run sets what is damaged aside and makes it again.")
+        lines.append(
+            "Repeating the command of a damaged run computes it again. A damaged model is made again when a "
+            "run that is not done needs it; to force that, remove the file."
+        )
     return lines
 
 

@@ -16,6 +16,7 @@ import yaml
 from hydra.core.override_parser.types import Glob
 
 from runner.config.overrides import Names, is_hydra, parse
+from runner.config.rewritten import with_whole_numbers
 from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.errors import UserError
 
@@ -65,17 +66,25 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
 
 def _parameter(override: Override, names: Names) -> dict[str, Any]:
     """A parameter of W&B: several values, or an interval."""
+    from runner.sweep.search.interval import interval_of
+
     swept: Any = override.value()
     if override.is_interval_sweep():
-        if not 0 < swept.start < swept.end and "log" in swept.tags:
-            raise UserError(
-                f"'{override.input_line}' must be an interval above 0 to be searched by its logarithm."
-            )
-        uniform = "log_uniform_values" if "log" in swept.tags else "uniform"
-        return {"distribution": uniform, "min": float(swept.start), "max": float(swept.end)}
+        found = interval_of(override)
+        if found.whole and found.logarithmic:
+            raise UserError(f"W&B searches whole numbers evenly, '{override.input_line}' has the tag log.")
+        if found.whole:
+            return {"distribution": "int_uniform", "min": int(found.low), "max": int(found.high)}
+        uniform = "log_uniform_values" if found.logarithmic else "uniform"
+        return {"distribution": uniform, "min": found.low, "max": found.high}
     if isinstance(swept, Glob):
-        return {"values": swept.filter(names.options(override.key_or_group))}
-    return {"values": [yaml.safe_load(value) for value in override.sweep_string_iterator()]}
+        values = swept.filter(names.options(override.key_or_group))
+        if not values:
+            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
+        return {"values": values}
+    key = override.get_key_element()
+    lines = with_whole_numbers([f"{key}={value}" for value in override.sweep_string_iterator()], names)
+    return {"values": [yaml.safe_load(line.removeprefix(f"{key}=")) for line in lines]}
 
 
 def _one(parameter: dict[str, Any]) -> Any:

@@ -45,10 +45,14 @@ class Synced:
 
     def sentence(self) -> str:
         """``Copied 18 runs and the table (online), 2 were there already; 0 runs are not done.``"""
-        known = f", {self.given.known} were there already" if self.given.known else ""
+        were = "was" if self.given.known == 1 else "were"
+        known = f", {self.given.known} {were} there already" if self.given.known else ""
         table = " and the table" if self.table else ""
-        copied = f"Copied {self.given.runs} runs{table} ({self.mode}){known}"
-        return f"{copied}; {self.given.unfinished} runs are not done."
+        copied = f"Copied {_runs(self.given.runs)}{table} ({self.mode}){known}"
+        if self.mode == "disabled":
+            copied = "Nothing was copied, since W&B is disabled (mode=disabled)"
+        are = "is" if self.given.unfinished == 1 else "are"
+        return f"{copied}; {_runs(self.given.unfinished)} {are} not done."
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class Wanted:
     again: bool = False
     workspace: bool = False
     report: bool = False
+
+
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"
 
 
 def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -> Synced:

@@ -76,8 +76,8 @@ def _main(argv: Sequence[str]) -> int:
             near = [f"{each}={group}" for each in groups.groups() if group in groups.names(each)]
             hint = f"; did you mean '{near[0]}'?" if near else "."
             raise UserError(f"What is shown has the form GROUP=NAME, '{word}' was given{hint}")
-        if not groups.names(group):
-            raise unknown("group", group, [each for each in groups.groups() if groups.names(each)])
+        if group not in (known := groups.groups()):
+            raise unknown("group", group, known)
         if place:
             console().print()
         show(groups, group, name)

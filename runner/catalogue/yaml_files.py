@@ -47,8 +47,8 @@ class Groups:
         self.folders = folders
 
     def names(self, group: str) -> list[str]:
-        """The names that a group offers."""
-        return sorted({path.stem for folder in self.folders for path in folder.glob(f"{group}/*.yaml")})
+        """The names that a group offers; without one, those of the files beside the groups."""
+        return sorted({path.stem for folder in self.folders for path in (folder / group).glob("*.yaml")})
 
     def groups(self) -> list[str]:
         """The groups that there are."""
@@ -60,10 +60,10 @@ class Groups:
         Raises:
             UserError: if there is none; with the nearest name.
         """
-        for folder in self.folders:
-            if (path := folder / group / f"{name}.yaml").exists():
-                return path
-        raise unknown(group, name, self.names(group))
+        if name not in (names := self.names(group)):
+            raise unknown(group, name, names)
+        files = (folder / group / f"{name}.yaml" for folder in self.folders)
+        return next(path for path in files if path.exists())
 
     def header(self, group: str, name: str) -> str:
         """What the comment above the first key says."""

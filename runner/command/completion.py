@@ -23,7 +23,7 @@ OF_EXPERIMENTS = {"table": ["runs"], "status": ["runs"], "sync": ["runs"], "veri
 
 FLAGS = {
     "run": ["--multirun", "--dry-run", "--cfg", "--resolve", "--package", "--info", "--config-dir", "--help"],
-    "table": ["--record", "--sort", "--all", "--config-dir", "--help"],
+    "table": ["--record", "--redraw", "--sort", "--all", "--config-dir", "--help"],
     "status": ["--config-dir", "--help"],
     "verify": ["--config-dir", "--help"],
     "sync": ["--again", "--workspace", "--report", "--config-dir", "--help"],
@@ -31,8 +31,10 @@ FLAGS = {
     "report": ["--to", "--watch", "--port", "--config-dir", "--help"],
     "list": ["--config-dir", "--help"],
     "show": ["--config-dir", "--help"],
-    "bench": ["--output-root", "--short", "--help"],
+    "exactness": ["--config-dir", "--help"],
+    "bench": ["--output-root", "--short", "--wandb-server", "--only", "--help"],
 }
+"""The flags of each command, ``--help`` alone where it is not here; of `run` those that a user needs."""
 
 AFTER = {
     "--cfg": ["job", "hydra", "all"],

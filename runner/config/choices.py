@@ -7,14 +7,20 @@ from collections.abc import Sequence
 
 from hydra.core.override_parser.types import Override, RangeSweep
 
-from runner.config.experiments.plans import Choices
+from runner.config.output_root import KEY
 from runner.execution.errors import UserError
+
+Choices = dict[str, list[str]]
+"""Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
 MOST_JOBS = 100_000
 """Jobs of a sweep, and values of one of its keys, at most."""
 
 LARGEST_BATCH = 32
-"""Seeds computed together at most; a longer sweep over seeds is cut into jobs of this size."""
+"""A sweep over seeds is cut into jobs of so many.
+
+A list ``seed=[...]`` and the seeds of an experiment stay one job.
+"""
 
 
 def choices_of(overrides: Sequence[Override]) -> Choices:
@@ -23,7 +29,8 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
     Several values of `seed` are batches of seeds: they are computed together.
 
     Raises:
-        UserError: for a sweep over an interval, which has no end of values.
+        UserError: for a sweep over an interval, which has no end of values, or over output roots: a run is
+            the same wherever it lies.
     """
     choices: Choices = {}
     for override in overrides:
@@ -31,6 +38,8 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         if not override.is_sweep_override():
             choices[key] = [override.input_line or ""]
             continue
+        if key == KEY:
+            raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
         check_sweep(override)

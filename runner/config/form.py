@@ -70,6 +70,7 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     for key, value in _walk(found):
         if isinstance(value, str) and len(value) > LONGEST_TEXT:
             raise UserError(f"{key} must have at most {LONGEST_TEXT} characters, {len(value)} were given.")
+    _check_sweep(config)
     for key in GROUPS:
         if not isinstance(found.get(key), dict):
             raise UserError(f"{key} must be a group of keys, {found.get(key)!r} was given.")
@@ -92,6 +93,16 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     seeds = found["scale"].get("seeds")
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
         raise UserError(f"scale.seeds must be a whole number from 1 to {MOST_SEEDS:,}, {seeds!r} was given.")
+
+
+def _check_sweep(config: DictConfig) -> None:
+    """Refuses a `sweep` that is no group; what an experiment's own keys refer to is not resolved."""
+    try:
+        given = config.get("sweep")
+    except OmegaConfBaseException as error:
+        raise unresolved("sweep", error) from error
+    if not OmegaConf.is_dict(given):
+        raise UserError(f"sweep must be a group of keys, {given!r} was given.")
 
 
 def resolved(config: DictConfig, key: str, *, in_place: bool = False) -> Any:

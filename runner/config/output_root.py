@@ -11,6 +11,7 @@ from runner.execution.override_values import quoted
 
 KEY = "output_root"
 ROOT = f"{KEY}="
+FORCED = "++"
 
 DEFAULT = Path("outputs")
 """Where results are unless a command says otherwise."""
@@ -19,13 +20,18 @@ REFERENCE = re.compile(r"(\\*)\$\{")
 """The sign that begins a reference, with the backslashes before it, which escape it."""
 
 
+def names_root(word: str) -> bool:
+    """Whether a word is ``output_root=DIR``, or ``++output_root=DIR``."""
+    return word.removeprefix(FORCED).startswith(ROOT)
+
+
 def output_root(words: Sequence[str]) -> Path:
     """What the last ``output_root=DIR`` among `words` names, else `DEFAULT`; the other words are not read.
 
     Raises:
         UserError: where a value cannot be read, is no text, or refers to another key: there is none here.
     """
-    given = [word for word in words if word.startswith(ROOT)]
+    given = [word.removeprefix(FORCED) for word in words if names_root(word)]
     if not given:
         return DEFAULT
 
@@ -62,7 +68,7 @@ def only_output_root(words: Sequence[str], made: str) -> Path:
         UserError: for another word, or a value that cannot be read.
     """
     for word in words:
-        key, _, value = word.partition("=")
+        key, _, value = word.removeprefix(FORCED).partition("=")
         if key != KEY or not value:
             hint = nearest(key, [KEY]) or "."
             raise UserError(f"{made} {ROOT}DIR alone, '{word}' was given{hint}")

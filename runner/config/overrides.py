@@ -6,6 +6,7 @@ A key is right if it exists for the option that was chosen of its group: ``sampl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,12 @@ from runner.execution.errors import UserError, listed, nearest, unknown
 
 EXPERIMENT = "experiment"
 
+FORCED = "++"
+"""The sign of an override that adds its key where it is not there."""
+
+AT_THE_TOP = re.compile(r"\+\+\w+=")
+"""A key at the top is always there, or else refused: the sign says nothing."""
+
 NOT_OF_HYDRA = {
     "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
     "hydra.job.chdir": "a run stays in the current folder, and output_root=DIR says where its results are",
@@ -26,7 +33,7 @@ NOT_OF_HYDRA = {
 
 
 def parse(lines: Sequence[str]) -> list[Override]:
-    """The overrides on a command line.
+    """The overrides on a command line; ``++seed=7`` is ``seed=7``, as is all that is at the top.
 
     Raises:
         UserError: for one that cannot be read.
@@ -34,7 +41,7 @@ def parse(lines: Sequence[str]) -> list[Override]:
     for line in lines:
         if "=" not in line and not line.startswith("~"):
             raise UserError(f"An override has the form key=value, '{line}' was given.")
-    return [parsed(line) for line in lines]
+    return [parsed(line.removeprefix(FORCED) if AT_THE_TOP.match(line) else line) for line in lines]
 
 
 def is_hydra(override: Override) -> bool:

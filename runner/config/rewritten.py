@@ -49,8 +49,8 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
     return written
 
 
-EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+(?:\.\d+)?[eE]\+?\d+)")
-"""``task.steps=1e4``, which Hydra reads as a number that is not whole."""
+EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+\.0|\d+(?:\.\d+)?[eE]\+?\d+)")
+"""``task.steps=1e4``, which Hydra reads as a number that is not whole, and writes in a sweep as 10000.0."""
 
 
 def with_whole_numbers(lines: Sequence[str], names: Names) -> list[str]:
@@ -71,7 +71,8 @@ def with_whole_numbers(lines: Sequence[str], names: Names) -> list[str]:
         if found and value.is_integer() and abs(value) < 2**53:
             with one_sentence_errors():
                 default = OmegaConf.select(config, found[1].lstrip("+"))
-            if default is None or (isinstance(default, int) and not isinstance(default, bool)):
+            unset = default is None and not found[2].endswith(".0")
+            if unset or (isinstance(default, int) and not isinstance(default, bool)):
                 line = f"{found[1]}={int(value)}"
         written.append(line)
     return written

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
-from omegaconf import DictConfig, ListConfig
+from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from runner.config.form import MOST_SEEDS
 from runner.execution.compiling.choice import compile_choice
@@ -15,6 +16,9 @@ from runner.execution.manifest import git
 
 MOST_THREADS = 1024
 """CPU threads at most; some thousands end the process without a word."""
+
+AUTO = "auto"
+"""The value ``auto`` of ``sweep.gpus``."""
 
 SHARED, INDEPENDENT = "shared", "independent"
 """Whether samplers of one seed share random numbers."""
@@ -35,6 +39,18 @@ def check_values(config: DictConfig) -> None:
     streams_of(config)
     compile_choice(config.compile, config.device)
     _check_checkpoint(config)
+
+
+def check_sweep(config: DictConfig) -> None:
+    """Refuses wrong values of `sweep`, which say how a command goes on and are no job's.
+
+    Raises:
+        UserError: naming the key, the value given and what is allowed; as of `check_clean`, too.
+    """
+    retries_of(config)
+    fails_fast(config)
+    gpus_of(config)
+    check_clean(config)
 
 
 def threads(config: DictConfig) -> int:
@@ -59,6 +75,36 @@ def fails_fast(config: DictConfig) -> bool:
     if not isinstance(given, bool):
         raise UserError(f"sweep.fail_fast must be true or false, {given!r} was given.")
     return given
+
+
+def retries_of(config: DictConfig) -> int:
+    """``sweep.retries``: how often a job whose worker was killed goes back into the queue.
+
+    Raises:
+        UserError: unless it is a whole number of at least 0.
+    """
+    given: Any = config.sweep.retries
+    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+        raise UserError(f"sweep.retries must be a whole number of at least 0, {given!r} was given.")
+    return given
+
+
+def gpus_of(config: DictConfig) -> list[str] | str | None:
+    """``sweep.gpus``: the ids of GPUs, `AUTO` for those of the machine, or None.
+
+    Raises:
+        UserError: for anything else.
+    """
+    given: Any = config.sweep.gpus
+    if given is None or given == AUTO:
+        return None if given is None else AUTO
+    ids = [str(each) for each in given] if OmegaConf.is_list(given) else []
+    # Ids of GPUs, or of parts of them, as nvidia-smi -L lists them.
+    if not ids or not all(re.fullmatch(r"[\w-]+", each) for each in ids):
+        raise UserError(
+            f"sweep.gpus must be auto, null or a list of ids, such as [0,1], {given!r} was given."
+        )
+    return ids
 
 
 def streams_of(config: DictConfig) -> str:

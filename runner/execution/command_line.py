@@ -45,6 +45,9 @@ def reported(command: Callable[[], int]) -> int:
         sys.stderr.close()
         return 1
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # rich ends a command so whose reader is gone
+            sys.stderr.close()
+            return 1
         if not error.code or os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise  # --help ends so
         sentence = f"Code that the command calls ended it by sys.exit({error.code!r})"

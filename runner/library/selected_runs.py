@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.config.output_root import ROOT, output_root_word
+from runner.config.output_root import names_root, output_root_word
 from runner.config.output_root import output_root as root_of
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError
@@ -100,7 +100,7 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
     """
     root = root_of(lines)
     hydra = [line for line in lines if line.startswith(SEARCH_PATH)]
-    conditions = [line for line in lines if not line.startswith((ROOT, SEARCH_PATH))]
+    conditions = [line for line in lines if not names_root(line) and line not in hydra]
     stored = stored_runs(root)
     if not stored:
         raise UserError(f"There are no runs under output_root={root}.")

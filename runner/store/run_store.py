@@ -42,6 +42,8 @@ class Store:
             reason = "" if os.access(self.root / "runs", os.W_OK | os.X_OK) else "read-only"
         except OSError as error:
             reason = str(error.strerror or error)
+            if any(place.is_symlink() and not place.exists() for place in (self.root, self.root / "runs")):
+                reason = "a link to a folder that is not there"
         if reason:
             raise UserError(
                 f"output_root must be a folder that can be written to, '{self.root}' was given ({reason})."

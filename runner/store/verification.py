@@ -45,7 +45,7 @@ class Verification:
 
 
 def verify(places: Iterable[Path]) -> Verification:
-    """What is damaged among the files in these folders, and among these files."""
+    """What is damaged among the files in these folders, and among these files, which may be missing."""
     found = Verification()
     damaged: dict[Path, None] = {}
     for path in _files(places):
@@ -66,7 +66,7 @@ def verify(places: Iterable[Path]) -> Verification:
 def _files(places: Iterable[Path]) -> Iterator[Path]:
     """The files with a digest, those left out that were set aside."""
     for place in places:
-        if place.is_file():
+        if place.is_file() or (place.suffix in SUFFIXES and not place.exists()):
             yield place
             continue
         for path in sorted(place.rglob("*")):

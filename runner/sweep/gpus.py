@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, open_dict
 
+from runner.config.values import AUTO, gpus_of
 from runner.execution import signals
-from runner.execution.errors import UserError
 from runner.files.locks import Lock
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-AUTO = "auto"
 
 _mine: list[Lock] = []
 """The lock of the GPU that this process has until it ends: its CUDA context is bound to it."""
@@ -34,18 +32,12 @@ def shared_gpus(config: DictConfig) -> list[str]:
     Raises:
         UserError: for anything but ``auto``, null or a list of ids.
     """
-    given: Any = config.sweep.gpus
-    if given is None or (given == AUTO and config.device == "cpu"):
+    ids = gpus_of(config)
+    if ids is None or (ids == AUTO and config.device == "cpu"):
         return []
-    if given == AUTO:
+    if isinstance(ids, str):
         found = _visible()
         return found if len(found) > 1 else []
-    ids = [str(each) for each in given] if OmegaConf.is_list(given) else []
-    # Ids of GPUs, or of parts of them, as nvidia-smi -L lists them.
-    if not ids or not all(re.fullmatch(r"[\w-]+", each) for each in ids):
-        raise UserError(
-            f"sweep.gpus must be auto, null or a list of ids, such as [0,1], {given!r} was given."
-        )
     return ids
 
 

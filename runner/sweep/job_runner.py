@@ -165,10 +165,9 @@ class _Computation:
                     sources = sources_of(batch.checkpoint)
                     about = {"settings": settings, "tuning": runs.tuning, "sources": sources}
                     finish_run(self.config, result, folder, manifests[result.seed], logger, about)
+                    del self.left[result.seed]
+                    self.outcome.done.append(folder.run_id)
         batch.checkpoint.unlink(missing_ok=True)
-        for seed, folder in wanted.items():
-            del self.left[seed]
-            self.outcome.done.append(folder.run_id)
 
     def _noted(self) -> AbstractContextManager[None]:
         """While it lasts, the locks of the runs that are left say how far this process is."""

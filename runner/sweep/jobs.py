@@ -23,14 +23,17 @@ from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
 from runner.config.rewritten import with_own_classes, with_whole_numbers
-from runner.config.values import check_clean, check_values, seeds_of
+from runner.config.values import check_sweep, check_values, seeds_of
 from runner.execution.devices import device_type
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, warn
 from runner.models.identity import tuning_effort
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
+
+NO_PART = ("threads", "logger", "checkpoint", "sweep", "experiment", "objective")
+"""Keys, and groups of them, that change no number of a run, so that they are no part of its identity."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,11 @@ class Request:
         """
         return [self._config(plan) for plan in self.plans]
 
+    @property
+    def composed(self) -> Iterator[tuple[Plan, DictConfig]]:
+        """Each plan with its configuration."""
+        return zip(self.plans, self.configs, strict=True)
+
     @functools.cached_property
     def jobs(self) -> list[Job]:
         """What `jobs_of` gives, made once: a table is checked with the jobs that then run.
@@ -84,14 +92,17 @@ class Request:
         Raises:
             UserError: for a configuration, a device or seeds that are refused.
         """
-        return jobs_of(self)
+        jobs = jobs_of(self)
+        warn_of_same_jobs(self, jobs)
+        return jobs
 
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
         _set_seeds(config, plan)
         # Values that are made of the seed are known later where each seed is a job of its own.
         check_form(config, resolve=not plan.one_job_per_seed)
-        check_clean(config)
+        with one_sentence_errors():
+            check_sweep(config)
         with in_job(plan.overrides, len(self.plans)):
             check_values(config)
             tuning_effort(config)
@@ -155,7 +166,7 @@ def jobs_of(request: Request) -> list[Job]:
     """
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
-    for plan, config in zip(request.plans, request.configs, strict=True):
+    for plan, config in request.composed:
         overrides = plan.overrides
         if _takes_seeds(plan):
             overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
@@ -171,6 +182,23 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
+
+
+def warn_of_same_jobs(request: Request, jobs: Sequence[Job]) -> None:
+    """Says how many jobs of a sweep have only runs of others, and which swept keys cannot change a run."""
+    seeds = (seeds_of(config) if plan.one_job_per_seed else [0] for plan, config in request.composed)
+    number = sum(map(len, seeds))
+    same = number - len(jobs)
+    if not same:
+        return
+    values: dict[str, set[str]] = {}
+    for plan in request.plans:
+        for line in plan.overrides:
+            values.setdefault(line.split("=", 1)[0].lstrip("+"), set()).add(line)
+    keys = [key for key, lines in values.items() if len(lines) > 1 and key.split(".", 1)[0] in NO_PART]
+    because = f"; {', '.join(f'`{key}`' for key in keys)} is no part of a run's identity" if keys else ""
+    have = "has the same runs as another and is" if same == 1 else "have the same runs as others and are"
+    warn(f"{same} of {number} jobs {have} left out{because}.")
 
 
 def _takes_seeds(plan: Plan) -> bool:

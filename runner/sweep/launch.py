@@ -20,7 +20,7 @@ from hydra.types import HydraContext, RunMode
 
 from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
 from runner.config.output_root import output_root_word
-from runner.config.values import fails_fast
+from runner.config.values import fails_fast, retries_of
 from runner.execution import signals
 from runner.execution.errors import UserError, one_sentence
 from runner.execution.manifest import told_to_workers
@@ -35,7 +35,7 @@ from runner.sweep.jobs import Job, Request, folders_of, spread
 from runner.sweep.live_logging import log_done
 from runner.sweep.orphans import adopted
 from runner.sweep.outcome import Outcome
-from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched, retries_of
+from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems

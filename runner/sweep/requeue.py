@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
-from omegaconf import DictConfig
-
-from runner.execution.errors import RunError, UserError, one_sentence, warn
+from runner.execution.errors import RunError, one_sentence, warn
 from runner.execution.storage_errors import StorageError
 from runner.files.lock_holders import Holder, holder, is_held
 from runner.store.run_folder import RunFolder
@@ -36,18 +34,6 @@ def is_worker_lost(error: BaseException) -> bool:
     """Whether an error of a launcher says that a worker was killed."""
     of_ray = (cls.__name__ for cls in type(error).__mro__ if cls.__module__.startswith("ray."))
     return isinstance(error, BrokenExecutor) or any(name in RAY for name in of_ray)
-
-
-def retries_of(config: DictConfig) -> int:
-    """``sweep.retries``.
-
-    Raises:
-        UserError: unless it is a whole number of at least 0.
-    """
-    given = config.sweep.retries
-    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
-        raise UserError(f"sweep.retries must be a whole number of at least 0, {given!r} was given.")
-    return given
 
 
 def launched(launch: Launch, jobs: Sequence[Job], hydra: Sequence[str], retries: int) -> Outcome:

@@ -27,8 +27,9 @@ class BatchElsewhereError(RunError):
     def __init__(self, path: Path, seeds: Sequence[int], batch: Sequence[int] = ()) -> None:
         self.seeds, self.batch = seeds, batch
         whole = f"seed=[{','.join(map(str, batch))}]" if batch else "the same command"
+        which = f"seed {seeds[0]} is" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))} are"
         super().__init__(
-            f"The seeds {', '.join(map(str, seeds))} are part of an interrupted batch; go on with {whole}, "
+            f"The {which} part of an interrupted batch; go on with {whole}, "
             f"or remove its checkpoint {path} to start from the beginning."
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
 
@@ -73,6 +73,17 @@ def standing(job: Job) -> Standing:
     return Standing(job, {seed: status for seed, (status, _) in found.items()}, summaries)
 
 
+def distinct(standings: Sequence[Standing]) -> list[Standing]:
+    """The same jobs, each run with the first that has it: jobs may share runs."""
+    found, known = [], set[str]()
+    for each in standings:
+        ids = each.job.run_ids
+        own = {seed: status for seed, status in each.statuses.items() if ids[seed] not in known}
+        known |= set(ids.values())
+        found.append(replace(each, statuses=own))
+    return found
+
+
 def left(standings: Sequence[Standing]) -> Left:
     """What the runs that are left will take, one after the other, with the tuning that they wait for.
 
@@ -114,10 +125,11 @@ def left(standings: Sequence[Standing]) -> Left:
 
 def lines_of(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
     """How many runs have each status, by row and cell; seeds that are jobs of their own share a line."""
-    lines: dict[tuple[str, str], Counter[str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for each, place in zip(standings, _places(standings), strict=True):
-        lines.setdefault(place, Counter()).update(each.statuses.values())
-    return lines
+        statuses = {each.job.run_ids[seed]: status for seed, status in each.statuses.items()}
+        found.setdefault(place, {}).update(statuses)
+    return {place: Counter(statuses.values()) for place, statuses in found.items()}
 
 
 def running(standings: Sequence[Standing]) -> list[tuple[tuple[str, str], int, RunFolder]]:

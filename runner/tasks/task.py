@@ -137,8 +137,8 @@ class Task(ABC):
         return None
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds that a finished run took."""
-        return float(summary["wall_seconds"])
+        """Seconds that a finished run took, in an earlier version those without measuring."""
+        return float(summary.get("wall_seconds", summary["seconds"]))
 
     def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:
         """Evaluations of the target in a finished run, those of all chains; 0 where they are not counted."""

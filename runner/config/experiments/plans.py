@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.choices import Choices, check_number
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.sweep_block import OF_A_ROW, check_block
-from runner.config.overrides import EXPERIMENT, Names
+from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.execution.errors import UserError, listed
-
-Choices = dict[str, list[str]]
-"""Key (with its ``+`` or ``~``) to the overrides that it may be."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,8 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them.
 
     Raises:
-        UserError: if the experiment has no sweep, its file or its sweep has a mistake, or no row is left.
+        UserError: if the experiment has no sweep, its file or its sweep has a mistake, no row is left, or
+            there are too many jobs.
     """
     experiment = choices[f"+{EXPERIMENT}"][0]
     name = experiment.split("=", 1)[1]
@@ -70,7 +70,7 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     if not isinstance(block, Mapping) or not block.get("rows"):
         raise UserError(f"The experiment {name} has no sweep.rows to run.")
     check_block(name, composed, names)
-    user = {key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}
+    user = _as_named({key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}, block)
     choosing = {key for row in block["rows"] for key in row} & set(user)
     plans: list[Plan] = []
     for scale, given in _scales(user, composed):
@@ -90,7 +90,7 @@ def _plans_at(
     fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
     fixed = {key: lines for key, lines in fixed.items() if key not in grid}
     grid = {key: user.get(key, lines) for key, lines in grid.items()}
-    plans = []
+    plans: list[Plan] = []
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
@@ -101,11 +101,22 @@ def _plans_at(
         if not all(chosen.values()) or not choosing <= set(own):
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
-        for lines in product({**fixed, **grid, **others, **chosen}):
+        all_of_row = {**fixed, **grid, **others, **chosen}
+        check_number(len(plans) + math.prod(map(len, all_of_row.values())))
+        for lines in product(all_of_row):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))
     return plans
+
+
+def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
+    """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
+    parts = [block.get("grid"), block.get("overrides"), *(block.get("scales") or {}).values(), *block["rows"]]
+    named = {f"{FORCED}{key}" for part in parts for key in part or {}}
+    forced = {key: lines for key, lines in user.items() if key in named}
+    plain = {key.removeprefix(FORCED): [line.removeprefix(FORCED) for line in forced[key]] for key in forced}
+    return {key: lines for key, lines in user.items() if key not in forced} | plain
 
 
 def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choices]]:

@@ -18,7 +18,6 @@ from runner.config.compose import OF_A_COMMAND, searched
 from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
-from runner.execution.errors import UserError
 from runner.execution.progress import Progress
 from runner.store.digest import digest
 from runner.store.run_store import Store
@@ -28,6 +27,7 @@ from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
+from runner.sweep.search.interval import interval_of
 from runner.sweep.search.journal import ask_again, asked_anew, locked, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
@@ -102,19 +102,19 @@ def run_search(search: Search) -> int:
 
 
 def distribution(override: Override) -> optuna.distributions.BaseDistribution:
-    """What Optuna draws a key from: an interval, or a list of values."""
+    """What Optuna draws a key from: an interval, or a list of values.
+
+    Raises:
+        UserError: for an interval that is refused.
+    """
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if not override.is_interval_sweep():
         return CategoricalDistribution(list(override.sweep_iterator(transformer=Transformer.encode)))
-    swept: Any = override.value()
-    logarithm = "log" in swept.tags
-    if not swept.start < swept.end or (logarithm and swept.start <= 0):
-        above = ", both above 0" if logarithm else ""
-        raise UserError(f"'{override.input_line}' must go from a smaller to a larger number{above}.")
-    if "int" in swept.tags:
-        return IntDistribution(int(swept.start), int(swept.end), log=logarithm)
-    return FloatDistribution(float(swept.start), float(swept.end), log=logarithm)
+    found = interval_of(override)
+    if found.whole:
+        return IntDistribution(int(found.low), int(found.high), log=found.logarithmic)
+    return FloatDistribution(found.low, found.high, log=found.logarithmic)
 
 
 def shown(value: Any) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from runner.__main__ import _parser
 from runner.command.completion import completions
+from runner.command.subcommands import COMMANDS, main
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,6 +53,19 @@ OFFERED = [
 @pytest.mark.parametrize(("line", "offered"), OFFERED, ids=[line for line, _ in OFFERED])
 def test_what_is_offered(line: str, offered: list[str]) -> None:
     assert sorted(completions(line)) == sorted(offered)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "run"])
+def test_the_flags_are_those_of_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with suppress(SystemExit):
+        main([name, "--help"])
+    said = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", capsys.readouterr().out))
+    assert set(completions(f"rungwise {name} --")) == said | {"--help"}
+
+
+def test_the_flags_of_run_are_among_those_of_its_parser() -> None:
+    known = {word for action in _parser()._actions for word in action.option_strings}
+    assert set(completions("rungwise run --")) < known
 
 
 def test_paths_and_names_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,34 @@ def test_the_plan_of_a_sweep(call: Call, tmp_path: Path) -> None:
     assert "\n4 runs, 0 to do.\nNothing was started.\n" in done.out
 
 
+def test_a_run_that_jobs_share_is_counted_once(call: Call) -> None:
+    plan = call("-m", "seed=[0,1],[1,2]", "sampler=gibbs,random_walk", *SMALL, "--dry-run")
+    assert "\n6 runs, 6 to do.\n" in plan.out
+    counts = [re.findall(r"\d+", line) for line in plan.out.splitlines() if line.startswith("│")]
+    assert counts == [["3"], ["3"], ["0", "6"]]
+    # 3 seeds x 200 steps x 3 chains x (2 + 1).
+    assert "They take about 5,400 evaluations" in plan.out
+
+
+def test_jobs_that_are_the_same_are_named(call: Call) -> None:
+    plan = call("-m", "threads=1,2", "sampler=gibbs,random_walk", *SMALL, "--dry-run")
+    assert plan.err == (
+        "warning: 2 of 4 jobs have the same runs as others and are left out; `threads` is no part of a run's "
+        "identity.\n"
+    )
+    plan = call("-m", "sampler=dmala", "sampler.step_size=1,1.0", *SMALL, "--dry-run")
+    assert plan.err == "warning: 1 of 2 jobs has the same runs as another and is left out.\n"
+
+
+def test_an_experiment_without_m_is_named_as_one_run(call: Call) -> None:
+    said = (
+        "warning: `+experiment=pt_table5` without -m is one run with the default target and sampler; "
+        "-m runs the table.\n"
+    )
+    assert call("+experiment=pt_table5", "scale=smoke", "--dry-run").err == said
+    assert call("+experiment=pt_table5", "scale=smoke", "sampler=gibbs", "--dry-run").err == ""
+
+
 def test_long_trials_show_how_far_they_are(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     assert "trying a few steps of gibbs: 0 of 2\n" in call(*SWEEP, "--dry-run").err

@@ -21,6 +21,11 @@ TEXT = "; where ${ is meant as text, write \\${ (in a shell, inside single quote
 # Each of them once ended in a traceback, ran as if nothing had been said, or took the machine with it.
 NAMED = [
     ("checkpoint=null", "checkpoint must be a group of keys, None was given."),
+    ("sweep=null", "sweep must be a group of keys, None was given."),
+    ("sweep.retries=${nope}", "Interpolation key 'nope' not found"),
+    ("sweep.retries=-1", "sweep.retries must be a whole number of at least 0, -1 was given."),
+    ("sweep.fail_fast=maybe", "sweep.fail_fast must be true or false, 'maybe' was given."),
+    ("sweep.gpus=3", "sweep.gpus must be auto, null or a list of ids, such as [0,1], 3 was given."),
     ("task.burn_in=${nope}", f"task.burn_in cannot be resolved: Interpolation key 'nope' not found{TEXT}"),
     ("seed=${seed}", f"seed cannot be resolved: Recursive interpolation detected{TEXT}"),
     ("output_root='out${x}'", f"output_root cannot be resolved: Interpolation key 'x' not found{TEXT}"),
@@ -54,6 +59,11 @@ NAMED = [
     ("-m seed=range(0,1000000000)", "'seed=range(0,1000000000)' must be a range of at most 100,000 values."),
     ("-m seed=range(0,5,0)", "must be a range of at most 100,000 values."),
     ("-m task.steps=range(1,99999) task.chains=range(1,99999)", "at most 100,000 jobs, 9,999,600,004 were"),
+    (
+        "-m +experiment=pt_table5 task.steps=range(1,2001) task.chains=range(1,2001)",
+        "A sweep must have at most 100,000 jobs, ",
+    ),
+    ("-m output_root=a,b", "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
     (
         "-m +experiment=pt_table1 ~scale.temperatures",
         "Keys cannot be removed, '~scale.temperatures'",

@@ -105,6 +105,9 @@ def test_a_run_and_its_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "acs"], "has the form GROUP=NAME, 'acs' was given; did you mean 'sampler=acs'?"),
         (["show", "sampler=DMALA"], "Unknown sampler 'DMALA'; did you mean 'dmala'?"),
         (["show", "smapler=acs"], "Unknown group 'smapler'; did you mean 'sampler'?"),
+        (["show", "=x"], "Unknown group ''. Allowed: "),
+        (["show", "*=mog"], "Unknown group '*'. Allowed: "),
+        (["show", "sampler=../target/mog"], "Unknown sampler '../target/mog'. Allowed: "),
         (["completion", "tcsh"], "Unknown shell 'tcsh'"),
     ],
 )
@@ -113,6 +116,15 @@ def test_a_mistake_is_a_sentence(argv: list[str], sentence: str, capsys: pytest.
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "runner.command", "show", "sampler=acs"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from runner.execution.override_values import quoted
 from runner.library.selected_runs import load_runs
 from runner.site.content.experiment_places import Place
 from runner.site.report_command import main as report
+from runner.store.run_store import Store
 from runner.sweep.jobs import experiment_jobs
 from runner.verdicts.__main__ import main as verdicts
 from tests.support.commands import Call
@@ -41,6 +42,12 @@ def test_a_reference_that_leads_nowhere_is_refused(value: str) -> None:
         output_root([f"output_root={value}"])
 
 
+def test_a_link_to_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (link := tmp_path / "outputs").symlink_to(tmp_path / "gone")
+    with pytest.raises(UserError, match=r"outputs' was given \(a link to a folder that is not there\)\."):
+        Store(link).require_writable()
+
+
 def test_plain_texts_stand_without_quotes() -> None:
     assert [quoted(text) for text in ("outputs", "/tmp/a-b_c.d", "a b")] == [
         "outputs",
@@ -52,6 +59,8 @@ def test_plain_texts_stand_without_quotes() -> None:
 def test_the_last_output_root_holds() -> None:
     assert output_root([]) == output_root(["target=mog"]) == Path("outputs")
     assert output_root(["output_root=a", "target=mog", "output_root='b c'"]) == Path("b c")
+    assert output_root(["output_root=a", "++output_root='b c'"]) == Path("b c")
+    assert only_output_root(["++output_root=a"], "The report is made of") == Path("a")
 
 
 @pytest.mark.parametrize("value", ["1", "a,b", "[a]", "null"])
@@ -71,7 +80,7 @@ def test_all_commands_read_a_folder_in_quotes(
         call("target=bernoulli4", "sampler=gibbs", "metric=tv", "scale=smoke", "task.steps=5", word).status
         == 0
     )
-    assert len(load_runs(word)) == len(load_runs(output_root=root)) == 1
+    assert len(load_runs(word)) == len(load_runs(output_root=root)) == len(load_runs(f"++{word}")) == 1
     assert verify.main([word]) == 0
     assert table.main(["runs", word]) == 0
     assert (root / "tables" / "runs").is_dir()

@@ -22,6 +22,7 @@ from runner.files.checkpoint import load_checkpoint
 from runner.files.locks import held
 from runner.store.run_store import Store
 from runner.sweep import job_runner
+from runner.sweep.run_batch import BatchElsewhereError
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call, in_child, rows_by_run
 
@@ -275,3 +276,9 @@ def test_a_run_that_ends_between_the_look_and_the_lock(
     assert "done before" in ended.out
     (manifest,) = tmp_path.glob("outputs/runs/*/manifest.json")
     assert len(json.loads(manifest.read_text())["attempts"]) == 1
+
+
+def test_seeds_of_a_batch_elsewhere_are_named() -> None:
+    path = Path("checkpoint.pt")
+    assert str(BatchElsewhereError(path, [0])).startswith("The seed 0 is part of an interrupted batch; go on")
+    assert str(BatchElsewhereError(path, [0, 2], [0, 1, 2])).startswith("The seeds 0, 2 are part of an ")

@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.atomic_files import write_bytes
 from runner.files.checkpoint import load_checkpoint, save_checkpoint
 from runner.files.compute_once import compute_once
+from runner.store.run_folder import RunFolder
+from runner.store.run_store import Store
 from runner.tasks.sampled_runs import SampledRuns
 from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call, finished, rows
@@ -129,6 +132,31 @@ def test_a_disk_that_refuses_in_the_middle_of_a_sweep(
     assert rows() == rows(peace)
     assert {path: path.read_bytes() for path in before} == before
     assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_seed_that_is_written_is_done_where_a_later_one_is_not(
+    peace: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish, calls = RunFolder.finish, list[int]()
+
+    def refused(self: RunFolder, *arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        finish(self, *arguments)
+
+    one_job = [word.replace("gibbs,dmala", "gibbs") for word in SWEEP]
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolder, "finish", refused)
+        ended = call(*one_job)
+    assert ended.status == 1
+    assert ended.out.endswith("1 run done, 1 failed.\n")
+    assert ended.err.rstrip().endswith(" seed=1")
+    runs = [Store("outputs").run(path.name) for path in Path("outputs/runs").iterdir()]
+    assert sorted(run.status() for run in runs) == ["done", "failed"]
+    assert not any((run.path / "failure.json").exists() for run in runs if run.status() == "done")
+    assert call(*one_job).out.endswith("1 run done, 1 skipped (done before).\n")
+    assert set(rows()) < set(rows(peace))
 
 
 def test_an_output_root_that_is_removed_in_the_middle(

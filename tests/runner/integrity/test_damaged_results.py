@@ -147,7 +147,7 @@ def test_readers_show_damaged_runs(experiment: list[Path], capsys: pytest.Captur
     assert status.main(["pt_table5", *SWEEP]) == 0
     said = capsys.readouterr().out
     assert sentence in said
-    assert "1 runs are left" in said
+    assert "1 run is left" in said
     assert table.main(["pt_table5", *SWEEP]) == 0
     said = capsys.readouterr().out
     assert sentence in said
@@ -210,6 +210,34 @@ def test_verify_checks_every_file_of_a_store(run: Path, capsys: pytest.CaptureFi
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [f"damaged: {run / 'visits.npz'}", f"damaged: {one('artefacts/*.json')}"]
     assert "2 of them are damaged." in lines[2]
+
+
+LEARNED = ("scale=smoke", "seed=0", "target.dataset=digits", "task.steps=20", "sampler=rbm_gibbs")
+
+
+def test_verify_follows_the_models_of_an_experiment(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the results were moved, or the current folder is another than that of the runs."""
+    words = ["pt_table2_sampling", *LEARNED, f"output_root={tmp_path}/moved"]
+    assert call("-m", "+experiment=pt_table2_sampling", *LEARNED).status == 0
+    Path("outputs").rename("moved")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(elsewhere)
+    capsys.readouterr()
+    assert verify.main(words) == 0, capsys.readouterr()
+    capsys.readouterr()
+    model = one("models/*/model.safetensors", tmp_path / "moved")
+    whole = flip(model)
+    assert verify.main(words) == 1
+    said = capsys.readouterr().out
+    assert f"damaged: {model}\n" in said
+    assert "A damaged model is made again when a run that is not done needs it" in said
+    model.unlink()
+    assert verify.main(words) == 1
+    assert f"damaged: {model}\n" in capsys.readouterr().out
+    model.write_bytes(whole)
+    assert verify.main(words) == 0
 
 
 def test_verify_says_how_many_runs_have_no_digests(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from runner.execution.live import Point, heard_by, say_recorded, say_state
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb import WandbLogger
 from runner.loggers.wandb_connection import reachable
+from runner.store.logged_run import Given
 from runner.store.run_store import Store
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.tasks.sample import Sampling
@@ -297,6 +298,13 @@ def test_the_copy_made_from_disk_is_the_copy_made_by_the_run(
         assert "Copied 2 runs (offline); 0 runs are not done." in capsys.readouterr().out
         assert {path.name: content(path) for path in copies(tmp_path)} == first
         assert len(copies(tmp_path)) == 2
+
+
+def test_nothing_is_copied_where_wandb_is_disabled() -> None:
+    said = "Nothing was copied, since W&B is disabled (mode=disabled); 1 run is not done."
+    assert wandb_sync.Synced(Given(1, 0, 1), False, "disabled", ()).sentence() == said
+    said = "Copied 1 run and the table (online), 1 was there already; 0 runs are not done."
+    assert wandb_sync.Synced(Given(1, 1, 0), True, "online", ()).sentence() == said
 
 
 def test_runs_that_are_not_done_are_counted_and_left_out(

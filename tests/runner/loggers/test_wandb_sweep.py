@@ -43,6 +43,13 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
     assert written["parameters"]["sampler"] == {"values": ["dmala", "dula"]}
 
 
+def test_whole_numbers_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert wandb_sweep.main(["task.steps=1e2,1e3", "task.chains=tag(int,interval(1,5))"]) == 0
+    parameters = yaml.safe_load(capsys.readouterr().out)["parameters"]
+    assert parameters["task.chains"] == {"distribution": "int_uniform", "min": 1, "max": 5}
+    assert [repr(value) for value in parameters["task.steps"]["values"]] == ["100", "1000"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -51,6 +58,9 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
         (["sampler.step_size=interval(1,2)", "--method", "grid"], "A grid needs values"),
         (["sampler=acs,dmala", "--method", "best"], "--method must be one of bayes, grid, random"),
         (["sampler=acs,dmala", "objective=tw"], "objective"),
+        (["sampler.step_size=interval(3,1)"], "must go from a smaller to a larger number."),
+        (["sampler=glob(zz*)"], "'sampler=glob(zz*)' is a sweep over nothing."),
+        (["task.chains=tag(int,log,interval(1,5))"], "W&B searches whole numbers evenly, "),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(

@@ -61,7 +61,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 @pytest.fixture(scope="module")
 def rendered(report: Report) -> pd.DataFrame:
     """The experiment's numbers as `runner.table` writes them."""
-    folder = table.render("made_up", [*report.hydra, "scale=smoke", f"output_root={report.root}"]).folder
+    folder = table.render("made_up", [*report.hydra, "scale=smoke", f"output_root={report.root}"])
     return pd.read_csv(folder / "table.csv")
 
 

@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
+from runner.config.overrides import parse
 from runner.execution import signals
+from runner.sweep.search.optuna_search import distribution
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call
 from tests.support.searches import SEARCH, trials
@@ -48,6 +50,12 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
     assert f"Best of 4 trials: tv = {best:.6g}" in again.out
 
 
+def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
+    (each,) = parse(["task.steps=tag(int,log,interval(0.5,5.5))"])
+    found = distribution(each)
+    assert (type(found).__name__, found.low, found.high, found.log) == ("IntDistribution", 1, 5, True)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -58,6 +66,12 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
         (["metric=[acceptance]"], "metric with a better direction"),
         (["hydra/launcher=joblib"], "hydra/launcher=basic"),
         (["sampler.step_size=interval(3,1)"], "from a smaller to a larger number"),
+        (
+            ["sampler.step_size=interval(1,inf)"],
+            "'sampler.step_size=interval(1,inf)' must have two finite ends.",
+        ),
+        (["sampler.step_size=tag(Log,interval(1,2))"], "The tags of an interval are int and log, "),
+        (["task.steps=tag(int,interval(1.5,1.9))"], "must hold two whole numbers or more."),
         (["sampler=dmalla"], "did you mean 'dmala'?"),
     ],
 )

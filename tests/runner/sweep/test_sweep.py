@@ -43,6 +43,7 @@ def test_a_grid_is_every_combination() -> None:
         ("seed=3,1", ["seed=[3,1]"]),
         ("seed=7", ["seed=7"]),
         ("seed=[1,2],[3,4]", ["seed=[1,2]", "seed=[3,4]"]),
+        ("++seed=0,1", ["seed=[0,1]"]),
     ],
 )
 def test_swept_seeds_are_a_batch(given: str, jobs: list[str]) -> None:
@@ -92,8 +93,11 @@ def test_a_users_choice_narrows_an_experiment(tiny: str, given: str, number: int
     assert len(experiment_jobs("tiny", [tiny, given])) == number
 
 
-def test_a_users_value_replaces_an_experiments(tiny: str) -> None:
-    jobs = experiment_jobs("tiny", [tiny, "task.steps=40", "seed=range(3,6)"])
+@pytest.mark.parametrize("sign", ["", "++"])
+def test_a_users_value_replaces_an_experiments(tiny: str, sign: str) -> None:
+    given = [f"{sign}sampler.step_size=1", f"{sign}seed=7"]
+    assert [job.run_ids.keys() for job in experiment_jobs("tiny", [tiny, *given])] == [{7}] * 2
+    jobs = experiment_jobs("tiny", [tiny, f"{sign}task.steps=40", f"{sign}seed=range(3,6)"])
     assert {job.config.task.steps for job in jobs} == {40}
     assert {tuple(job.run_ids) for job in jobs} == {(3, 4, 5)}
 
@@ -274,12 +278,13 @@ def test_a_pattern_skips_the_samplers_that_cannot_serve_the_target(call: Call) -
         ("++task.steps=1.5e+3", "++task.steps=1500"),
         ("checkpoint.steps=1e2", "checkpoint.steps=100"),
         ("seed=1e1", "seed=10"),
+        ("task.steps=1e2,3", "task.steps=100 task.steps=3"),
         ("task.steps=1.5e0", "task.steps=1.5e0"),
         ("sampler.step_size=1e2", "sampler.step_size=1e2"),
     ],
 )
 def test_a_whole_number_may_have_an_exponent(line: str, plan: str) -> None:
-    assert overrides("sampler=dmala", line) == [["sampler=dmala", plan]]
+    assert overrides("sampler=dmala", line) == [["sampler=dmala", each] for each in plan.split()]
 
 
 def test_a_run_says_in_its_lock_how_far_it_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

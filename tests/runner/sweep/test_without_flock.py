@@ -64,7 +64,7 @@ def test_status_tells_running_from_abandoned(
     assert re.search(r"running\W+abandoned", said)
     total = next(line for line in said.splitlines() if line.startswith("│ all"))
     assert [int(number) for number in re.findall(r"\d+", total)] == [0, 1, 1]
-    assert "1 runs are left" in said
+    assert "1 run is left" in said
 
 
 def test_no_locks_available_is_refused_before_any_work(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
