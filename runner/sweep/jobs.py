@@ -19,6 +19,7 @@ from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
 from runner.config.experiments.plans import Plan, experiment_plans, product
+from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
@@ -31,9 +32,6 @@ from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
-
-NO_PART = ("threads", "logger", "checkpoint", "sweep", "experiment", "objective")
-"""Keys, and groups of them, that change no number of a run, so that they are no part of its identity."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ class Request:
             UserError: for a configuration, a device or seeds that are refused.
         """
         jobs = jobs_of(self)
-        warn_of_same_jobs(self, jobs)
+        if same := same_jobs(self.composed, len(jobs)):
+            warn(same)
         return jobs
 
     def _config(self, plan: Plan) -> DictConfig:
@@ -182,23 +181,6 @@ def jobs_of(request: Request) -> list[Job]:
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
     return jobs
-
-
-def warn_of_same_jobs(request: Request, jobs: Sequence[Job]) -> None:
-    """Says how many jobs of a sweep have only runs of others, and which swept keys cannot change a run."""
-    seeds = (seeds_of(config) if plan.one_job_per_seed else [0] for plan, config in request.composed)
-    number = sum(map(len, seeds))
-    same = number - len(jobs)
-    if not same:
-        return
-    values: dict[str, set[str]] = {}
-    for plan in request.plans:
-        for line in plan.overrides:
-            values.setdefault(line.split("=", 1)[0].lstrip("+"), set()).add(line)
-    keys = [key for key, lines in values.items() if len(lines) > 1 and key.split(".", 1)[0] in NO_PART]
-    because = f"; {', '.join(f'`{key}`' for key in keys)} is no part of a run's identity" if keys else ""
-    have = "has the same runs as another and is" if same == 1 else "have the same runs as others and are"
-    warn(f"{same} of {number} jobs {have} left out{because}.")
 
 
 def _takes_seeds(plan: Plan) -> bool:
