@@ -34,7 +34,7 @@ from runner.sweep.gpus import one_each
 from runner.sweep.jobs import Job, Request, folders_of, spread
 from runner.sweep.live_logging import log_done
 from runner.sweep.orphans import adopted
-from runner.sweep.outcome import Outcome
+from runner.sweep.outcome import Outcome, digest
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
 
 
 def leave_to_hydra(lines: Sequence[str]) -> int:
-    """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each."""
+    """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each; the exit status."""
     from runner.sweep.job_runner import job
 
     imported()
@@ -165,8 +165,26 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
     with signals.commanding(), one_sentence_errors():
-        hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
-    return 0
+        returned = hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
+    outcome = Outcome()
+    for each in _jobs_in(returned):
+        outcome.add(_outcome(each))
+    if outcome.interrupted:
+        raise signals.Interrupted("a signal to a worker")
+    if outcome.failures:
+        print(digest(outcome.failures), file=sys.stderr)
+    if outcome != Outcome():
+        print(outcome.sentence())
+    return outcome.status
+
+
+def _jobs_in(returned: Any) -> Iterator[JobReturn]:
+    """The jobs that a sweeper returns, in lists of any depth; none where it returns something else."""
+    if isinstance(returned, JobReturn):
+        yield returned
+    elif isinstance(returned, list):
+        for each in returned:
+            yield from _jobs_in(each)
 
 
 def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:

@@ -101,3 +101,15 @@ def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch:
     )
     assert ended.out == "0 runs done.\n"
     assert call("-m", *SMALL).out.endswith("2 runs done.\n")
+
+
+def test_a_sweep_by_ones_own_sweeper_says_what_failed(call: Call, tmp_path: Path) -> None:
+    own = tmp_path / "conf" / "hydra" / "sweeper" / "mine.yaml"
+    own.parent.mkdir(parents=True)
+    basic = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+    own.write_text(f"_target_: {basic}\nmax_batch_size: null\nparams: null\n")
+    sweep = ("-m", "hydra/sweeper=mine", "--config-dir", str(own.parents[2]), *SMALL, "sampler=dula")
+    ended = call(*sweep, "sampler.step_size=0.2,-1")
+    assert (ended.status, ended.out) == (1, "2 runs done, 2 failed.\n")
+    assert ended.err.startswith("failed: ")
+    assert "sampler.step_size=-1 'seed=[0,1]'" in ended.err
