@@ -90,7 +90,7 @@ exactness: $(NEEDS) ## distance of every kernel from its target, by enumeration
 	@$(BIN)/python -m runner.exactness output_root='$(OUTPUT)' $(ARGS)
 
 bench: $(NEEDS) ## speed against plain implementations, as ratios within one run
-	@$(BIN)/python -m runner.bench --output-root '$(OUTPUT)' --wandb-server tests.support.wandb_server $(ARGS)
+	@$(BIN)/python -m runner.bench output_root='$(OUTPUT)' --wandb-server tests.support.wandb_server $(ARGS)
 
 report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--watch serves it while a sweep runs)
 	@$(BIN)/python -m runner.report output_root='$(OUTPUT)' $(ARGS)

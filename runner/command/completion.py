@@ -32,7 +32,7 @@ FLAGS = {
     "list": ["--config-dir", "--help"],
     "show": ["--config-dir", "--help"],
     "exactness": ["--config-dir", "--help"],
-    "bench": ["--output-root", "--short", "--wandb-server", "--only", "--help"],
+    "bench": ["--short", "--wandb-server", "--only", "--help"],
 }
 """The flags of each command, ``--help`` alone where it is not here; of `run` those that a user needs."""
 
@@ -43,7 +43,7 @@ AFTER = {
 }
 """What follows a flag."""
 
-FOLDERS = ("--config-dir", "--to", "--output-root")
+FOLDERS = ("--config-dir", "--to")
 """Flags that a folder follows."""
 
 PATHS = ("output_root", "data.root", "model", "target.model")

@@ -7,9 +7,9 @@ measures these parts alone.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import platform
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from runner.config.output_root import names_root, output_root
+from runner.execution.command_line import OneSentenceParser, called, reported
 from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
@@ -123,15 +125,21 @@ _ONLY = f"the parts to measure, of {', '.join(PARTS)} (default: all; experiments
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the bench; the status is 0 also where a wanted speed is not met: speed depends on the computer."""
-    parser = argparse.ArgumentParser(prog="python -m runner.bench", description=__doc__)
-    parser.add_argument("--output-root", default="outputs", help="where results go (default: outputs)")
+    given = sys.argv[1:] if arguments is None else arguments
+    return reported(lambda: _main(given))
+
+
+def _main(given: Sequence[str]) -> int:
+    usage = "%(prog)s [output_root=DIR] [--short] [--wandb-server MODULE] [--only PART [PART ...]]"
+    parser = OneSentenceParser(prog=called("runner.bench"), description=__doc__, usage=usage)
     parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")
     parser.add_argument(
         "--wandb-server", metavar="MODULE", help="module that serves as W&B; without it W&B is left out"
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=_ONLY)
-    options = parser.parse_args(arguments)
-    folder = Path(options.output_root) / "bench"
+    words = [word for word in given if names_root(word)]
+    options = parser.parse_args([word for word in given if word not in words])
+    folder = output_root(words) / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
     machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads"
