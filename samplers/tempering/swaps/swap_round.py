@@ -135,22 +135,27 @@ class Swaps:
     def _one_by_one(
         self, energies: SwapEnergies, ladder: Rungs, chance: Tensor, memory: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The pairs from cold to hot, each with the replicas that the pair before has left there."""
-        shape = energies.energy.shape
-        order = along_first(torch.arange(shape[0], device=chance.device), len(shape)).expand(shape).clone()
-        accepted = torch.empty_like(energies.energy[1:], dtype=torch.bool)
-        kept = memory.clone() if self.rule.remembers else None
-        for k in range(shape[0] - 1):
-            pair = order[k : k + 2]
+        """The pairs from cold to hot: the replica on rung k meets the one on k + 1, and one of both goes on.
+
+        Nothing is written into a tensor of all rungs: compiled, each such write would copy all of it.
+        """
+        own = replica_labels(energies.energy)
+        climbing, left = memory[0] if self.rule.remembers else None, []
+        order, accepted, standing = [], [], own[0]
+        for k in range(len(own) - 1):
+            pair = torch.stack((standing, own[k + 1]))
             here = energies.of(pair)
-            if kept is not None:
+            if climbing is not None:
                 current = here.energy
-                here = replace(here, energy=current + kept[k : k + 2])
-                kept[k : k + 2] = current
+                here = replace(here, energy=current + torch.stack((climbing, memory[k + 1])))
+                climbing = current[1]
+                left.append(current[0])
             ratio = log_swap_ratio(self.rule, here, ladder.pair(k))[0]
-            accepted[k] = chance[k] < self.intensity * ratio.exp()
-            order[k : k + 2] = torch.where(accepted[k], pair.flip(0), pair)
-        return order, accepted, kept
+            accepted.append(chance[k] < self.intensity * ratio.exp())
+            order.append(torch.where(accepted[k], pair[1], pair[0]))
+            standing = torch.where(accepted[k], pair[0], pair[1])
+        kept = None if climbing is None else torch.stack((*left, climbing))
+        return torch.stack((*order, standing)), torch.stack(accepted), kept
 
 
 def replica_labels(log_prob: Tensor) -> Tensor:
