@@ -72,6 +72,7 @@ def run_sweep(
     """
     jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])
+    _check_folders(request)
     outcome = Outcome()
     pending = _left(jobs, outcome)
     if pending:
@@ -135,6 +136,20 @@ def _elsewhere(request: Request, jobs: Sequence[Job]) -> bool:
         return False
     warn("There is no CUDA device here: the jobs look for that of device=cuda where Slurm starts them.")
     return True
+
+
+def _check_folders(request: Request) -> None:
+    """Refuses a folder of configurations that a launcher's jobs would not find: its path is an interpolation.
+
+    Raises:
+        UserError: naming the launcher; where the jobs are computed here, any folder is found.
+    """
+    others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
+    if others and (named := [line for line in searched(request.hydra) if "${" in line]):
+        raise UserError(
+            f"{others[0]} needs folders of --config-dir without '${{' in their paths, since its jobs "
+            f"would take it for a reference to a key; {named[0]} was given. A link to the folder helps."
+        )
 
 
 def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:

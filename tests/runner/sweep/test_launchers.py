@@ -96,6 +96,22 @@ def test_joblib(basic: pd.DataFrame, tmp_path: Path, call: Call) -> None:
     assert again.out.endswith("\n0 runs done, 4 skipped (done before).\n")
 
 
+def test_a_folder_whose_path_is_an_interpolation_is_refused_by_launchers(tmp_path: Path, call: Call) -> None:
+    """What they compose reads it as one; a link has another name, and jobs computed here find the folder."""
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="the extra joblib is not installed")
+    folder, link = tmp_path / "a${b}c", tmp_path / "plain"
+    (folder / "sampler").mkdir(parents=True)
+    (folder / "sampler" / "mine.yaml").write_text("name: mine\n_target_: samplers.discrete.gibbs.Gibbs\n")
+    link.symlink_to(folder)
+    command = ["-m", "target=bernoulli4", "sampler=mine", "task.steps=20", "scale=smoke"]
+    several = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=1"]
+    assert call(*command, "--config-dir", str(folder)).status == 0
+    refused = call(*command, "--config-dir", str(folder), "seed=1", *several)
+    assert "hydra/launcher=joblib needs folders of --config-dir without '${' in their paths" in refused.err
+    assert (refused.status, len(refused.err.splitlines())) == (2, 1)
+    assert "1 run done" in call(*command, "--config-dir", str(link), "seed=1", *several).out
+
+
 def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     same_as_basic(basic, tmp_path, LOCAL)
