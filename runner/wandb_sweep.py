@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from hydra.core.override_parser.types import Glob
 
+from runner.config.choices import check_one_root
 from runner.config.overrides import Names, is_hydra, parse
 from runner.config.rewritten import with_whole_numbers
 from runner.execution.command_line import OneSentenceParser, called, reported
@@ -38,23 +39,28 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
     """
     from runner.config.compose import compose
     from runner.sweep.search.objective import objective_of
+    from runner.sweep.search.whole_keys import in_whole_numbers
 
     given = parse(lines)
     names = Names([override.input_line or "" for override in given if is_hydra(override)])
     swept = [override for override in given if override.is_sweep_override() and not is_hydra(override)]
     if not swept:
         raise UserError("A sweep needs a key with several values or an interval, such as sampler=dmala,acs.")
+    for each in swept:
+        check_one_root(each)
     parameters = {each.get_key_element(): _parameter(each, names) for each in swept}
     fixed = [each.input_line or "" for each in given if each not in swept]
+    own = [line for line in fixed if line not in names.hydra]
+    first = [*own, *(f"{key}={_written(_one(parameter))}" for key, parameter in parameters.items())]
+    names.check(first)
     intervals = [each for each in swept if each.is_interval_sweep()]
     method = method or ("bayes" if intervals else "grid")
     if method not in METHODS:
         raise UserError(f"--method must be one of {', '.join(METHODS)}, '{method}' was given.")
     if method == "grid" and intervals:
         raise UserError(f"A grid needs values, '{intervals[0].input_line}' is an interval.")
-    own = [line for line in fixed if line not in names.hydra]
-    first = [*own, *(f"{key}={_written(_one(parameter))}" for key, parameter in parameters.items())]
-    names.check(first)
+    space = in_whole_numbers({each.get_key_element(): each for each in intervals}, [*names.hydra, *first])
+    parameters |= {key: _parameter(each, names) for key, each in space.items()}
     metric, goal = objective_of(compose([*names.hydra, *first]))
     return {
         "method": method,

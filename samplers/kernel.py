@@ -138,8 +138,7 @@ class Kernel(ABC):
         """Whether it asks the target for gradients."""
         return False
 
-    @staticmethod
-    def step_size_range(target: Target) -> tuple[float, float]:
+    def step_size_range(self, target: Target) -> tuple[float, float]:
         """The step sizes worth trying: from nearly frozen to nearly uniform, in the kernel's own unit.
 
         Here squared state units, as of Langevin proposals: another level of a bit is at squared distance 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.catalogue.entries import entry_of
@@ -63,14 +64,17 @@ def tasks(groups: Groups) -> Iterator[Row]:
 
 def experiments(groups: Groups) -> Iterator[Row]:
     yield "name", "table", "command"
+    ours = groups.ours.names("experiment")
     for name in groups.names("experiment"):
         table = groups.content("experiment", name).get("table") or {}
         title = str(table.get("title") or groups.header("experiment", name))
-        yield name, title, f"make {name.replace('_', '-')}"
+        words = ["rungwise", "run", "--config-dir", str(groups.folders[-1]), "-m", f"+experiment={name}"]
+        yield name, title, f"make {name.replace('_', '-')}" if name in ours else shlex.join(words)
 
 
 def datasets(groups: Groups) -> Iterator[Row]:
     yield "name", "what it is", "shape", "key"
+    groups = groups.ours
     for group, key in (("dataset", "target.dataset"), ("tabular", "target.tabular")):
         for name in groups.names(group):
             shape = groups.content(group, name).get("shape") or []
@@ -102,7 +106,8 @@ def _main(argv: Sequence[str]) -> int:
     groups = groups_of(given.config_dir)
     if given.kind is None:
         for kind, (own, _) in KINDS.items():
-            names = [name for group in own for name in groups.names(group)]
+            known = groups.ours if kind == "datasets" else groups
+            names = [name for group in own for name in known.names(group)]
             print(f"{kind} ({len(names)}): {', '.join(names)}")
         return 0
     if given.kind not in KINDS:

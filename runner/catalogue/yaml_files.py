@@ -40,11 +40,16 @@ class Groups:
     """The configuration groups in one folder or more; a name in several is that of the first.
 
     Args:
-        folders: such as conf/ and the user's own.
+        folders: conf/ and then the user's own.
     """
 
     def __init__(self, *folders: Path) -> None:
         self.folders = folders
+
+    @property
+    def ours(self) -> Groups:
+        """Those of the project alone: data sets have no others, and make knows no other experiments."""
+        return Groups(self.folders[0])
 
     def names(self, group: str) -> list[str]:
         """The names that a group offers; without one, those of the files beside the groups."""

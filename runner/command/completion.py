@@ -159,7 +159,8 @@ def _values(current: str, groups: Groups, chosen: _Chosen | None = None) -> Iter
         return
     cut = max(given.rfind(mark) for mark in "[,") + 1
     start, listed = f"{key}={given[:cut]}", given[:cut].strip("[").split(",")
-    offered = VALUES.get(name) or [each for group in NAMED.get(name, [name]) for each in groups.names(group)]
+    known = groups.ours if name in ("target.dataset", "target.tabular") else groups
+    offered = VALUES.get(name) or [each for group in NAMED.get(name, [name]) for each in known.names(group)]
     if not offered and chosen is not None:
         default = (chosen.keys(name.split(".", 1)[0]) | chosen.top()).get(name, "")
         offered = ["true", "false"] if default in ("true", "false") else [default]

@@ -29,8 +29,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
     Several values of `seed` are batches of seeds: they are computed together.
 
     Raises:
-        UserError: for a sweep over an interval, which has no end of values, or over output roots: a run is
-            the same wherever it lies.
+        UserError: for a sweep over an interval, which has no end of values, or over output roots.
     """
     choices: Choices = {}
     for override in overrides:
@@ -38,8 +37,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         if not override.is_sweep_override():
             choices[key] = [override.input_line or ""]
             continue
-        if key == KEY:
-            raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
+        check_one_root(override)
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
         check_sweep(override)
@@ -51,6 +49,16 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
             values = [f"[{','.join(batch)}]" if len(batch) > 1 else batch[0] for batch in batches]
         choices[key] = [f"{key}={value}" for value in values]
     return choices
+
+
+def check_one_root(override: Override) -> None:
+    """Refuses a sweep over output roots: a run is the same wherever it lies.
+
+    Raises:
+        UserError: naming the roots.
+    """
+    if override.key_or_group == KEY and override.is_sweep_override():
+        raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
 
 
 def check_sweep(override: Override) -> None:

@@ -19,22 +19,43 @@ DTYPES = ("float32", "float64")
 def device_type(name: Any) -> str:
     """``cpu`` or ``cuda``; ``auto`` takes CUDA where PyTorch sees it.
 
+    It is what the identity of a run says: ``cuda`` is that also where results are read and no GPU is there.
+
     Raises:
-        UserError: if `name` is none of these, or CUDA is asked for and not there.
+        UserError: if `name` is none of these.
     """
     if name not in DEVICES:
         raise not_allowed("device must be one of auto, cpu, cuda", name, DEVICES)
-    if name == "cpu" or (name == "auto" and "torch" not in sys.modules and _has_no_driver()):
+    if name in ("cpu", "cuda"):
+        return str(name)
+    if "torch" not in sys.modules and _has_no_driver():
         return "cpu"
-    import torch
+    return "cuda" if _has_cuda() else "cpu"
 
-    if torch.cuda.is_available():
-        return "cuda"
-    if name == "cuda":
+
+def present_device(name: Any) -> str:
+    """`device_type` of a device that this process can compute on.
+
+    Raises:
+        UserError: as `device_type`, and if CUDA is asked for and not there.
+    """
+    found = device_type(name)
+    if lacks(found):
         raise UserError(
             "device=cuda was given, but PyTorch sees no CUDA device here; use device=cpu or auto."
         )
-    return "cpu"
+    return found
+
+
+def lacks(device: str) -> bool:
+    """Whether `device` is ``cuda`` and PyTorch sees none here."""
+    return device == "cuda" and not _has_cuda()
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def _has_no_driver() -> bool:

@@ -22,7 +22,7 @@ from runner.config.data.tabular import notes, target_name, with_rows
 from runner.config.key_group import node
 from runner.config.values import threads
 from runner.execution.compiling.choice import compiles
-from runner.execution.devices import device_type, floating_point
+from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UnservedError, UserError, one_sentence
 from runner.integrity.own_code import is_ours
 from runner.models.learned_target import blueprint
@@ -154,7 +154,7 @@ def build(config: DictConfig, target: Target | None = None) -> Problem:
         target,
         fixed(sampler).to(target.like()),
         settings,
-        torch.device(device_type(config.device)),
+        torch.device(present_device(config.device)),
         tunable=sampler if isinstance(sampler, Tunable) else None,
         notes=notes(target),
         target_name=target_name(node(config, "target")),
@@ -167,7 +167,7 @@ def built_target(config: DictConfig) -> Target:
     Raises:
         UserError: if it cannot be built or is no `Target`.
     """
-    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    device, dtype = torch.device(present_device(config.device)), floating_point(config.dtype)
     torch.set_num_threads(threads(config))
     return build_target(config).to(device=device, dtype=dtype).requires_grad_(False)
 

@@ -19,6 +19,7 @@ from runner.report.figure_shape import FigureShape
 from runner.report.figures.labels.cell_numbers import fit_cells
 from runner.report.figures.labels.tick_labels import thin_tick_labels
 from runner.report.figures.panel import PanelData
+from runner.report.figures.partial_means import partial_handles
 from runner.report.figures.published_marks import published_handles
 from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
 from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
@@ -78,7 +79,7 @@ def _drawn(row: RowShape, figure: FigureShape, jobs: Collection[str]) -> bool:
 def _draw_legend(
     page: Figure, rows: Sequence[RowShape], figure: FigureShape, seeds: int, styles: Mapping[str, RowStyle]
 ) -> None:
-    """One legend for all panels: how each row is drawn, published values, and the level line of the floor.
+    """One legend for all panels: how each row is drawn, what other marks mean, and the floor's level line.
 
     A long one leaves references to the panels, where they are named at the ends of their lines.
     """
@@ -86,6 +87,7 @@ def _draw_legend(
     if any(panel.floor is not None for panel in figure.panels):
         handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
     handles += published_handles(page.axes)
+    handles += partial_handles(page.axes)
     handles += _named_levels(page.axes)
     if len(handles) > MOST_ENTRIES:
         named = {name for ax in page.axes for name in name_at_ends(ax)}

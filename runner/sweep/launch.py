@@ -22,7 +22,8 @@ from runner.config.compose import CONFIG, initialise, loader, one_sentence_error
 from runner.config.output_root import output_root_word
 from runner.config.values import fails_fast, retries_of
 from runner.execution import signals
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.devices import device_type, lacks
+from runner.execution.errors import UserError, one_sentence, warn
 from runner.execution.manifest import told_to_workers
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
@@ -71,6 +72,7 @@ def run_sweep(
     """
     jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])
+    _check_folders(request)
     outcome = Outcome()
     pending = _left(jobs, outcome)
     if pending:
@@ -81,10 +83,11 @@ def run_sweep(
         imported()
         problems = Problems()
         with Progress():
+            elsewhere = _elsewhere(request, pending)
             if request.pattern:
-                jobs = served(jobs, problems)
+                jobs = served(jobs, problems, elsewhere=elsewhere)
                 pending = [each for each in pending if each in jobs]
-            preflight(jobs, problems)
+            preflight(jobs, problems, elsewhere=elsewhere)
     if pending:
         retries = retries_of(jobs[0].config)
         launch = partial(_launch, request, problems=problems)
@@ -119,6 +122,34 @@ def _fails_fast(request: Request, first: Job) -> bool:
             f"once; {others[0]} was given."
         )
     return given
+
+
+def _elsewhere(request: Request, jobs: Sequence[Job]) -> bool:
+    """Whether `jobs` are for a GPU that is not here and that nodes of Slurm may have, which it then says."""
+    if not any(lacks(device_type(each.config.device)) for each in jobs):
+        return False
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    with one_sentence_errors():
+        config = hydra.compose_config(CONFIG, request.hydra, RunMode.MULTIRUN, from_shell=False)
+    if not str(config.hydra.launcher._target_).endswith(".SlurmLauncher"):
+        return False
+    warn("There is no CUDA device here: the jobs look for that of device=cuda where Slurm starts them.")
+    return True
+
+
+def _check_folders(request: Request) -> None:
+    """Refuses a folder of configurations that a launcher's jobs would not find: its path is an interpolation.
+
+    Raises:
+        UserError: naming the launcher; where the jobs are computed here, any folder is found.
+    """
+    others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
+    if others and (named := [line for line in searched(request.hydra) if "${" in line]):
+        raise UserError(
+            f"{others[0]} needs folders of --config-dir without '${{' in their paths, since its jobs "
+            f"would take it for a reference to a key; {named[0]} was given. A link to the folder helps."
+        )
 
 
 def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:

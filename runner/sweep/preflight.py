@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from omegaconf import DictConfig
 
+from runner.execution.devices import device_type, lacks, present_device
 from runner.execution.errors import UnservedError, UserError, warn
 from runner.execution.progress import current
 from runner.files.locks import require_locks
@@ -18,11 +21,12 @@ from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 
 
-def preflight(jobs: Sequence[Job], problems: Problems | None = None) -> Problems:
+def preflight(jobs: Sequence[Job], problems: Problems | None = None, *, elsewhere: bool = False) -> Problems:
     """Refuses jobs that cannot begin; the problems that it built for those that can.
 
     Args:
         problems: those that have been built already.
+        elsewhere: whether they are computed on other machines, which may have a GPU that is not here.
 
     Raises:
         UserError: the first thing that is wrong; with several jobs it says in which.
@@ -31,7 +35,7 @@ def preflight(jobs: Sequence[Job], problems: Problems | None = None) -> Problems
     for root in roots:
         Store(root).require_writable()
     found = Problems() if problems is None else problems
-    _try(jobs, found)
+    _try([_here(job) for job in jobs] if elsewhere else jobs, found)
     for root in roots:
         require_locks(Path(root))
     return found
@@ -60,7 +64,16 @@ def _try(jobs: Sequence[Job], problems: Problems) -> None:
     progress.stop()
 
 
-def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
+def _here(job: Job) -> Job:
+    """`job` as it can be tried here: on the CPU where it is for a GPU that other machines have."""
+    if not lacks(device_type(job.config.device)):
+        return job
+    config = copy.deepcopy(job.config)
+    config.device = "cpu"
+    return replace(job, config=config)
+
+
+def served(jobs: Sequence[Job], problems: Problems, *, elsewhere: bool = False) -> list[Job]:
     """The jobs of a pattern such as ``sampler=glob(*)`` without those whose target cannot serve them.
 
     Each that is left out is named in a warning by what not all jobs have in common.
@@ -73,7 +86,8 @@ def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
     for job in jobs:
         try:
             with in_job(job.overrides, 1):
-                task_of(job.config).check(job.config, problems)
+                own = (_here(job) if elsewhere else job).config
+                task_of(own).check(own, problems)
         except UnservedError as error:
             refused[cell_of(job, common)] = error
         else:
@@ -86,6 +100,7 @@ def served(jobs: Sequence[Job], problems: Problems) -> list[Job]:
 
 
 def _check(config: DictConfig, problems: Problems) -> None:
+    present_device(config.device)
     logger_of(config)
     task = task_of(config)
     if config.model is not None and not task.reads_model:

@@ -150,6 +150,7 @@ def _verdict(number: Published, matters: float, source: Source, ours: Measured) 
             floor=invalid_floor(source.record, source.place),
             at_floor=at_floor(source.record, source.place, ours, number),
             lost=ours.lost,
+            absent=ours.absent,
         )
     )
 

@@ -40,10 +40,12 @@ A published number gets the first of these that fits:
    not find it worse either.
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
-5. **undecided**: some of our runs have no value, so that the others are no fair choice; or it lies inside,
-   but the interval is wider than the published column from its best row to its worst (the difference that
-   matters), or there is one seed and no interval.
+5. **undecided**: some of our runs have no value or failed, so that the others are no fair choice; or it lies
+   inside, but the interval is wider than the published column from its best row to its worst (the difference
+   that matters), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
+
+A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
 
 The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
 published number the one that differs in the fewest things is taken, then the first in `protocols.yaml`; the

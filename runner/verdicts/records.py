@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from metrics.inference.few_seeds import Interval
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError, listed, one_sentence
 from runner.files.atomic_files import read_json
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
@@ -31,7 +31,8 @@ class Measured:
 
     Attributes:
         seeds: the value of each seed, where the record keeps them.
-        lost: runs that are done and not in the mean.
+        lost: runs that ended and are not in the mean; older tables do not count failed ones here.
+        absent: runs of the sweep that are neither in the mean nor `lost`.
     """
 
     interval: Interval
@@ -39,6 +40,7 @@ class Measured:
     role: str
     seeds: Mapping[int, float] = field(default_factory=dict)
     lost: int = 0
+    absent: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,11 @@ def read_records(root: Path, experiments: Iterable[str]) -> Records:
     if not root.is_dir():
         raise UserError(f"The recorded tables are read from '{root}', which is no folder.")
     found: dict[tuple[str, str], Record] = {}
-    refused, missing = [], []
+    refused, missing, unrecorded = [], [], []
     for experiment in experiments:
         folders = {scale: _folders(root, experiment, scale) for scale in SCALES}
         if not any(folders.values()):
-            missing.append(f"There is no record of {experiment}: its cells count as not measured.")
+            unrecorded.append(experiment)
         for scale, beside in folders.items():
             for folder in beside:
                 try:
@@ -105,6 +107,9 @@ def read_records(root: Path, experiments: Iterable[str]) -> Records:
                 found[experiment, scale] = part if whole is None else _joined(whole, part)
                 if not (folder / DIGESTS).exists():
                     missing.append(f"{folder.name} has no {DIGESTS}: nobody can tell whether it was edited.")
+    if unrecorded:
+        none = "any published table" if not found and not refused else listed(unrecorded)
+        missing.insert(0, f"There is no record of {none}: what it would hold counts as not measured.")
     return Records(found, tuple(refused), tuple(missing))
 
 
@@ -156,8 +161,11 @@ def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Me
         raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")
     span = Interval(mean, sd, lo, hi, int(float(str(line["n"]))))
     place = (str(line["row"]), str(line["cell"]), str(line["metric"]))
-    lost = max(0, int(float(str(line["runs"]))) - span.n)
-    return place, Measured(span, str(line["within_floor"]) == "True", str(line["role"]), lost=lost)
+    done = int(float(str(line["runs"])))
+    lost = int(float(str(line.get("without_value", max(0, done - span.n)))))
+    absent = max(0, int(float(str(line.get("runs_expected", done)))) - span.n - lost)
+    within = str(line["within_floor"]) == "True"
+    return place, Measured(span, within, str(line["role"]), lost=lost, absent=absent)
 
 
 def _number(value: object) -> float | None:

@@ -33,7 +33,8 @@ class Evidence:
         differs: by kind, what is another one than the published.
         floor: why the floor is invalid; None where it is valid or there is none.
         at_floor: whether both numbers lie at a valid floor.
-        lost: runs of ours that are done and have no value: the others are not a fair choice.
+        lost: runs of ours that ended without a value, failed ones too: the others are not a fair choice.
+        absent: runs of ours that the record has not, whatever became of them.
     """
 
     published: float
@@ -44,6 +45,7 @@ class Evidence:
     floor: str | None = None
     at_floor: bool = False
     lost: int = 0
+    absent: int = 0
 
 
 def prediction(ours: Interval) -> tuple[float, float] | None:
@@ -58,18 +60,27 @@ def prediction(ours: Interval) -> tuple[float, float] | None:
 
 
 def verdict(evidence: Evidence) -> tuple[Verdict, str]:
-    """The verdict, and its reason in a few words."""
+    """The verdict, and its reason in a few words; it says where it is from a part of the runs."""
     if evidence.ours is None:
         return Verdict.not_measured, "no record holds it"
     if evidence.differs:
         return Verdict.not_comparable, ", ".join(evidence.differs)
+    found, reason = _of_numbers(evidence, evidence.ours)
+    if evidence.absent:
+        done = evidence.ours.n + evidence.lost
+        reason += f" ({done} of {done + evidence.absent} runs are recorded)"
+    return found, reason
+
+
+def _of_numbers(evidence: Evidence, ours: Interval) -> tuple[Verdict, str]:
+    """The verdict on a number that can be compared with `ours`."""
     if evidence.floor is not None:
         return Verdict.not_rankable, evidence.floor
     if evidence.at_floor:
         return Verdict.not_rankable, "both at the floor"
     if evidence.lost:
-        return Verdict.undecided, f"{evidence.lost} of {evidence.ours.n + evidence.lost} runs have no value"
-    interval = prediction(evidence.ours)
+        return Verdict.undecided, f"{evidence.lost} of {ours.n + evidence.lost} runs have no value"
+    interval = prediction(ours)
     if interval is None:
         return Verdict.undecided, "one seed has no interval"
     lo, hi = interval

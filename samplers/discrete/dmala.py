@@ -8,7 +8,7 @@ from samplers.hyperparameters import positive
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.checks import within
-from targets.spaces import level_space
+from targets.spaces import Ordinal, level_space
 from targets.target import Target
 
 
@@ -22,7 +22,7 @@ class DMALA(MetropolisHastings):
     Source: Zhang, Liu and Liu (2022); PT-DLP v2, Eqs. 2 and 6.
 
     Args:
-        step_size: alpha in squared state units (p = 2); a number, or a tensor that broadcasts over the batch
+        step_size: alpha in state units to the power p; a number, or a tensor that broadcasts over the batch
             axes.
         balancing: b in the proposal; 1/2 is locally balanced.
         norm: p of the regulariser |y - x|_p^p, from 1 to 8.
@@ -36,6 +36,11 @@ class DMALA(MetropolisHastings):
         self.balancing = within("balancing", balancing, 0.0, 1.0)
         self.norm = within("norm", norm, 1.0, 8.0)
         super().__init__(LangevinProposal(self.step_size, self.balancing, self.norm), adjusted)
+
+    def step_size_range(self, target: Target) -> tuple[float, float]:
+        """As of other kernels, in the unit that p gives: a far level is at distance (levels - 1)^p."""
+        low, high = super().step_size_range(target)
+        return low, high ** (self.norm / 2.0) if isinstance(target.space, Ordinal) else high
 
     def check(self, target: Target) -> None:
         level_space(type(self).__name__.lower(), target.space)

@@ -45,6 +45,5 @@ class DLMC(InformedKernel, MetropolisHastings):
         """How the jump process is solved."""
         return interpolated
 
-    @staticmethod
-    def step_size_range(target: Target) -> tuple[float, float]:
+    def step_size_range(self, target: Target) -> tuple[float, float]:
         return 1e-4, 10.0

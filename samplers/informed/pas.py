@@ -51,8 +51,7 @@ class PAS(PathKernel):
         if self._smallest < 1.0:
             raise ValueError(f"radius must be a number of at least 1, {self._smallest:g} was given")
 
-    @staticmethod
-    def step_size_range(target: Target) -> tuple[float, float]:
+    def step_size_range(self, target: Target) -> tuple[float, float]:
         return 1.0, float(target.space.d)
 
     def check(self, target: Target) -> None:

@@ -109,6 +109,7 @@ class Summary:
             record |= {"best": entry.best, "p_value": entry.p_value, "exact": entry.exact}
             record |= {"within_floor": entry.within_floor}
             record |= {"runs": entry.runs, "runs_expected": entry.expected}
+            record |= {"without_value": entry.without_value}
             records.append(record)
         return records
 

@@ -70,6 +70,11 @@ class PanelData:
         """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
         return self.results.interval(row, column, self.metric.metric if metric is None else metric)
 
+    def partial(self, row: str, column: str) -> str | None:
+        """``3 of 5`` where that mean is of the seeds with a finite value alone; None where all have one."""
+        found, ran = self.results.coverage(row, column, self.metric.metric)
+        return f"{found} of {ran}" if found < ran else None
+
     def published(self, row: str, column: str) -> list[tuple[str, float]]:
         """Version and number printed beside ours, in the metric's own unit, the newest version first."""
         numbers, place = published_numbers(self.shape), (self.shape.column(column), self.shape.row(row))
@@ -111,15 +116,6 @@ class PanelKind:
     names_rows: bool = False
     has_intervals: bool = False
     allowed: Mapping[str, Collection[str]] = field(default_factory=dict)
-
-
-def mark_partial(ax: Axes, data: PanelData, row: str, column: str, at: tuple[float, float]) -> None:
-    """Writes ``3 of 5`` beside a mean at `at` that is of the seeds with a finite value alone."""
-    without = data.results.without_value(row, column, data.metric.metric)
-    if without:
-        found = len(data.results.values(row, column, data.metric.metric))
-        note = f"{found} of {found + without}"
-        ax.annotate(note, at, (0, 3), textcoords="offset points", ha="center", va="bottom", size=5, zorder=4)
 
 
 def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from runner.report.figures.panel import PanelData
-from runner.report.figures.style import RowStyle
+from runner.report.figures.style import RowStyle, filled_marker
 
 PUBLISHED = "published"
 """What the group id of a published marker begins with; the version follows."""
@@ -32,10 +32,9 @@ def published_values(data: PanelData, row: str, column: str) -> list[tuple[str, 
 
 def mark_published(ax: Axes, style: RowStyle, x: float, y: float, version: str, size: float) -> None:
     """Draws the published value of `version` at (x, y)."""
-    marker = style.marker if style.marker not in "x+1234|_" else "o"
     ax.plot(
-        x, y, marker=marker, markersize=size, mfc="none", mec=style.colour, mew=0.9, linestyle="none",
-        zorder=4, gid=f"{PUBLISHED} {version}", path_effects=[HALO],
+        x, y, marker=filled_marker(style), markersize=size, mfc="none", mec=style.colour, mew=0.9,
+        linestyle="none", zorder=4, gid=f"{PUBLISHED} {version}", path_effects=[HALO],
     )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def name_at_ends(ax: Axes) -> set[str]:
         else:
             ends.append((math.inf if upright else height, line, [name]))
     for height, line, names in ends:
-        x, y = np.asarray(line.get_xydata())[-1]
+        x, y = _last(line)
         if math.isinf(height):
             ax.text(
                 x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha="right", va="top", **TEXT
@@ -65,8 +65,14 @@ def name_at_ends(ax: Axes) -> set[str]:
 
 def _end(ax: Axes, line: Line2D) -> float:
     """The height of the last point of `line` as a share of the panel's height."""
-    point = line.get_transform().transform(np.asarray(line.get_xydata(), float)[-1])
+    point = line.get_transform().transform(_last(line))
     return float(ax.transAxes.inverted().transform(point)[1])
+
+
+def _last(line: Line2D) -> np.ndarray:
+    """The last point of `line` (2,) that has a place: a line that is broken may end with none."""
+    points = np.asarray(line.get_xydata(), float)
+    return np.asarray(points[np.isfinite(points).all(axis=1)][-1])
 
 
 def _upright(ax: Axes, line: Line2D) -> bool:

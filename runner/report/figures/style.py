@@ -64,6 +64,11 @@ class RowStyle:
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
 
 
+def filled_marker(style: RowStyle) -> str:
+    """The row's marker if it has an area to fill, else a circle."""
+    return "o" if style.marker in ("", *VARIANT_MARKERS) else style.marker
+
+
 FLOOR = RowStyle(GREY, "", "-.")
 """The level line of a panel's floor."""
 

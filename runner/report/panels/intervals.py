@@ -10,7 +10,8 @@ from matplotlib.ticker import MaxNLocator
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, mark_partial, name_rows, show_missing
+from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import RC
@@ -36,8 +37,10 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         else:
             down, up = quantity.errors(span.mean, span.margin)
             bars.append((place, span.mean - down, span.mean + up, style.colour))
-            ax.plot(span.mean, place, style.marker, color=style.colour, markersize=4, zorder=3)
-            mark_partial(ax, data, row.row, data.column, (span.mean, place))
+            if note := data.partial(row.row, data.column):
+                mark_partial(ax, style, span.mean, place, note)
+            else:
+                ax.plot(span.mean, place, style.marker, color=style.colour, markersize=4, zorder=3)
         for version, value, size in printed[row.row]:
             if value > 0 or not log:
                 mark_published(ax, style, value, place, version, size)

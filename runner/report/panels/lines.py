@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from metrics.inference.few_seeds import interval
+from metrics.inference.few_seeds import Interval, interval
 from runner.report.block_references import ALONG
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
-from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, mark_partial, show_missing
+from runner.report.figures.metric_axis import Quantity, metric_label, quantity_of
+from runner.report.figures.panel import PanelData, PanelKind, show_missing
+from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
+from runner.report.table_shape import RowShape
 
 FEW = 5
 """Recorded steps up to which a panel shows points with bars."""
@@ -31,39 +34,44 @@ MARK_EVERY = 0.3
 def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
 
-    A published number is a hollow marker there.
+    A published number is a hollow marker there. A mean of only some runs stands apart, and a line is broken
+    where it is not of all: it would join means that are of different runs.
     """
-    everywhere = set[float]()
+    everywhere, quantity = set[float](), quantity_of(data.metric.metric)
     for row in data.rows:
-        points = []
+        points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
         for label in data.panel.columns:
-            span = data.interval(row.row, label)
             runs = data.results.at(row.row, label)
-            if span is None or not runs:
+            if not runs:
                 continue
             place = float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power
-            points.append((place, span))
-            mark_partial(ax, data, row.row, label, (place, span.mean))
+            span, note = data.interval(row.row, label), data.partial(row.row, label)
+            points.append((place, None if note else span))
+            if span is None:
+                continue
+            everywhere.add(place)
+            if note:
+                _, ends = _with_gaps([span], quantity)
+                ax.errorbar(place, span.mean, yerr=ends, fmt="none", ecolor=style.colour, capsize=2)
+                mark_partial(ax, style, place, span.mean, note)
             for version, value, size in published_values(data, row.row, label):
                 mark_published(ax, style, place, value, version, size)
-        if not points:
-            continue
         points.sort(key=lambda point: point[0])
-        places, means = [x for x, _ in points], [span.mean for _, span in points]
-        off = np.array(
-            [quantity_of(data.metric.metric).errors(span.mean, span.margin) for _, span in points]
-        ).T
+        whole = {place: span.mean for place, span in points if span is not None}
+        if not whole:
+            continue
+        places = [place for place, _ in points]
+        means, off = _with_gaps([span for _, span in points], quantity)
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
         if data.panel.theory is not None and data.panel.row in (None, row.row):
-            growth = power_law(places, means, data.panel.theory / data.panel.x_power)
-            ax.plot(places, growth, color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
-        everywhere |= set(places)
-        # Powers of evenly spaced values crowd at one end.
-        if not data.panel.log_x and data.panel.x_power == 1.0:
-            ax.set_xticks(places)
+            growth = power_law(whole, data.panel.theory / data.panel.x_power)
+            ax.plot([*growth], [*growth.values()], color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
+    # Powers of evenly spaced values crowd at one end.
+    if everywhere and not data.panel.log_x and data.panel.x_power == 1.0:
+        ax.set_xticks(sorted(everywhere))
     if not everywhere:
         show_missing(ax)
     if data.panel.log_x:
@@ -79,29 +87,29 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
 
     Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
     point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
-    they are bands behind all lines.
+    they are bands behind all lines, which are broken at the steps that are left out.
     """
-    metric, curves = data.metric.metric, []
+    metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
     quantity = quantity_of(metric)
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
-        found, spans = [], []
+        found: list[tuple[float, Interval | None]] = []
         for _, group in curve.groupby("step"):
             values = [float(value) for value in group["value"]]
             # A mean over the other seeds would be too good.
             span = interval(values) if all(map(math.isfinite, values)) else None
-            if span is not None:
-                found.append(float(group[data.panel.x].mean()))
-                spans.append(span)
-        if spans:
-            curves.append((row, np.array(found), spans))
+            found.append((float(group[data.panel.x].mean()), span))
+        if any(span for _, span in found):
+            means, off = _with_gaps([span for _, span in found], quantity)
+            curves.append((row, np.array([place for place, _ in found]), means, off))
     log_x = data.panel.log_x is not False
-    few = max((len(places) for _, places, _ in curves), default=0) <= FEW
-    gaps = [float(np.diff(places).min()) for _, places, _ in curves if len(places) > 1]
-    for index, (row, places, spans) in enumerate(curves):
+    few = max((int(np.isfinite(means).sum()) for *_, means, _ in curves), default=0) <= FEW
+    if few:
+        kept = [(curve, np.isfinite(curve[2])) for curve in curves]
+        curves = [(row, places[has], means[has], off[:, has]) for (row, places, means, off), has in kept]
+    gaps = [float(np.diff(places).min()) for _, places, *_ in curves if len(places) > 1]
+    for index, (row, places, means, off) in enumerate(curves):
         style = data.styles[row.row]
-        means = np.array([span.mean for span in spans])
-        off = np.array([quantity.errors(span.mean, span.margin) for span in spans]).T
         if few:
             # Rows share their steps; their evaluations and seconds differ by themselves.
             aside = (index - (len(curves) - 1) / 2) / len(curves) if data.panel.x == "step" else 0.0
@@ -115,6 +123,10 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             ax.fill_between(
                 places, means - off[0], means + off[1], color=style.colour, alpha=alpha, linewidth=0, zorder=1
             )
+            alone = _alone(means)
+            ax.errorbar(
+                places[alone], means[alone], yerr=off[:, alone], fmt=".", color=style.colour, markersize=3
+            )
         if row.role is Role.draws:
             mark_reference(line, row.row)
     if not curves:
@@ -126,17 +138,29 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         if not spans_a_decade(ax):
             label_ticks(ax)
     if few and curves and data.panel.x == "step":
-        label_values(ax, sorted({place for _, places, _ in curves for place in places}))
+        label_values(ax, sorted({place for _, places, *_ in curves for place in places}))
         ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
     _label_metric(ax, data)
 
 
-def power_law(x: list[float], y: list[float], power: float) -> list[float]:
-    """c x^power at each x, with the c at which the logarithms of `y` are off by 0 on average."""
-    logs = [math.log(value) - power * math.log(place) for place, value in zip(x, y, strict=True)]
+def _with_gaps(spans: Sequence[Interval | None], quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
+    """Means (n,), and how far their intervals go down and up (2, n); NaN where there is none."""
+    ends = [quantity.errors(span.mean, span.margin) if span else (math.nan, math.nan) for span in spans]
+    return np.array([span.mean if span else math.nan for span in spans]), np.array(ends).T
+
+
+def _alone(means: np.ndarray) -> np.ndarray:
+    """Which means (n,) have no neighbour that their line could join them with."""
+    has = np.pad(np.isfinite(means), 1)
+    return np.asarray(has[1:-1] & ~has[:-2] & ~has[2:])
+
+
+def power_law(points: Mapping[float, float], power: float) -> dict[float, float]:
+    """c x^power at each x of `points`, with the c at which the logarithms are off by 0 on average."""
+    logs = [math.log(value) - power * math.log(place) for place, value in points.items()]
     factor = math.exp(sum(logs) / len(logs))
-    return [factor * place**power for place in x]
+    return {place: factor * place**power for place in points}
 
 
 def _label_metric(ax: Axes, data: PanelData) -> None:

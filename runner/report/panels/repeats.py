@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from runner.report.figures.metric_axis import metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
-from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.published_marks import HALO, mark_published, published_values
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import FLOOR
 
@@ -19,7 +22,8 @@ SPREAD = 0.28
 def draw_repeats(ax: Axes, data: PanelData) -> None:
     """A point for each seed, mean and 95 % interval in black, a hollow marker where the paper's number is.
 
-    The panel's `floor`, where it has one, is a line: the value of the target itself.
+    The panel's `floor`, where it has one, is a line: the value of the target itself. At an end of the panel's
+    `limits` stands what lies beyond it.
     """
     drawn = False
     for place, row in enumerate(data.rows):
@@ -35,8 +39,18 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         drawn = True
         off = [[part] for part in quantity_of(data.metric.metric).errors(span.mean, span.margin)]
         ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
-        for version, value, size in published_values(data, row.row, data.column):
+        published = published_values(data, row.row, data.column)
+        for version, value, size in published:
             mark_published(ax, data.styles[row.row], value, place, version, size)
+        if data.panel.limits is not None:
+            _name_outside(
+                ax,
+                data.panel.limits,
+                place,
+                [*values.values()],
+                span.mean,
+                [value for _, value, _ in published],
+            )
     if not drawn:
         show_missing(ax)
     if data.floor is not None:
@@ -46,6 +60,25 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
     ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
+
+
+def _name_outside(
+    ax: Axes, limits: Sequence[float], place: int, seeds: list[float], mean: float, published: list[float]
+) -> None:
+    """At each end of the axis how many seeds lie beyond it, and whether mean or published number do."""
+    for end, other in (limits, limits[::-1]):
+        sign = math.copysign(1.0, end - other)
+        beyond = [sum(sign * (value - end) > 0 for value in values) for values in (seeds, [mean], published)]
+        said = ", ".join(
+            name for name, n in zip((f"{beyond[0]}", "mean", "published"), beyond, strict=True) if n
+        )
+        if said:
+            left = end == limits[0]
+            ax.annotate(
+                f"◂ {said}" if left else f"{said} ▸",
+                (0.01 if left else 0.99, place), xycoords=("axes fraction", "data"),
+                ha="left" if left else "right", va="center", size=5.5, path_effects=[HALO], zorder=5,
+            )  # fmt: skip
 
 
 KINDS = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
@@ -36,9 +37,23 @@ class RecordedResults(Results):
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` that the table has."""
+        line = self._line(row, column, metric)
+        return interval_of(line) if line else None
+
+    def coverage(self, row: str, column: str, metric: str) -> tuple[int, int]:
+        """Of how many seeds that mean is, and of how many that ended; older tables count no failed ones."""
+        line = self._line(row, column, metric)
+        if not line:
+            return 0, 0
+        found = int(line["n"])
+        lost = line.get("without_value", line["runs"] - line["n"])
+        return found, found + max(int(lost), 0)
+
+    def _line(self, row: str, column: str, metric: str) -> dict[str, Any]:
+        """The line of the table with that mean; empty where it has none."""
         at = self.frame[["row", "cell", "metric"]].eq([row, column, metric]).all(axis="columns")
         found = self.frame[at & self.frame["mean"].notna()]
-        return None if found.empty else interval_of(found.iloc[0].to_dict())
+        return {} if found.empty else {str(key): value for key, value in found.iloc[0].items()}
 
 
 def redraw(shape: TableShape, results: Results, folder: Path) -> list[Path]:

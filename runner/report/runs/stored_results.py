@@ -68,6 +68,13 @@ class Results:
         found = {run.seed for run in self.at(row, column) if run.is_without(metric)}
         return len(found - self.values(row, column, metric).keys())
 
+    def coverage(self, row: str, column: str, metric: str) -> tuple[int, int]:
+        """Of how many seeds `interval` is, and of how many it would be if none were `without_value`."""
+        if known := self.known(row, column, metric):
+            return len(known), len(known)
+        found = len(self.values(row, column, metric))
+        return found, found + self.without_value(row, column, metric)
+
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
         return self.values(row, column, expected(metric))

@@ -31,6 +31,7 @@ from runner.sweep.search.interval import interval_of
 from runner.sweep.search.journal import ask_again, asked_anew, locked, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
+from runner.sweep.search.whole_keys import in_whole_numbers
 
 if TYPE_CHECKING:
     import optuna
@@ -51,7 +52,12 @@ def run_search(search: Search) -> int:
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = {key: distribution(override) for key, override in search.space.items()}
-    first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
+    values = {key: _any_value(each) for key, each in distributions.items()}
+    first = _job(search, values)
+    space = in_whole_numbers(
+        search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
+    )
+    distributions = {key: distribution(override) for key, override in space.items()}
     metric, direction = objective_of(first.config)
     fails_fast(first.config)
     path, search_path = _journal(search, first), searched(hydra_lines(search))

@@ -11,6 +11,7 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 
 import conf
+from runner.config.choices import check_one_root
 from runner.config.overrides import is_hydra, parse
 from runner.execution.errors import UserError, unknown
 from runner.files.plain_yaml import plain_yaml
@@ -40,10 +41,13 @@ def wanted(lines: Sequence[str]) -> Search | None:
     """The search that a command asks for; None where it asks for another sweeper.
 
     Raises:
-        UserError: where Optuna is not installed, for a key or value of the sweeper that is refused, or where
-            nothing is searched.
+        UserError: for a sweep over output roots, where Optuna is not installed, for a key or value of the
+            sweeper that is refused, or where nothing is searched.
     """
-    given = list({each.get_key_element(): each for each in parse(lines)}.values())
+    every = parse(lines)
+    for each in every:
+        check_one_root(each)
+    given = list({each.get_key_element(): each for each in every}.values())
     if not any(each.key_or_group == "hydra/sweeper" and each.value() == NAME for each in given):
         return None
     if importlib.util.find_spec(NAME) is None:

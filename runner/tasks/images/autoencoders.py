@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 from torch import Tensor
 
 from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
-from runner.execution.devices import device_type, floating_point
+from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture
 from runner.store.digest import SCHEMA, digest
@@ -50,7 +50,7 @@ def autoencoders(
     the run's seed and the network's number alone, so that networks of the same number start alike on the
     images of every sampler.
     """
-    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    device, dtype = torch.device(present_device(config.device)), floating_point(config.dtype)
     pixels = images.pixels.to(device)
     shape = (pixels.shape[1], pixels.shape[2])
     coded = {} if settings.code is None else {"code": settings.code}  # networks without one keep their names

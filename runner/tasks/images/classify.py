@@ -15,7 +15,7 @@ from metrics.applications.image_classes import LeNet5, class_entropy, class_shar
 from metrics.enumeration.transition_matrix import total_variation
 from runner.config.data.datasets import dataset_identity
 from runner.config.data.known_files import verifies
-from runner.execution.devices import device_type, floating_point
+from runner.execution.devices import floating_point, present_device
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
 from runner.store.arrays.array_files import DRAWS, MOST, images_file
@@ -61,7 +61,7 @@ def classifier(
 ) -> Classifier:
     """The classifier of a data set, as its images are binarised. The first process that asks fits it."""
     settings = classifier_settings(config)
-    device, dtype = torch.device(device_type(config.device)), floating_point(config.dtype)
+    device, dtype = torch.device(present_device(config.device)), floating_point(config.dtype)
     pixels, wanted = data.train.reshape(-1, *data.shape).to(device), labels.train.to(device)
 
     def loss(network: LeNet5, places: Tensor) -> Tensor:

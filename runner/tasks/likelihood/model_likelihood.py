@@ -19,7 +19,7 @@ from metrics.likelihood.target_log_partition import (
     mean_log_prob,
     reference_log_likelihood,
 )
-from runner.execution.devices import device_type, floating_point
+from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UserError, one_sentence
 from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -52,7 +52,7 @@ def likelihood(
         UserError: if the kernel cannot serve the model.
         Interrupted: if the process is told to stop; what was reached is in `checkpoint`.
     """
-    device = torch.device(device_type(config.device))
+    device = torch.device(present_device(config.device))
     there = target.to(device=device, dtype=floating_point(config.dtype)).requires_grad_(False)
     if there.block_gibbs:
         return rbm_likelihood(cast(RBM, there), data, settings, seed, config, checkpoint)

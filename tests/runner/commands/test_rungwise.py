@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -65,6 +66,42 @@ def test_the_standard_metrics_are_no_single_one(capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert said in shown
     assert "Class:" not in shown
+
+
+OWN = {
+    "experiment/own_table": """# @package _global_
+# Mine.
+experiment: own_table
+sweep:
+  rows: [{row: Gibbs, sampler: gibbs}]
+  overrides: {target: bernoulli4}
+""",
+    "dataset/mine": "name: mine",
+    "tabular/rows_of_mine": "name: rows_of_mine",
+}
+
+
+@pytest.mark.usefixtures("call")
+def test_the_commands_listed_for_the_users_own_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An experiment of one's own is no target of make; only the project's data sets have names."""
+    monkeypatch.setenv("COLUMNS", "300")
+    folder = tmp_path / "my conf"
+    for name, text in OWN.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / f"{name}.yaml").write_text(text)
+    assert main(["list", "experiments", "--config-dir", str(folder)]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert any(line.split()[-1:] == ["pt-table1"] for line in listed)
+    (own,) = [line for line in listed if line.startswith("own_table ")]
+    command = shlex.split(own[own.index("rungwise ") :])
+    assert main([*command[1:], "scale=smoke", "--dry-run", f"output_root={tmp_path}"]) == 0
+    capsys.readouterr()
+    for words in (["list", "datasets"], ["list"]):
+        assert main([*words, "--config-dir", str(folder)]) == 0
+        said = capsys.readouterr().out
+        assert ("digits" in said, "mine" in said) == (True, False)
 
 
 def test_temperings_are_listed_with_what_they_make_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:

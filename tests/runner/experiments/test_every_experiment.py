@@ -78,3 +78,15 @@ def test_four_rows_of_a_table_on_grids_have_published_numbers(experiment: str) -
     places = [place[:3] for place in printed(experiment)]
     assert len(places) == 4 * len(shape.columns) * sum(len(metric.published) for metric in shape.metrics)
     assert {places.count(place) for place in places} == {4}
+
+
+def test_a_published_step_is_the_same_number_in_every_experiment() -> None:
+    """(0.15 x 101)^4: the released code takes the published 0.15 for a share of the grid's 101 cells."""
+    rows = [("pt_table1", "DMALA, step 5.27e4"), *((f"pt_table{n}_released", "DMALA") for n in (1, 4, 5))]
+    steps = {
+        row["sampler.step_size"]
+        for experiment, name in rows
+        for row in sweep_of(experiment)["rows"]
+        if row["row"] == name
+    }
+    assert steps == {round((0.15 * 101) ** 4, 6)}

@@ -210,6 +210,19 @@ def test_repeats_are_the_seeds_beside_what_was_published(ax: Axes, results: Resu
     assert ax.get_xlabel() == "std"
 
 
+def test_repeats_beyond_the_limits_are_counted(ax: Axes, results: Results) -> None:
+    draw(repeats.draw_repeats, ax, results, metric="hessian_std", limits=[2.2, 2.75])
+    rows = [row.row for row in shape_of("edlp_figure11").rows]
+    said = {(rows[round(text.xy[1])], text.get_text()) for text in ax.texts}
+    drawn = [row for row in rows if row not in COMMON_ONLY]
+    assert {(row, "◂ 1") for row in drawn if row != "EDMALA"} <= said
+    assert {("EDMALA", "◂ 1, published"), ("EDMALA", "1 ▸"), ("DULA", "1, published ▸")} <= said
+    assert len(said) == 2 * len(drawn)
+    ax.clear()
+    draw(repeats.draw_repeats, ax, results, metric="hessian_std", limits=[2.0, 2.4])
+    assert {text.get_text() for text in ax.texts} == {"1, mean ▸", "1, mean, published ▸"}
+
+
 def test_panels_without_runs_say_so(ax: Axes) -> None:
     for kind, panel in (
         (states.draw_gaps, {"row": "DULA"}),

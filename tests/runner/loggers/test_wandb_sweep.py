@@ -50,6 +50,14 @@ def test_whole_numbers_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert [repr(value) for value in parameters["task.steps"]["values"]] == ["100", "1000"]
 
 
+def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["task.chains=interval(1,5)", "sampler.step_size=interval(1,5)"]
+    assert wandb_sweep.main([*words, "target=bernoulli4", "sampler=dmala"]) == 0
+    parameters = yaml.safe_load(capsys.readouterr().out)["parameters"]
+    assert parameters["task.chains"] == {"distribution": "int_uniform", "min": 1, "max": 5}
+    assert parameters["sampler.step_size"] == {"distribution": "uniform", "min": 1.0, "max": 5.0}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -61,6 +69,9 @@ def test_whole_numbers_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
         (["sampler.step_size=interval(3,1)"], "must go from a smaller to a larger number."),
         (["sampler=glob(zz*)"], "'sampler=glob(zz*)' is a sweep over nothing."),
         (["task.chains=tag(int,log,interval(1,5))"], "W&B searches whole numbers evenly, "),
+        (["task.chains=tag(log,interval(1,5))"], "W&B searches whole numbers evenly, "),
+        (["task.chains=interval(0.2,0.8)"], "must hold two whole numbers or more."),
+        (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(

@@ -52,14 +52,30 @@ def gone(found: Results) -> Results:
     )
 
 
+def partly(found: Results) -> Results:
+    """The same runs, of which one of A reached nothing and one of B failed."""
+    runs = [
+        replace(run, summary={**(run.summary or {}), "metrics": {"kl": None}}) if run.run_id == "A-b-1"
+        else replace(run, summary=None, status="failed") if run.run_id == "B-a-0"
+        else run
+        for run in found.runs
+    ]  # fmt: skip
+    return Results(tuple(runs), random_runs=True)
+
+
 @pytest.fixture(scope="module")
 def shape() -> TableShape:
     return shape_from(BLOCK).restricted(["a", "b"])
 
 
 @pytest.fixture
-def record(tmp_path: Path, shape: TableShape) -> Path:
-    summary = summarise(shape, results(), published_numbers(shape))
+def found() -> Results:
+    return results()
+
+
+@pytest.fixture
+def record(tmp_path: Path, shape: TableShape, found: Results) -> Path:
+    summary = summarise(shape, found, published_numbers(shape))
     summary.frame(shape).to_csv(tmp_path / "table.csv", index=False)
     names = ["figure.png", "figure.pdf", "curves.png", "table.csv"]
     for name in names[:3]:
@@ -68,13 +84,14 @@ def record(tmp_path: Path, shape: TableShape) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("found", [results(), partly(results())], ids=["all runs", "some runs"])
 def test_what_is_drawn_from_the_numbers_is_what_was_drawn_from_the_runs(
-    record: Path, shape: TableShape, tmp_path_factory: pytest.TempPathFactory
+    record: Path, shape: TableShape, found: Results, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    written = redraw(shape, gone(results()), record)
+    written = redraw(shape, gone(found), record)
     assert sorted(path.name for path in written) == ["figure.pdf", "figure.png"]
     fresh = tmp_path_factory.mktemp("fresh")
-    write_figures(replace(shape, figures=shape.figures[:1]), results(), fresh)
+    write_figures(replace(shape, figures=shape.figures[:1]), found, fresh)
     assert (record / "figure.png").read_bytes() == (fresh / "figure.png").read_bytes()
     assert (record / "curves.png").read_text() == "old"
     assert damaged_files(record) == []

@@ -12,6 +12,8 @@ from matplotlib import pyplot
 from metrics.inference.few_seeds import interval
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
+from runner.report.draw_figures import draw_figure
+from runner.report.figures.partial_means import MEANING
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
@@ -200,6 +202,74 @@ def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
     assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
     pyplot.close()
+
+
+@pytest.fixture
+def distances() -> Results:
+    """At distance 2 three of five runs of `near` reached the target, at 4 none; all others did."""
+    reached = {1: 5, 2: 3, 3: 5, 4: 0, 5: 5, 6: 5}
+    runs = [
+        finished(
+            row, f"D = {far}", seed, {"target": {"distance": far}, "scale": {"name": "quick"}},
+            {"time_to_target": far + seed / 10 if row == "far" or seed < reached[far] else None},
+        )
+        for row in ("near", "far") for far in reached for seed in range(5)
+    ]  # fmt: skip
+    return Results(tuple(runs), random_runs=True)
+
+
+DISTANCES = """
+title: Distances
+caption: For the tests.
+rows: [{row: near}, {row: far}]
+columns: [{label: D = 1, where: {target.distance: 1}}, {label: D = 2, where: {target.distance: 2}},
+  {label: D = 3, where: {target.distance: 3}}, {label: D = 4, where: {target.distance: 4}},
+  {label: D = 5, where: {target.distance: 5}}, {label: D = 6, where: {target.distance: 6}}]
+metrics: [{metric: time_to_target, name: Time, direction: min}]
+figures: [{name: figure, width: 4, height: 2.4, panels: [{kind: against_columns, title: T, x: target.distance,
+  metric: time_to_target, theory: 1, columns: [D = 1, D = 2, D = 3, D = 4, D = 5, D = 6]}]}]
+"""
+
+
+def test_a_line_is_broken_at_a_mean_of_only_some_runs(distances: Results) -> None:
+    shape = shape_from(DISTANCES)
+    page = draw_figure(shape.figures[0], shape, distances)
+    ax = page.axes[0]
+    near, dotted = ax.containers[1].lines[0], next(line for line in ax.lines if line.get_linestyle() == ":")
+    assert list(near.get_xdata()) == [1, 2, 3, 4, 5, 6]
+    assert [math.isnan(value) for value in near.get_ydata()] == [False, True, False, True, False, False]
+    (part,) = [line for line in ax.lines if line.get_fillstyle() == "left"]
+    assert part.get_xydata().tolist() == [[2.0, pytest.approx(2.1)]]
+    assert [text.get_text() for text in ax.texts] == ["3 of 5"]
+    assert list(dotted.get_xdata()) == [1, 3, 5, 6]
+    assert MEANING in [text.get_text() for text in page.legends[0].get_texts()]
+
+
+def test_a_band_is_broken_where_a_seed_has_no_value() -> None:
+    values = {0: [*range(1, 9)], 1: [1.5, 2.5, None, 4.5, None, 6.5, 7.5, 8.5]}
+    runs = []
+    for seed, each in values.items():
+        rows = [(step, step, 0.1 * step, "time_to_target", math.nan if value is None else value)
+                for step, value in enumerate(each, start=1)]  # fmt: skip
+        curve = pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
+        config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
+        runs.append(finished("steady", "graph", seed, config, {"time_to_target": 3.0}, curve=curve))
+    figure, ax = pyplot.subplots()
+    data = panel_data(shape_from(BLOCK), Results(tuple(runs)), "graph", metric="time_to_target")
+    draw_against_steps(ax, data)
+    line, alone = ax.lines[:2]
+    assert [math.isnan(value) for value in line.get_ydata()] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert alone.get_xydata().tolist() == [[4.0, 4.25]]
+    pyplot.close(figure)
 
 
 def test_the_ends_of_the_drawn_intervals_are_those_of_the_table(results: Results) -> None:

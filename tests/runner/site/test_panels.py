@@ -226,6 +226,22 @@ def test_columns_stand_at_their_values(plots: dict[str, Any], results: Results) 
     assert drawn["traces"][0]["x"] == [16.0, 25.0]
 
 
+def test_a_line_is_broken_at_a_mean_of_only_some_runs() -> None:
+    runs = [
+        finished("A", column, seed, {"n": n}, {"kl": None if (n, seed) == (5, 0) else float(n)})
+        for column, n in (("four", 4), ("five", 5))
+        for seed in range(3)
+    ]
+    data = panel_data(shape_from(BLOCK), Results(tuple(runs)), "four", "five", metric="kl", x="n")
+    drawn = against_columns(data, FRAME[FRAME["row"] == "A"], Known(Index("")))
+    assert drawn is not None
+    points, line = drawn["traces"]
+    assert (points["x"], points["mode"]) == ([4.0, 5.0], "markers")
+    assert [symbol.endswith("-open-dot") for symbol in points["marker"]["symbol"]] == [False, True]
+    assert points["customdata"][1].endswith(": 2 of 3 runs have a value")
+    assert (line["x"], line["y"], line["mode"]) == ([4.0, 5.0], [1.0, None], "lines")
+
+
 def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:
     counts = np.random.default_rng(0).integers(0, 9, (2, 101 * 101))
     config = {

@@ -9,12 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from runner.files.lock_holders import holder
+from runner.problem.problems import Problems
+from runner.sweep.job_runner import compute
+from runner.sweep.jobs import Job, Request, jobs_of, requested
+from runner.sweep.outcome import Outcome
 from tests.support.commands import Call, finished
 
 ROOT = Path(__file__).parents[3]
@@ -91,6 +96,22 @@ def test_joblib(basic: pd.DataFrame, tmp_path: Path, call: Call) -> None:
     assert again.out.endswith("\n0 runs done, 4 skipped (done before).\n")
 
 
+def test_a_folder_whose_path_is_an_interpolation_is_refused_by_launchers(tmp_path: Path, call: Call) -> None:
+    """What they compose reads it as one; a link has another name, and jobs computed here find the folder."""
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="the extra joblib is not installed")
+    folder, link = tmp_path / "a${b}c", tmp_path / "plain"
+    (folder / "sampler").mkdir(parents=True)
+    (folder / "sampler" / "mine.yaml").write_text("name: mine\n_target_: samplers.discrete.gibbs.Gibbs\n")
+    link.symlink_to(folder)
+    command = ["-m", "target=bernoulli4", "sampler=mine", "task.steps=20", "scale=smoke"]
+    several = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=1"]
+    assert call(*command, "--config-dir", str(folder)).status == 0
+    refused = call(*command, "--config-dir", str(folder), "seed=1", *several)
+    assert "hydra/launcher=joblib needs folders of --config-dir without '${' in their paths" in refused.err
+    assert (refused.status, len(refused.err.splitlines())) == (2, 1)
+    assert "1 run done" in call(*command, "--config-dir", str(link), "seed=1", *several).out
+
+
 def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     same_as_basic(basic, tmp_path, LOCAL)
@@ -148,6 +169,42 @@ def test_slurm_as_configured(basic: pd.DataFrame, tmp_path: Path) -> None:
     script = seen.read_text()
     for line in ("--partition=short", "--time=30", "--cpus-per-task=2", "--mem=8GB", "--array=0-1%2"):
         assert f"#SBATCH {line}" in script
+
+
+def test_a_node_without_a_gpu_submits_jobs_for_one(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ids are those of CUDA; the jobs look for it. Without Slurm the command is refused at once."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    handed: list[Job] = []
+
+    def launch(_: Request, jobs: Sequence[Job], **__: object) -> list[Outcome]:
+        handed.extend(jobs)
+        return []
+
+    monkeypatch.setattr("runner.sweep.launch._launch", launch)
+    command = [*SWEEP, "device=cuda", f"output_root={tmp_path}"]
+    said = call(*command, "hydra/launcher=slurm")
+    assert "There is no CUDA device here: the jobs look for that of device=cuda" in said.err
+    on_cpu = jobs_of(requested([*SWEEP[1:], "device=cpu", f"output_root={tmp_path}"], multirun=True))
+    assert {job.config.device for job in handed} == {"cuda"}
+    assert len(handed) == len(on_cpu) > 1
+    assert not {*handed[0].run_ids.values()} & {*on_cpu[0].run_ids.values()}
+    handed.clear()
+    refused = call(*command, "hydra/launcher=joblib")
+    assert "PyTorch sees no CUDA device here; use device=cpu or auto" in refused.err
+    assert (refused.status, handed) == (2, [])
+
+
+def test_a_job_for_a_gpu_that_its_node_lacks_fails_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    lines = ["target=bernoulli4", "sampler=gibbs", "task.steps=20", "device=cuda", f"output_root={tmp_path}"]
+    (job,) = jobs_of(requested(lines, multirun=False))
+    (failure,) = compute(job, [], Problems()).failures
+    assert "PyTorch sees no CUDA device here" in failure.message
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ pytest.importorskip("optuna", reason="the extra optuna is not installed")
 from runner.config.overrides import parse
 from runner.execution import signals
 from runner.sweep.search.optuna_search import distribution
+from runner.sweep.search.whole_keys import in_whole_numbers
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call
 from tests.support.searches import SEARCH, trials
@@ -56,9 +57,23 @@ def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
     assert (type(found).__name__, found.low, found.high, found.log) == ("IntDistribution", 1, 5, True)
 
 
+def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
+    lines = ["target=bernoulli4", "sampler=dmala", "task.steps=100", "sampler.step_size=1.0"]
+    given = parse(["task.steps=tag(log,interval(100,400))", "sampler.step_size=interval(1,3)"])
+    found = in_whole_numbers({each.key_or_group: each for each in given}, lines)
+    steps, size = (distribution(found[each.key_or_group]) for each in given)
+    assert (type(steps).__name__, steps.low, steps.high, steps.log) == ("IntDistribution", 100, 400, True)
+    assert type(size).__name__ == "FloatDistribution"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
+        (
+            ["++output_root=a,b"],
+            "output_root must be one folder for all jobs, '++output_root=a,b' was given.",
+        ),
         (["sampler.step_size=1"], "searches intervals or several values"),
         (["hydra.sweeper.n_trial=4"], "did you mean 'hydra.sweeper.n_trials'?"),
         (["hydra.sweeper.n_trials=0"], "hydra.sweeper.n_trials"),

@@ -29,12 +29,46 @@ def test_a_missing_record_is_named_and_the_others_stand(
 ) -> None:
     assert main([f"output_root={root}"]) == 0
     said = capsys.readouterr().err
-    assert "There is no record of pt_table4: its cells count as not measured." in said
-    assert "record of pt_table1:" not in said
+    (sentence,) = [line for line in said.splitlines() if "There is no record of" in line]
+    named = sentence.partition("There is no record of ")[2].partition(": ")[0].split(", ")
+    assert {"pt_table4", "edlp_table2"} <= set(named)
+    assert "pt_table1" not in named
     missing = (made := verdicts(root))["verdict"] == "not measured"
     assert missing[made["table"] == "Table 4"].all()
     assert not missing[made["table"] == "Figure 11"].any()
-    assert "There is no record of pt_table4" in (root / "record" / "verdicts" / "verdicts.md").read_text()
+    assert sentence.removeprefix("warning: ") in (root / "record" / "verdicts" / "verdicts.md").read_text()
+
+
+def test_a_folder_without_any_of_the_records_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "record" / "own_smoke").mkdir(parents=True)
+    assert main([f"output_root={tmp_path}"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: There is no record of any published table: what it would hold counts as not measured."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lost", "absent"),
+    [
+        ({"n": 5, "runs": 5, "runs_expected": 5}, 0, 0),
+        ({"n": 3, "runs": 5, "runs_expected": 5}, 2, 0),
+        ({"n": 3, "runs": 3, "runs_expected": 5}, 0, 2),
+        ({"n": 3, "runs": 3, "runs_expected": 5, "without_value": 2}, 2, 0),
+        ({"n": 2, "runs": 3, "runs_expected": 5, "without_value": 2}, 2, 1),
+    ],
+)
+def test_runs_that_failed_or_are_not_there_are_counted(
+    root: Path, numbers: dict[str, int], lost: int, absent: int
+) -> None:
+    folder = root / "record" / "edlp_figure11_paper"
+    (folder / DIGESTS).unlink()
+    frame = pd.read_csv(folder / "table.csv")
+    frame = frame[frame["mean"].notna()].assign(**numbers)
+    frame.to_csv(folder / "table.csv", index=False)
+    (record,) = read_records(root / "record", HELD).of("edlp_figure11")
+    assert {(one.lost, one.absent) for one in record.numbers.values()} == {(lost, absent)}
 
 
 def test_a_record_edited_by_hand_is_left_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

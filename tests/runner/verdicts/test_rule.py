@@ -49,6 +49,15 @@ def test_runs_without_a_value_decide_nothing() -> None:
     assert verdict(replace(EVIDENCE, lost=2)) == (Verdict.undecided, "2 of 8 runs have no value")
 
 
+def test_a_verdict_from_a_part_of_the_runs_says_so() -> None:
+    part = replace(EVIDENCE, absent=4)
+    assert verdict(part) == (Verdict.agrees, "in our interval (6 of 10 runs are recorded)")
+    assert verdict(replace(part, published=99.0))[1] == "above our interval (6 of 10 runs are recorded)"
+    lost = (Verdict.undecided, "2 of 8 runs have no value (8 of 12 runs are recorded)")
+    assert verdict(replace(part, lost=2)) == lost
+    assert verdict(replace(part, differs={"data": "half of it"})) == (Verdict.not_comparable, "data")
+
+
 def test_without_variance_only_the_printed_digits_count() -> None:
     ours = Interval(10.004, 0.0, None, None, 3)
     assert of(ours=ours) is Verdict.agrees

@@ -133,13 +133,14 @@ def test_first_crossing_reads_the_first_fall() -> None:
     assert found[1].item() == pytest.approx(1000.0)
 
 
-@pytest.mark.parametrize("kernel", [DMALA, DULA])
-def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA]) -> None:
-    target, sampler = MixtureOfGaussians(components=8), tunable(kernel)
+@pytest.mark.parametrize(("kernel", "norm"), [(DMALA, 2.0), (DULA, 2.0), (DMALA, 8.0)])
+def test_tuned_step_sizes_reach_the_wanted_acceptance(kernel: type[DMALA], norm: float) -> None:
+    """With the norm 8 the step size is a distance to the power 8: far above that of squared distances."""
+    target, sampler = MixtureOfGaussians(components=8), tunable(kernel, norm=norm)
     assert sampler.open == ("step_size",)
     found = sampler.tune(target, Streams([0], "tuning")).hyperparameters
     assert type(sampler.kernel_at(found)) is kernel
-    adjusted = DMALA(found["step_size"])
+    adjusted = DMALA(found["step_size"], norm=norm)
     generator = seeded(1)
     one = torch.ones((), dtype=torch.float64)
     state = adjusted.init(target, target.sample((400,), generator), one)

@@ -8,13 +8,14 @@ from runner.report.analysis.table_entries import interval_of
 from runner.report.figures.panel import PanelData
 from runner.site.content.charts import axis
 from runner.site.content.panels.known import Known
-from runner.site.content.panels.marks import Plot, Trace, joined, points, printed
+from runner.site.content.panels.marks import Plot, Trace, apart, joined, points, printed
 
 
 def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot | None:
     """Means and intervals of the table's numbers `frame`, each column at its value of the panel's `x`.
 
-    None where a column does not say that value, or the table has no numbers.
+    A line is broken where a mean is not of all runs, as in `runner.report.panels.lines`. None where a column
+    does not say that value, or the table has no numbers.
     """
     panel, quantity, traces = data.panel, known.quantity(data.metric.metric), list[Trace]()
     wheres = {label: data.shape.column(label).where.get(panel.x) for label in panel.columns}
@@ -30,7 +31,16 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
             continue
         spans = [interval_of(each) for each in measured.to_dict("records")]
         trace = points(row.row, style, list(measured["place"]), spans, quantity)
-        traces.append(joined(trace, style))
+        partial = {places[label]: note for label in places if (note := data.partial(row.row, label))}
+        within = found[found["place"].between(measured["place"].min(), measured["place"].max())]
+        if len(within) == len(measured) and not partial:
+            traces.append(joined(trace, style))
+        else:
+            traces.append(joined(apart(trace, partial), style) | {"mode": "markers"})
+            means = zip(within["place"], within["mean"], strict=True)
+            whole = [mean if mean == mean and place not in partial else None for place, mean in means]
+            line = {"x": list(within["place"]), "y": whole, "mode": "lines"}
+            traces.append(joined(trace, style) | line | {"hoverinfo": "skip", "showlegend": False})
         for version in data.metric.published:
             values = dict(zip(found["place"], found[f"published_{version}"], strict=True))
             values = {place: value for place, value in values.items() if value == value}
