@@ -8,7 +8,7 @@ from runner.catalogue.entries import Entry, entry_of
 from runner.catalogue.experiment_outline import outline
 from runner.catalogue.listing import show_rows
 from runner.catalogue.terminal import console, plain
-from runner.catalogue.yaml_files import Groups, groups_of
+from runner.catalogue.yaml_files import Groups, known_groups
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError, unknown
 
@@ -68,7 +68,7 @@ def _main(argv: Sequence[str]) -> int:
     parser.add_argument("names", nargs="+", metavar="GROUP=NAME", help="such as sampler=acs or metric=kl")
     parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
     given = parser.parse_intermixed_args(argv)
-    groups = groups_of(given.config_dir)
+    groups = known_groups(given.config_dir)
     for place, word in enumerate(given.names):
         group, sign, name = word.lstrip("+").partition("=")
         group = group.rsplit(".", 1)[-1]

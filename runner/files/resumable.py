@@ -165,7 +165,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
             progress.at(work.position, work.total, work.title)
             due = time.monotonic() - saved_at >= plan.seconds
             due |= plan.steps is not None and work.position - saved_position >= plan.steps
-            if due or signals.wanted():
+            if due or signals.stop_wanted():
                 plan.save(work.state_dict())
                 saved_at, saved_position = time.monotonic(), work.position
             signals.obey()

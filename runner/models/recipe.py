@@ -20,7 +20,7 @@ from runner.models.architectures import architecture, architecture_name, remembe
 from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training_settings import SETTINGS, essential, training_settings
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
 from targets.datasets.dataset import Dataset
@@ -78,7 +78,7 @@ class Recipe:
     @property
     def model_id(self) -> str:
         """Identity of the model."""
-        return digest(self.content)
+        return short_hash(self.content)
 
 
 def is_learned(config: DictConfig) -> bool:

@@ -18,8 +18,8 @@ from runner.site.pages.rendering import render
 from runner.site.pages.run_page import write_run
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import command_name, write_start
-from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Report:
         pages, runs = self.index.pages, self.index.runs
         stale: dict[str, dict[str, str]] = {}
         for run_id, run in runs.items():
-            made_of = digest({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
+            made_of = short_hash({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
             if pages.get(f"runs/{run_id}.html") != made_of:
                 stale.setdefault(shard_of(run_id), {})[run_id] = made_of
         for run_id in changed - runs.keys():

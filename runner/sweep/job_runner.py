@@ -29,7 +29,7 @@ from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs, written
 from runner.store.run_folder import RunFolder
-from runner.store.run_locks import locked
+from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
 from runner.store.under_way import note
 from runner.sweep.configured_logger import logger_of
@@ -48,7 +48,7 @@ def job(config: DictConfig) -> Outcome:
     hydra = HydraConfig.get()
     worker = signals.in_worker()
     if worker:
-        if signals.wanted():
+        if signals.stop_wanted():
             signals.leave_worker()
             return Outcome(interrupted=True)
         signals.listen()
@@ -90,7 +90,7 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
     with ExitStack() as locks:
         missing = {seed: folder for seed, folder in folders.items() if seed not in done}
         try:
-            mine = locked(missing, locks)
+            mine = take_locks(missing, locks)
         except (OSError, UserError) as error:
             _Computation(job.config, overrides, folders, missing, outcome).fail(error)
             return outcome

@@ -17,7 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
-from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
+from runner.config.compose import compose_by_groups, error_in_words, one_sentence_errors
 from runner.config.experiments.plans import Plan, experiment_plans, product
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
@@ -197,7 +197,7 @@ def _set_seeds(config: DictConfig, plan: Plan) -> None:
                 config.seed = list(range(number))
 
 
-def spread(jobs: Sequence[Job]) -> list[Job]:
+def in_turns(jobs: Sequence[Job]) -> list[Job]:
     """The jobs in turns of one for each target and sampler.
 
     Jobs that share both also share what is computed once, such as the images of a model, and side by side
@@ -222,7 +222,7 @@ def in_job(overrides: Sequence[str], jobs: int) -> Iterator[None]:
     except (UserError, OmegaConfBaseException) as error:
         if jobs == 1 and isinstance(error, UserError):
             raise
-        said = str(error) if isinstance(error, UserError) else sentence(error)
+        said = str(error) if isinstance(error, UserError) else error_in_words(error)
         if jobs > 1:
             where = " ".join(line for line in overrides if not line.startswith("seed="))
             said = f"{said.rstrip('.')} (job: {where})."

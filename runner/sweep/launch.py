@@ -31,10 +31,10 @@ from runner.store.under_way import works_of_others
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
 from runner.sweep.gpus import one_each
-from runner.sweep.jobs import Job, Request, folders_of, spread
+from runner.sweep.jobs import Job, Request, folders_of, in_turns
 from runner.sweep.live_logging import log_done
 from runner.sweep.orphans import adopted
-from runner.sweep.outcome import Outcome, digest
+from runner.sweep.outcome import Outcome, failures_in_words
 from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     if outcome.interrupted:
         raise signals.Interrupted("a signal to a worker")
     if outcome.failures:
-        print(digest(outcome.failures), file=sys.stderr)
+        print(failures_in_words(outcome.failures), file=sys.stderr)
     if outcome != Outcome():
         print(outcome.sentence())
     return outcome.status
@@ -212,7 +212,9 @@ def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> lis
             if kind == "BasicLauncher":
                 return list(_in_turn(jobs, searched(request.hydra), problems))
             with told_to_workers():
-                returned = launcher.launch([list(each.overrides) for each in spread(jobs)], initial_job_idx=0)
+                returned = launcher.launch(
+                    [list(each.overrides) for each in in_turns(jobs)], initial_job_idx=0
+                )
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):

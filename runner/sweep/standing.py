@@ -123,7 +123,7 @@ def left(standings: Sequence[Standing]) -> Left:
     return total
 
 
-def lines_of(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
+def status_counts(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
     """How many runs have each status, by row and cell; seeds that are jobs of their own share a line."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for each, place in zip(standings, _places(standings), strict=True):

@@ -13,9 +13,9 @@ from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder
-from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
-from runner.store.under_way import groups_of
+from runner.store.short_hash import SCHEMA, short_hash
+from runner.store.under_way import grouped_by_process
 
 NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
 OTHERS = "Others"
@@ -70,7 +70,7 @@ def works_of(root: Path, running: Sequence[RunEntry]) -> list[dict[str, Any]]:
     """What each process at work has noted of the runs that it computes, at most `MOST_SHOWN`."""
     store, named = Store(root), {run.run_id: run.name for run in running}
     found = []
-    for group in groups_of(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
+    for group in grouped_by_process(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
         first, *others = (run.run_id for run in group.runs)
         more = f" and {len(others)} other run{'s' * (len(others) > 1)}" if others else ""
         process = group.process
@@ -109,7 +109,7 @@ def old_sentence(runs: Any) -> str:
 
 def command_name(command: str) -> str:
     """A short name of a command, for links."""
-    return digest({"command": command})[:8]
+    return short_hash({"command": command})[:8]
 
 
 def sweeps_of(runs: Sequence[RunEntry]) -> list[dict[str, Any]]:

@@ -19,8 +19,8 @@ from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.progress import Progress
-from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
@@ -28,7 +28,7 @@ from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
 from runner.sweep.search.interval import interval_of
-from runner.sweep.search.journal import ask_again, asked_anew, locked, opened
+from runner.sweep.search.journal import ask_again, asked_anew, journal_lock, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
 
@@ -58,7 +58,7 @@ def run_search(search: Search) -> int:
     Store(first.config.output_root).require_writable()
     outcome, jobs = Outcome(), list[Job]()
     left = list[tuple[optuna.trial.Trial, Job]]()
-    with signals.commanding(), locked(path) as lock, Progress():
+    with signals.commanding(), journal_lock(path) as lock, Progress():
         study = _opened(search, path, direction)
         while (number := len(_done(study)) + len(left)) < search.trials:
             # Each trial has a seed of its own, so that a search that goes on is one that never stopped.
@@ -143,7 +143,7 @@ def _journal(search: Search, job: Job) -> Path:
     lines = [line for line in search.lines if not line.lstrip("+").startswith(how)]
     content = {"lines": sorted(lines), "seed": search.seed}
     content |= {"space": sorted(str(each.input_line) for each in search.space.values())}
-    return Path(job.config.output_root) / "optuna" / f"{digest(content)}.log"
+    return Path(job.config.output_root) / "optuna" / f"{short_hash(content)}.log"
 
 
 def _opened(search: Search, path: Path, direction: str) -> optuna.Study:

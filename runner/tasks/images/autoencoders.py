@@ -13,7 +13,7 @@ from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
 from runner.execution.devices import device_type, floating_point
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.images.fit_settings import AUTOENCODER, AutoencoderSettings, autoencoder_values
 from runner.tasks.images.fitting import Fit, built, fitted_network
 from runner.tasks.images.sampled_images import Images
@@ -67,7 +67,7 @@ def autoencoders(
     for number in range(settings.networks):
         own = derive_seed(seed, f"autoencoder/{number}")
         content = {"schema": SCHEMA, **asdict(settings.fit), **coded, "seed": own}
-        name = digest({**content, "device": device.type, "dtype": config.dtype})
+        name = short_hash({**content, "device": device.type, "dtype": config.dtype})
         path = images.folder / f"autoencoder-{name}.safetensors"
         network, report = fitted_network(path, partial(begin, own), lambda _: {}, config)
         found.append(network.requires_grad_(False))

@@ -19,9 +19,9 @@ from runner.execution.devices import device_type, floating_point
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
 from runner.store.arrays.array_files import DRAWS, MOST, images_file
-from runner.store.digest import SCHEMA, digest
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
+from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.images.fit_settings import classifier_settings
 from runner.tasks.images.fitting import Fit, built, fitted_network
 from runner.tasks.images.image_task import data_of_target
@@ -87,7 +87,7 @@ def classifier(
         "device": device.type,
         "dtype": config.dtype,
     }
-    path = store.root / "classifiers" / f"{digest(content)}.safetensors"
+    path = store.root / "classifiers" / f"{short_hash(content)}.safetensors"
     network, report = fitted_network(path, begin, tested, config)
     notes = mixture(report.get("sources") or [])
     return Classifier(

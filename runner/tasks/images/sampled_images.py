@@ -26,10 +26,10 @@ from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.arrays.array_files import DRAWS, images_file, load_images
-from runner.store.digest import digest
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin
@@ -107,7 +107,7 @@ def _identity(config: DictConfig, seed: int) -> str:
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:
         content = {key: content[key] for key in ("schema", "target", "files") if key in content}
-    return digest({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
+    return short_hash({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
 
 
 def _read(folder: Path, *, locked: bool = False) -> Images | None:

@@ -23,7 +23,7 @@ from runner.sweep.orphans import at_work
 signals.listen()
 with at_work(), signals.deferred():
     Path("at_work").touch()
-    while not signals.wanted() and "busy" in sys.argv:
+    while not signals.stop_wanted() and "busy" in sys.argv:
         time.sleep(0.01)
     Path("saved").touch()
 time.sleep(60)

@@ -16,9 +16,9 @@ from runner.integrity.file_digest import digest_of
 from runner.store.arrays.array_files import VISITS
 from runner.store.arrays.npz_content import compressed
 from runner.store.arrays.series_file import CHAINS, SERIES
-from runner.store.digest import digest
 from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
 from runner.store.run_folder import RunFolder
+from runner.store.short_hash import short_hash
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
 METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
@@ -58,7 +58,7 @@ def write_grid(root: Path, runs: int, first: int = 0) -> None:
             "target": {**config["target"], "components": components},
             "sampler": {**config["sampler"], "step_size": step_size},
         }
-        run = UnflushedRun(root / "runs" / digest({"synthetic": place}))
+        run = UnflushedRun(root / "runs" / short_hash({"synthetic": place}))
         write_run(run, own, drawn(place), visits=True)
 
 
