@@ -120,14 +120,14 @@ def _show_plan(request: Request) -> int:
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out
-    from runner.sweep.standing import distinct, left, standing, status_counts
+    from runner.sweep.standing import distinct_runs, left, standing, status_counts
 
     check_figures(request.plans[0].overrides, request.names)
     standings = [standing(job) for job in tried_out(request)]
     lines = status_counts(standings)
     if len(lines) > 1:
         show_statuses("The plan", lines)
-    standings = distinct(standings)
+    standings = distinct_runs(standings)
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
     print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
     if to_do:

@@ -17,7 +17,7 @@ from runner.report.page.statuses import lines_of_runs, running_of, show_statuses
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import Standing, distinct, left, running, standing, status_counts
+from runner.sweep.standing import Standing, distinct_runs, left, running, standing, status_counts
 
 
 def damaged(standings: Sequence[Standing]) -> str:
@@ -47,7 +47,7 @@ def _main(argv: Sequence[str]) -> int:
     show_statuses(experiment, status_counts(standings))
     show_under_way(running(standings))
     _say(damaged(standings), old_runs(standings[0].job.config.output_root))
-    standings = distinct(standings)
+    standings = distinct_runs(standings)
     number = sum(each.left for each in standings)
     if number:
         with Progress():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.catalogue.entries import entry_of
-from runner.catalogue.terminal import console, plain
+from runner.catalogue.terminal import console, without_code_marks
 from runner.catalogue.yaml_files import Groups, known_groups
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import unknown
@@ -117,7 +117,7 @@ def _main(argv: Sequence[str]) -> int:
         return 0
     if given.kind not in KINDS:
         raise unknown("kind", given.kind, KINDS)
-    head, *rows = ([plain(text) for text in row] for row in KINDS[given.kind][1](groups))
+    head, *rows = ([without_code_marks(text) for text in row] for row in KINDS[given.kind][1](groups))
     show_rows(head, rows)
     return 0
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runner.catalogue.entries import Entry, entry_of
 from runner.catalogue.experiment_outline import outline
 from runner.catalogue.listing import show_rows
-from runner.catalogue.terminal import console, plain
+from runner.catalogue.terminal import console, without_code_marks
 from runner.catalogue.yaml_files import Groups, known_groups
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError, unknown
@@ -44,15 +44,18 @@ def show(groups: Groups, group: str, name: str) -> None:
         table = content.get("table") or {}
         said = [table.get("title"), table.get("caption"), *outline(content)]
         for part in filter(None, said):
-            out.print(f"\n{plain(str(part))}")
+            out.print(f"\n{without_code_marks(str(part))}")
         return
     entry = entry_of(groups, group, name)
     for part in filter(None, paragraphs(entry, group)):
-        out.print(f"\n{plain(part)}")
+        out.print(f"\n{without_code_marks(part)}")
     if entry.keys and group not in PREFIXES:
         prefix = f"{group}.{name}" if group == "metric" else group
         out.print()
-        rows = [(f"{prefix}.{key.path}", key.default, plain(entry.meaning(key))) for key in entry.keys]
+        rows = [
+            (f"{prefix}.{key.path}", key.default, without_code_marks(entry.meaning(key)))
+            for key in entry.keys
+        ]
         show_rows(("key", "default", "meaning"), rows)
 
 

@@ -42,7 +42,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
             raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
-        check_sweep(override)
+        check_range(override)
         values = list(override.sweep_string_iterator())
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
@@ -53,7 +53,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
     return choices
 
 
-def check_sweep(override: Override) -> None:
+def check_range(override: Override) -> None:
     """Refuses a range of too many values before they are listed.
 
     Raises:

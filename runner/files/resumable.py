@@ -21,7 +21,7 @@ from runner.files.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from runner.integrity.source import distinct, named
+from runner.integrity.source import distinct_sources, named
 
 
 class Resumable(Protocol):
@@ -102,7 +102,7 @@ def sources_of(checkpoint: Path) -> list[dict[str, Any]]:
 
     One, unless somebody has changed the code while the work was interrupted.
     """
-    return distinct([*checkpoint_sources(checkpoint), source()])
+    return distinct_sources([*checkpoint_sources(checkpoint), source()])
 
 
 def save_plan(path: Path, settings: Any, **more: Any) -> SavePlan:

@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import check_arguments, construct, errors_at, located
+from runner.config.construct import check_arguments, class_at, construct, errors_at
 from runner.config.construct_sampler import construct_sampler
 from runner.config.data.datasets import dataset_identity, load_dataset, unknown_files
 from runner.config.data.known_files import verifies
@@ -170,7 +170,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     Raises:
         UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
-    cls = located(recipe.target, "target", (Target,))
+    cls = class_at(recipe.target, "target", (Target,))
     own = architecture(architecture_name(cls), "target._target_")
     arguments = {
         **own.of_data(data),

@@ -170,7 +170,7 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
     }
 
 
-def written(config: DictConfig) -> dict[str, Any]:
+def written_settings(config: DictConfig) -> dict[str, Any]:
     """The part of a configuration that is written with its runs, in plain values.
 
     Where it names code of the user's own, ``code`` has a digest of that by group.

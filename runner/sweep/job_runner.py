@@ -27,7 +27,7 @@ from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
-from runner.store.run_files import finish_run, start_runs, written
+from runner.store.run_files import finish_run, start_runs, written_settings
 from runner.store.run_folder import RunFolder
 from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
@@ -180,7 +180,7 @@ class _Computation:
     def _written(self) -> dict[str, Any]:
         """What is written of the configuration; a compiled run says that it is one."""
         compiled = compile_identity(self.config, device_type(self.config.device))
-        return written(self.config) | ({COMPILE: True} if compiled else {})
+        return written_settings(self.config) | ({COMPILE: True} if compiled else {})
 
     def _open(self) -> list[str]:
         """Makes the runs that are left known to the logger; their ids."""

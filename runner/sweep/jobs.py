@@ -18,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, error_in_words, one_sentence_errors
-from runner.config.experiments.plans import Plan, experiment_plans, product
+from runner.config.experiments.plans import Plan, every_combination, experiment_plans
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
@@ -145,7 +145,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         plans = experiment_plans(choices, names)
     else:
         check_number(math.prod(map(len, choices.values())))
-        plans = [Plan(list(lines)) for lines in product(choices)]
+        plans = [Plan(list(lines)) for lines in every_combination(choices)]
     checked = []
     for plan in plans:
         names.check(plan.overrides)

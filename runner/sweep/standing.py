@@ -73,7 +73,7 @@ def standing(job: Job) -> Standing:
     return Standing(job, {seed: status for seed, (status, _) in found.items()}, summaries)
 
 
-def distinct(standings: Sequence[Standing]) -> list[Standing]:
+def distinct_runs(standings: Sequence[Standing]) -> list[Standing]:
     """The same jobs, each run with the first that has it: jobs may share runs."""
     found, known = [], set[str]()
     for each in standings:

@@ -43,7 +43,7 @@ def write_start(
     """
     papers: dict[str, list[dict[str, Any]]] = {}
     for card in cards:
-        papers.setdefault(paper_of(card["heading"]), []).append(card | {"title": _title(card)})
+        papers.setdefault(paper_in_title(card["heading"]), []).append(card | {"title": _title(card)})
     others = papers.pop(OTHERS, [])
     if others:
         papers[OTHERS] = others
@@ -86,14 +86,14 @@ def verdict_counts(path: Path) -> list[list[str]]:
         return []
 
 
-def paper_of(heading: str) -> str:
+def paper_in_title(heading: str) -> str:
     """The paper in the title of a table: what comes before its Table or Figure."""
     found = NAMED.match(heading)
     return found[1] if found else OTHERS
 
 
 def _title(card: Mapping[str, Any]) -> str:
-    heading, paper = str(card["heading"]), paper_of(str(card["heading"]))
+    heading, paper = str(card["heading"]), paper_in_title(str(card["heading"]))
     named = heading.removeprefix(f"{paper} ") if paper != OTHERS else heading
     return f"{named}: {card['title']}"
 

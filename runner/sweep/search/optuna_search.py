@@ -27,7 +27,7 @@ from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
-from runner.sweep.search.interval import interval_of
+from runner.sweep.search.interval import search_interval
 from runner.sweep.search.journal import ask_again, asked_anew, journal_lock, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
@@ -50,7 +50,7 @@ def run_search(search: Search) -> int:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    distributions = {key: distribution(override) for key, override in search.space.items()}
+    distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     first = _job(search, {key: _any_value(each) for key, each in distributions.items()})
     metric, direction = objective_of(first.config)
     fails_fast(first.config)
@@ -101,7 +101,7 @@ def run_search(search: Search) -> int:
     return status or 1
 
 
-def distribution(override: Override) -> optuna.distributions.BaseDistribution:
+def optuna_distribution(override: Override) -> optuna.distributions.BaseDistribution:
     """What Optuna draws a key from: an interval, or a list of values.
 
     Raises:
@@ -111,7 +111,7 @@ def distribution(override: Override) -> optuna.distributions.BaseDistribution:
 
     if not override.is_interval_sweep():
         return CategoricalDistribution(list(override.sweep_iterator(transformer=Transformer.encode)))
-    found = interval_of(override)
+    found = search_interval(override)
     if found.whole:
         return IntDistribution(int(found.low), int(found.high), log=found.logarithmic)
     return FloatDistribution(found.low, found.high, log=found.logarithmic)

@@ -23,7 +23,7 @@ from runner.store.run_files import RunResult
 from runner.store.run_store import Store
 from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.images.fit_settings import classifier_settings
-from runner.tasks.images.fitting import Fit, built, fitted_network
+from runner.tasks.images.fitting import Fit, fitted_network, network_from_seed
 from runner.tasks.images.image_task import data_of_target
 from runner.tasks.images.labels import Labels, labels_of, unknown_labels
 from runner.tasks.images.sampled_images import images_of
@@ -69,7 +69,7 @@ def classifier(
         return torch.nn.functional.cross_entropy(network(pixels[places].to(dtype)), wanted[places])
 
     def begin() -> Fit[LeNet5]:
-        network = built(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
+        network = network_from_seed(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
         return Fit(network, loss, len(pixels), settings, SEED)
 
     def tested(network: LeNet5) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
 from runner.config.overrides import parse
 from runner.execution import signals
-from runner.sweep.search.optuna_search import distribution
+from runner.sweep.search.optuna_search import optuna_distribution
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call
 from tests.support.searches import SEARCH, trials
@@ -52,7 +52,7 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
 
 def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
     (each,) = parse(["task.steps=tag(int,log,interval(0.5,5.5))"])
-    found = distribution(each)
+    found = optuna_distribution(each)
     assert (type(found).__name__, found.low, found.high, found.log) == ("IntDistribution", 1, 5, True)
 
 
