@@ -105,7 +105,7 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
         raise UserError("--dry-run shows the runs of a grid; a search decides on its trials as it goes.")
     listen()
     if search is None:
-        from runner.sweep.launch import leave_to_hydra
+        from runner.sweep.search.other_sweepers import leave_to_hydra
 
         return leave_to_hydra(lines)
     from runner.sweep.search.optuna_search import run_search

@@ -33,10 +33,10 @@ from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
 from runner.store.under_way import note
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job
+from runner.sweep.launchers.gpus import take_gpu
+from runner.sweep.launchers.orphans import at_work
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
-from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
 from runner.tasks.run_identity import compile_identity, run_ids

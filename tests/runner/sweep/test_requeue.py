@@ -16,8 +16,8 @@ from runner.store.run_store import Store
 from runner.sweep import requeue
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
+from runner.sweep.launchers.requeue import WorkerLostError, launched
 from runner.sweep.outcome import Outcome
-from runner.sweep.requeue import WorkerLostError, launched
 from tests.support.commands import Call, refusal
 
 SWEEP = (

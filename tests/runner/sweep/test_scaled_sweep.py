@@ -8,7 +8,8 @@ import pytest
 
 from runner.execution.errors import UserError
 from runner.store.run_store import Store
-from runner.sweep.jobs import Job, experiment_jobs, in_turns, jobs_of, requested
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
+from runner.sweep.launchers.launcher import in_turns
 from tests.support.commands import Call
 
 EXPERIMENT = """# @package _global_
