@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, along_first, require_temperable
+from samplers.inverse_temperatures import along_first, require_temperable
+from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import RungKernels, fit_ladder, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
