@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from omegaconf import DictConfig
 from torch import Tensor
@@ -161,14 +161,12 @@ def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     """The sampler's images ``(n, pixels)``, all chains of one draw before those of the next; the report."""
     draws = run.suite.metrics["thinned_draws"]
     assert isinstance(draws, ThinnedDraws)
-    bits = draws.kept[:, 0].flatten(0, 1).cpu().numpy()
-    pixels = torch.from_numpy(np.unpackbits(bits, axis=1, count=draws.pixels))
     result = run_result(run, seed)
     last = result.records[-1]
-    return pixels, {
+    return draws.images(0).cpu(), {
         **{name: getattr(result, name) for name in ("target", "sampler", "exact", "model")},
         **{"steps": last.step, "evaluations": last.evaluations, "seconds": last.seconds},
         "axes": list(result.axes),
         "notes": list(result.notes),
-        "values": {name: value for name, value in last.values.items() if np.isfinite(value)},
+        "values": {name: value for name, value in last.values.items() if math.isfinite(value)},
     }
