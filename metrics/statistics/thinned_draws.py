@@ -31,7 +31,7 @@ class ThinnedDraws(Metric):
         self.kept = context.statistic(KeptDraws, most=most, burn_in=burn_in, steps=steps)
 
     def images(self, place: int) -> Tensor:
-        """The draws of a seed, all chains of one before those of the next: uint8 ``(draws * chains, pixels)``."""
+        """The draws of a seed, one of all chains before the next: uint8 ``(draws * chains, pixels)``."""
         return unpacked(self.kept.rows[:, place].flatten(0, 1), self.pixels)
 
     def result(self) -> dict[str, Tensor]:
