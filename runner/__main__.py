@@ -98,14 +98,14 @@ def _warn_of_one_run(request: Request) -> None:
 
 def _search(lines: Sequence[str], *, dry: bool) -> int:
     """A sweep that decides on its jobs as it goes, by Optuna or another sweeper of Hydra's."""
-    from runner.sweep.search.search_space import wanted
+    from runner.sweep.search.search_space import wanted_search
 
-    search = wanted(lines)
+    search = wanted_search(lines)
     if dry:
         raise UserError("--dry-run shows the runs of a grid; a search decides on its trials as it goes.")
     listen()
     if search is None:
-        from runner.sweep.launch import leave_to_hydra
+        from runner.sweep.search.other_sweepers import leave_to_hydra
 
         return leave_to_hydra(lines)
     from runner.sweep.search.optuna_search import run_search
@@ -120,14 +120,14 @@ def _show_plan(request: Request) -> int:
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.preflight import tried_out
-    from runner.sweep.standing import distinct, left, lines_of, standing
+    from runner.sweep.standing import distinct_runs, left, standing, status_counts
 
     check_figures(request.plans[0].overrides, request.names)
     standings = [standing(job) for job in tried_out(request)]
-    lines = lines_of(standings)
+    lines = status_counts(standings)
     if len(lines) > 1:
         show_statuses("The plan", lines)
-    standings = distinct(standings)
+    standings = distinct_runs(standings)
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
     print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
     if to_do:

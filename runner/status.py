@@ -17,7 +17,7 @@ from runner.report.page.statuses import lines_of_runs, running_of, show_statuses
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import Standing, distinct, left, lines_of, running, standing
+from runner.sweep.standing import Standing, distinct_runs, left, running, standing, status_counts
 
 
 def damaged(standings: Sequence[Standing]) -> str:
@@ -44,10 +44,10 @@ def _main(argv: Sequence[str]) -> int:
         _say(damaged_runs(chosen.damaged()), old_runs(chosen.root))
         return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
-    show_statuses(experiment, lines_of(standings))
+    show_statuses(experiment, status_counts(standings))
     show_under_way(running(standings))
     _say(damaged(standings), old_runs(standings[0].job.config.output_root))
-    standings = distinct(standings)
+    standings = distinct_runs(standings)
     number = sum(each.left for each in standings)
     if number:
         with Progress():

@@ -72,11 +72,11 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
 
 def _parameter(override: Override, names: Names) -> dict[str, Any]:
     """A parameter of W&B: several values, or an interval."""
-    from runner.sweep.search.interval import interval_of
+    from runner.sweep.search.interval import search_interval
 
     swept: Any = override.value()
     if override.is_interval_sweep():
-        found = interval_of(override)
+        found = search_interval(override)
         if found.whole and found.logarithmic:
             raise UserError(f"W&B searches whole numbers evenly, '{override.input_line}' has the tag log.")
         if found.whole:

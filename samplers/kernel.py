@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-import torch
 from torch import Tensor
 
 from targets.checks import described
@@ -238,20 +237,6 @@ def require_kernel(given: object) -> None:
         )
 
 
-def require_temperable(given: Kernel) -> None:
-    """Refuses a kernel that no tempering can be put around.
-
-    Raises:
-        TypeError: if it is no kernel.
-        ValueError: if it is tempered already, or serves the inverse temperature 1 alone.
-    """
-    require_kernel(given)
-    if given.axes or given.has_levels:
-        raise ValueError(f"kernel must not be tempered already, {type(given).__name__} was given")
-    if not given.temperable:
-        raise ValueError(f"kernel must serve inverse temperatures below 1, {type(given).__name__} does not")
-
-
 def evaluate(target: Target, theta: Tensor, *, gradient: bool) -> State:
     """The state at `theta` ``(*batch, *event_shape)``, checked, from one evaluation of the target."""
     check_states(target, theta)
@@ -269,19 +254,3 @@ def check_states(target: Target, theta: Tensor) -> None:
             f"states must be floating-point numbers of shape (*batch, {', '.join(map(str, event))}), "
             f"{theta.dtype} of shape {tuple(theta.shape)} was given"
         )
-
-
-def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:
-    """beta [U(y) - U(x)], all ``(*batch)``.
-
-    Minus infinity where y has density zero, also at beta = 0; else infinity where x has: a chain leaves it.
-    """
-    change = after - before
-    ratio: Tensor = beta * change
-    ratio.masked_fill_(change.isposinf(), torch.inf)  # 0 times infinity is NaN
-    return ratio.masked_fill_(after.isneginf(), -torch.inf)
-
-
-def along_first(values: Tensor, axes: int) -> Tensor:
-    """`values` ``(K,)`` as a tensor of `axes` axes, ``(K, 1, .., 1)``: one number for each replica."""
-    return values.reshape(-1, *(1,) * (axes - 1))

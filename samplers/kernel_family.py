@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import check_ladder_sizes, one_number, positive
-from samplers.kernel import Kernel, along_first
+from samplers.inverse_temperatures import along_first
+from samplers.kernel import Kernel
 from targets.checks import positive_number
 
 KernelFamily = Callable[[Tensor], Kernel]

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
-from samplers.kernel import Info, Kernel, State, evaluate, tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
+from samplers.kernel import Info, Kernel, State, evaluate
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
 from targets.target import Target

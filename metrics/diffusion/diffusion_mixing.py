@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.diffusion.generator_gap import ROUNDING, rounding_error
-from metrics.diffusion.langevin_generator import NEGLIGIBLE, Grid, Level, joined, log_density, replica
+from metrics.diffusion.langevin_generator import (
+    NEGLIGIBLE,
+    Grid,
+    Level,
+    joined_replicas,
+    log_density,
+    replica,
+)
 from metrics.diffusion.reversible_generator import ReversibleGenerator
 from targets.target import Target
 
@@ -97,4 +104,4 @@ def langevin_mixing(
     bound = mixing_bound_from_heaviest(heaviest, kappa, threshold)
     if math.prod(len(one.cells) for one in replicas) > MOST_DENSE:
         return math.nan, bound
-    return mixing_time_from_heaviest(joined(replicas, rho), kappa, threshold), bound
+    return mixing_time_from_heaviest(joined_replicas(replicas, rho), kappa, threshold), bound

@@ -19,7 +19,7 @@ from metrics.diffusion.langevin_generator import (
     Level,
     Replica,
     grid_bytes,
-    joined,
+    joined_replicas,
     log_density,
     replica,
     require_grid_fits,
@@ -170,7 +170,7 @@ def replicated_inverse_gap(replicas: Sequence[Replica], rho: float) -> tuple[flo
     Raises:
         ValueError: if the chain is reducible, or kappa is too large for float64.
     """
-    generator = joined(replicas, rho)
+    generator = joined_replicas(replicas, rho)
     if len(replicas) == 1:
         return factorised_inverse_gap(generator), generator
     axes = [one.chain.symmetric().toarray() for one in replicas]

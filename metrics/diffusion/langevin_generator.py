@@ -114,7 +114,7 @@ def replica(U: Array, level: Level, grid: Grid, negligible: float = NEGLIGIBLE) 
     return Replica(cells, ReversibleGenerator(kept - logsumexp(kept), edges))
 
 
-def joined(replicas: Sequence[Replica], rho: float) -> ReversibleGenerator:
+def joined_replicas(replicas: Sequence[Replica], rho: float) -> ReversibleGenerator:
     """All replicas side by side, neighbours swapping at rate rho (1 ^ ratio) (ReLD, Eq. 4 and 5).
 
     States are the products of the replicas' cells, the last replica running fastest. Swaps into a cell that a

@@ -17,7 +17,7 @@ from metrics.diffusion.langevin_generator import (
     Grid,
     Level,
     Replica,
-    joined,
+    joined_replicas,
     log_density,
     replica,
 )
@@ -98,7 +98,7 @@ def _on(
 
 def _gap(replicas: Sequence[Replica], rho: float) -> float:
     """1 / kappa, or 0 if the chain is reducible."""
-    pieces, _ = connected_components(joined(replicas, rho).edges, directed=False)
+    pieces, _ = connected_components(joined_replicas(replicas, rho).edges, directed=False)
     if pieces > 1:
         return 0.0
     kappa, _ = replicated_inverse_gap(replicas, rho)

@@ -25,16 +25,6 @@ def joint_distribution(chain: SimulatedTempering, target: Target) -> Tensor:
     return joint.flatten().softmax(0)
 
 
-def level_log_partitions(target: Target, betas: Tensor) -> Tensor:
-    """log Z_i = log sum_theta exp(beta_i U(theta)) for `betas` ``(L,)``, float64.
-
-    Raises:
-        ValueError: for a space that cannot be enumerated.
-    """
-    energy = target.log_prob(enumerable_space(target).states()).double()
-    return (betas.double().unsqueeze(-1) * energy).logsumexp(-1)
-
-
 def simulated_matrix(chain: SimulatedTempering, target: Target, local: list[Tensor] | None = None) -> Tensor:
     """P ``(L * size, L * size)``, float64: one step of simulated tempering at beta = 1.
 

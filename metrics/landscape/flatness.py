@@ -79,13 +79,13 @@ class Flatness(Metric):
         return {key: by_seed(partial(_mean, measure), found) for key, measure in MEASURES.items()}
 
 
-def spread(rise: Tensor) -> Tensor:
+def neighbourhood_sd(rise: Tensor) -> Tensor:
     """Standard deviation of U over a state and its neighbours, ``(*batch)``, from `rise` ``(*batch, d)``."""
     ball = torch.cat([torch.zeros_like(rise[..., :1]), rise], dim=-1)
     return ball.std(dim=-1, correction=0)
 
 
-def gap(rise: Tensor) -> Tensor:
+def neighbourhood_gap(rise: Tensor) -> Tensor:
     """Mean absolute difference of U between a state and its neighbours, ``(*batch)``."""
     return rise.abs().mean(dim=-1)
 
@@ -95,7 +95,10 @@ def _mean(measure: Callable[[Tensor], Tensor], rise: Tensor) -> Tensor:
     return measure(rise).mean()
 
 
-MEASURES: dict[str, Callable[[Tensor], Tensor]] = {"flatness_sd": spread, "flatness_gap": gap}
+MEASURES: dict[str, Callable[[Tensor], Tensor]] = {
+    "flatness_sd": neighbourhood_sd,
+    "flatness_gap": neighbourhood_gap,
+}
 
 
 def rises_of_table(log_prob: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import math
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.optimisation.incumbents import Incumbents, gap, require_known, require_objective
+from metrics.optimisation.incumbents import Incumbents, relative_gap, require_known, require_objective
 
 
 class BestObjective(Metric):
@@ -71,8 +71,8 @@ class Gap(Metric):
         self.best = context.statistic(Incumbents)
 
     def result(self) -> dict[str, Tensor]:
-        chains = gap(self.target, self.known, self.best.objective)
+        chains = relative_gap(self.target, self.known, self.best.objective)
         return {
-            self.name: gap(self.target, self.known, self.best.of_seed()),
+            self.name: relative_gap(self.target, self.known, self.best.of_seed()),
             "gap_chains": by_seed(lambda row: row.mean(), chains),
         }

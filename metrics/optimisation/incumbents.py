@@ -40,7 +40,7 @@ def require_known(metric: str, context: Context) -> tuple[HasObjective, float]:
     return target, known
 
 
-def gap(target: HasObjective, known: float, objective: Tensor) -> Tensor:
+def relative_gap(target: HasObjective, known: float, objective: Tensor) -> Tensor:
     """How much worse each objective is than the one known, as a share of it; of 0 the difference itself.
 
     Infinite for an objective of NaN, which is that of no solution; below 0 if it is better.

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, by_seed
-from metrics.optimisation.incumbents import gap, objectives, require_known
+from metrics.optimisation.incumbents import objectives, relative_gap, require_known
 from samplers.kernel import Info
 from targets.checks import within
 
@@ -58,7 +58,7 @@ class TimeToTarget(Metric):
         unseen = 0 if self.last else step - 1
         self.spent += (1 + unseen) * info.evaluations
         self.last = step
-        found = gap(self.target, self.known, objectives(self.target, theta)) <= self.gap + ROUNDING
+        found = relative_gap(self.target, self.known, objectives(self.target, theta)) <= self.gap + ROUNDING
         first = found & self.step.isinf()
         self.step.masked_fill_(first, step)
         self.evaluations.masked_fill_(first, self.spent)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
-
-import torch
 from torch import Tensor
 
 from metrics.metric import Context, Metric, UnsupportedMetric
-from metrics.statistics.bits import packed
-from samplers.kernel import Info
+from metrics.statistics.bits import unpacked
+from metrics.statistics.kept_draws import KeptDraws
 from targets.spaces import Binary
 
 
 class ThinnedDraws(Metric):
-    """Stores the draws of the steps `after` + `every`, `after` + 2 `every`, ...; has no value.
+    """Has draws kept, and has no value itself; the arguments are those of `KeptDraws`.
 
     Memory grows with the number of draws: 5,000 images of 784 pixels take 490 kB.
-
-    Args:
-        every: steps between two stored draws of a chain.
-        after: the step from which they are counted, the end of the burn-in.
 
     Raises:
         UnsupportedMetric: if the target is not binary.
@@ -31,45 +23,16 @@ class ThinnedDraws(Metric):
     unit = "bits"
     needs_draws = False
 
-    def __init__(self, context: Context, every: int, after: int = 0) -> None:
+    def __init__(self, context: Context, most: int, burn_in: int, steps: int) -> None:
         super().__init__(context)
         if not isinstance(context.target.space, Binary):
             raise UnsupportedMetric("thinned_draws keeps zeros and ones, the target has other states")
-        self.every, self.after = every, after
         self.pixels = context.target.space.d
-        self._kept: list[Tensor] = []
+        self.kept = context.statistic(KeptDraws, most=most, burn_in=burn_in, steps=steps)
 
-    def update(self, step: int, theta: Tensor, info: Info) -> None:
-        if (step - self.after) % self.every == 0:
-            self._kept.append(packed(theta))
-
-    @property
-    def kept(self) -> Tensor:
-        """The draws, packed as by `numpy.packbits`: uint8 ``(draws, seeds, chains, ceil(pixels / 8))``."""
-        if self._kept:
-            return torch.stack(self._kept)
-        shape = (0, self.context.seeds, self.context.chains, -(-self.pixels // 8))
-        return torch.zeros(shape, dtype=torch.uint8, device=self.context.device)
+    def images(self, place: int) -> Tensor:
+        """The draws of a seed, one of all chains before the next: uint8 ``(draws * chains, pixels)``."""
+        return unpacked(self.kept.rows[:, place].flatten(0, 1), self.pixels)
 
     def result(self) -> dict[str, Tensor]:
         return {}
-
-    def merge(self, other: Self) -> None:
-        self._kept += other._kept
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"kept": self.kept.clone()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
-
-        Raises:
-            ValueError: if the saved draws have a different shape.
-        """
-        saved = state["kept"]
-        if tuple(saved.shape[1:]) != tuple(self.kept.shape[1:]):
-            raise ValueError(
-                f"the kept draws must have the shape {tuple(self.kept.shape[1:])}, "
-                f"{tuple(saved.shape[1:])} was saved"
-            )
-        self._kept = list(saved.to(self.context.device))

@@ -27,7 +27,7 @@ class Docstring:
     sections: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def parsed(text: str | None) -> Docstring:
+def docstring_parts(text: str | None) -> Docstring:
     """The parts of a docstring; None has none."""
     parts = re.split(rf"^({'|'.join(SECTIONS)}):\s*$", inspect.cleandoc(text or ""), flags=re.MULTILINE)
     facts = {name: " ".join(said.split()).rstrip(".") for name, said in FACT.findall(parts[0])}

@@ -90,7 +90,7 @@ def entry_of(groups: Groups, group: str, name: str) -> Entry:
     """
     path = target_of(groups, group, name)
     source = None if path is None else source_of(path)
-    kernel = inner_kernel(groups, name) if group == "sampler" else None
+    kernel = inner_kernel_source(groups, name) if group == "sampler" else None
     summary = groups.header(group, name)
     if not summary and source is not None:
         summary = source.docstring.summary
@@ -115,7 +115,7 @@ def target_of(groups: Groups, group: str, name: str) -> str | None:
     return None
 
 
-def inner_kernel(groups: Groups, name: str) -> Source | None:
+def inner_kernel_source(groups: Groups, name: str) -> Source | None:
     """The class of the kernel that a tempered sampler wraps; None for any other."""
     kernel = groups.content("sampler", name).get("kernel")
     if isinstance(kernel, dict) and "_target_" in kernel:

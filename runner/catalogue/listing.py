@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from runner.catalogue.entries import entry_of
-from runner.catalogue.terminal import console, plain
-from runner.catalogue.yaml_files import Groups, groups_of
+from runner.catalogue.terminal import console, without_code_marks
+from runner.catalogue.yaml_files import Groups, known_groups
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import unknown
 
@@ -26,7 +26,7 @@ def samplers(groups: Groups) -> Iterator[Row]:
         exact = "yes" if entry.exact else "no"
         yield (
             name,
-            sentence(entry.summary),
+            first_sentence(entry.summary),
             facts.get("Spaces", ""),
             exact,
             facts.get("Cost", ""),
@@ -38,7 +38,7 @@ def targets(groups: Groups) -> Iterator[Row]:
     yield "name", "what it is", "space", "offers"
     for name in groups.names("target"):
         entry = entry_of(groups, "target", name)
-        yield name, sentence(entry.summary), entry.facts.get("Spaces", ""), ", ".join(entry.offers)
+        yield name, first_sentence(entry.summary), entry.facts.get("Spaces", ""), ", ".join(entry.offers)
 
 
 def metrics(groups: Groups) -> Iterator[Row]:
@@ -47,19 +47,24 @@ def metrics(groups: Groups) -> Iterator[Row]:
         entry = entry_of(groups, "metric", name)
         known = {} if entry.source is None else entry.source.members()
         summary = entry.docstring.summary or entry.summary
-        yield name, sentence(summary), known.get("unit") or "", BETTER.get(known.get("direction") or "", "")
+        yield (
+            name,
+            first_sentence(summary),
+            known.get("unit") or "",
+            BETTER.get(known.get("direction") or "", ""),
+        )
 
 
 def tempering(groups: Groups) -> Iterator[Row]:
     yield "name", "what it does", "dmala becomes"
     for name in groups.names("tempering"):
         prefix = groups.content("tempering", name).get("prefix", "")
-        yield name, sentence(groups.header("tempering", name)), f"{prefix}dmala"
+        yield name, first_sentence(groups.header("tempering", name)), f"{prefix}dmala"
 
 
 def tasks(groups: Groups) -> Iterator[Row]:
     yield "name", "what it does"
-    yield from ((name, sentence(groups.header("task", name))) for name in groups.names("task"))
+    yield from ((name, first_sentence(groups.header("task", name))) for name in groups.names("task"))
 
 
 def experiments(groups: Groups) -> Iterator[Row]:
@@ -78,7 +83,12 @@ def datasets(groups: Groups) -> Iterator[Row]:
     for group, key in (("dataset", "target.dataset"), ("tabular", "target.tabular")):
         for name in groups.names(group):
             shape = groups.content(group, name).get("shape") or []
-            yield name, sentence(groups.header(group, name)), " x ".join(map(str, shape)), f"{key}={name}"
+            yield (
+                name,
+                first_sentence(groups.header(group, name)),
+                " x ".join(map(str, shape)),
+                f"{key}={name}",
+            )
 
 
 KINDS: dict[str, tuple[tuple[str, ...], Callable[[Groups], Iterator[Row]]]] = {
@@ -103,7 +113,7 @@ def _main(argv: Sequence[str]) -> int:
     parser.add_argument("kind", nargs="?", metavar="KIND", help=f"{', '.join(KINDS)}; without it, all names")
     parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
     given: argparse.Namespace = parser.parse_args(argv)
-    groups = groups_of(given.config_dir)
+    groups = known_groups(given.config_dir)
     if given.kind is None:
         for kind, (own, _) in KINDS.items():
             known = groups.ours if kind == "datasets" else groups
@@ -112,12 +122,12 @@ def _main(argv: Sequence[str]) -> int:
         return 0
     if given.kind not in KINDS:
         raise unknown("kind", given.kind, KINDS)
-    head, *rows = ([plain(text) for text in row] for row in KINDS[given.kind][1](groups))
+    head, *rows = ([without_code_marks(text) for text in row] for row in KINDS[given.kind][1](groups))
     show_rows(head, rows)
     return 0
 
 
-def sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """The first sentence of `text`."""
     first, *more = re.split(r"\.\s+(?=[A-Z])", text, maxsplit=1)
     return f"{first}." if more else first

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from runner.catalogue.entries import Entry, entry_of
 from runner.catalogue.experiment_outline import outline
 from runner.catalogue.listing import show_rows
-from runner.catalogue.terminal import console, plain
-from runner.catalogue.yaml_files import Groups, groups_of
+from runner.catalogue.terminal import console, without_code_marks
+from runner.catalogue.yaml_files import Groups, known_groups
 from runner.execution.command_line import OneSentenceParser, reported
 from runner.execution.errors import UserError, unknown
 
@@ -44,15 +44,18 @@ def show(groups: Groups, group: str, name: str) -> None:
         table = content.get("table") or {}
         said = [table.get("title"), table.get("caption"), *outline(content)]
         for part in filter(None, said):
-            out.print(f"\n{plain(str(part))}")
+            out.print(f"\n{without_code_marks(str(part))}")
         return
     entry = entry_of(groups, group, name)
     for part in filter(None, paragraphs(entry, group)):
-        out.print(f"\n{plain(part)}")
+        out.print(f"\n{without_code_marks(part)}")
     if entry.keys and group not in PREFIXES:
         prefix = f"{group}.{name}" if group == "metric" else group
         out.print()
-        rows = [(f"{prefix}.{key.path}", key.default, plain(entry.meaning(key))) for key in entry.keys]
+        rows = [
+            (f"{prefix}.{key.path}", key.default, without_code_marks(entry.meaning(key)))
+            for key in entry.keys
+        ]
         show_rows(("key", "default", "meaning"), rows)
 
 
@@ -68,7 +71,7 @@ def _main(argv: Sequence[str]) -> int:
     parser.add_argument("names", nargs="+", metavar="GROUP=NAME", help="such as sampler=acs or metric=kl")
     parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")
     given = parser.parse_intermixed_args(argv)
-    groups = groups_of(given.config_dir)
+    groups = known_groups(given.config_dir)
     for place, word in enumerate(given.names):
         group, sign, name = word.lstrip("+").partition("=")
         group = group.rsplit(".", 1)[-1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.catalogue.docstrings import Docstring, parsed
+from runner.catalogue.docstrings import Docstring, docstring_parts
 from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 
@@ -45,17 +45,17 @@ class Source:
     @property
     def docstring(self) -> Docstring:
         """Its docstring; its constructor adds arguments, and its module stands in where it has none."""
-        found = parsed(ast.get_docstring(self.definition))
+        found = docstring_parts(ast.get_docstring(self.definition))
         for each in self.definition.body:
             if isinstance(each, ast.FunctionDef) and each.name == "__init__":
-                built = parsed(ast.get_docstring(each))
+                built = docstring_parts(ast.get_docstring(each))
                 found.sections.setdefault("Args", {}).update(built.sections.get("Args", {}))
-        return found if found.summary else parsed(ast.get_docstring(_tree(self.module)))
+        return found if found.summary else docstring_parts(ast.get_docstring(_tree(self.module)))
 
     @property
     def module_note(self) -> str:
         """What the docstring of its module says beyond the first sentence."""
-        return parsed(ast.get_docstring(_tree(self.module))).body
+        return docstring_parts(ast.get_docstring(_tree(self.module))).body
 
     @property
     def family(self) -> Iterator[Source]:

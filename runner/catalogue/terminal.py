@@ -20,6 +20,6 @@ def console() -> Console:
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
-def plain(text: str) -> str:
+def without_code_marks(text: str) -> str:
     """A docstring's text without the marks of its code spans."""
     return re.sub(r"(`{1,2})([^`]+)\1", r"\2", text)

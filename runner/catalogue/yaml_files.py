@@ -108,7 +108,7 @@ class Groups:
         return found
 
 
-def groups_of(config_dir: str | None) -> Groups:
+def known_groups(config_dir: str | None) -> Groups:
     """Those of the project, and of the folder of ``--config-dir`` where one is given.
 
     Raises:
@@ -151,11 +151,11 @@ def _walk(node: yaml.MappingNode, lines: list[str], prefix: str) -> Iterator[Key
                 yield Key(path, "", comment)
             yield from _walk(value, lines, f"{path}.")
         else:
-            written = " ".join(lines_of(lines, value))
+            written = " ".join(node_lines(lines, value))
             yield Key(path, written, _comment(lines, value.end_mark))
 
 
-def lines_of(lines: list[str], node: yaml.Node) -> list[str]:
+def node_lines(lines: list[str], node: yaml.Node) -> list[str]:
     """A node's text, one stripped string per line."""
     first, last = node.start_mark, node.end_mark
     if first.line == last.line:

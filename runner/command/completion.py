@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from runner.catalogue.yaml_files import Groups, groups_of, keys
+from runner.catalogue.yaml_files import Groups, keys, known_groups
 from runner.command.subcommands import COMMANDS
 from runner.execution.errors import UserError
 
@@ -80,7 +80,7 @@ def completions(line: str) -> list[str]:
     if current.startswith("-"):
         return _fitting(current, FLAGS.get(command, ["--help"]))
     try:
-        groups = groups_of(_config_dir(before))
+        groups = known_groups(_config_dir(before))
     except UserError:
         return []
     return _fitting(current, _words(command, before, current, groups))

@@ -40,7 +40,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         check_one_root(override)
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
-        check_sweep(override)
+        check_range(override)
         values = list(override.sweep_string_iterator())
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
@@ -61,7 +61,7 @@ def check_one_root(override: Override) -> None:
         raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
 
 
-def check_sweep(override: Override) -> None:
+def check_range(override: Override) -> None:
     """Refuses a range of too many values before they are listed.
 
     Raises:

@@ -98,7 +98,7 @@ def one_sentence_errors() -> Iterator[None]:
     except RecursionError as error:
         raise UserError("The overrides, or a YAML that they name, are nested too deeply.") from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:
-        raise UserError(sentence(error)) from error
+        raise UserError(error_in_words(error)) from error
 
 
 def _unexpected(how: str, text: str) -> str:
@@ -108,7 +108,7 @@ def _unexpected(how: str, text: str) -> str:
     return unclosed if how == "no viable" else f"{text} does not belong there"
 
 
-def sentence(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """The first lines of the messages of an error and of its cause."""
     parts = [
         str(each).strip().splitlines()[0] for each in (error, error.__cause__) if each and str(each).strip()
@@ -137,7 +137,7 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
 
     A sweep has a hundred jobs and a handful of such choices; each composition takes a tenth of a second.
     """
-    given = [parsed(line) for line in overrides]
+    given = [parsed_override(line) for line in overrides]
     chosen = [o for o in given if o.key_or_group in groups or o.key_or_group.startswith("hydra")]
     values = [o for o in given if o not in chosen]
     if any(override.type is not OverrideType.CHANGE for override in values):
@@ -153,7 +153,7 @@ def compose_by_groups(overrides: Sequence[str], groups: Collection[str]) -> Dict
 
 
 @functools.lru_cache(maxsize=4096)
-def parsed(line: str) -> Override:
+def parsed_override(line: str) -> Override:
     """One override of a command line.
 
     Raises:

@@ -53,7 +53,7 @@ def locate(path: Any, key: str) -> Any:
     )
 
 
-def located(node: Mapping[str, Any], key: str, kinds: Kinds | None, owner: str = "") -> Any:
+def class_at(node: Mapping[str, Any], key: str, kinds: Kinds | None, owner: str = "") -> Any:
     """The class that `node`, which stands at `key`, names: one of `kinds`.
 
     Args:
@@ -87,7 +87,7 @@ def construct(node: Mapping[str, Any], key: str, kinds: Kinds, via: Via = None) 
         UserError: if the class cannot be imported or is another, an argument does not fit its signature, or
             it refuses a value.
     """
-    return _planned(node, key, located(node, key, kinds), via)()
+    return _planned(node, key, class_at(node, key, kinds), via)()
 
 
 def _planned(node: Mapping[str, Any], key: str, cls: Any, via: Via) -> Callable[[], Any]:
@@ -100,7 +100,7 @@ def _planned(node: Mapping[str, Any], key: str, cls: Any, via: Via) -> Callable[
     for name, value in given.items():
         inside, kinds = f"{key}.{name}", kinds_in(hints.get(name))
         if isinstance(value, Mapping) and "_target_" in value:
-            nested[name] = _planned(value, inside, located(value, inside, kinds, path), via)
+            nested[name] = _planned(value, inside, class_at(value, inside, kinds, path), via)
         else:
             check_value(value, hints.get(name), inside)
     check_arguments(build, given, key, path, 0)

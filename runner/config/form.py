@@ -66,7 +66,9 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
     Raises:
         UserError: naming the key, the value and what is allowed.
     """
-    found = {str(key): resolved(config, str(key), in_place=resolve) for key in config if key not in BLOCKS}
+    found = {
+        str(key): resolved_value(config, str(key), in_place=resolve) for key in config if key not in BLOCKS
+    }
     for key, value in _walk(found):
         if isinstance(value, str) and len(value) > LONGEST_TEXT:
             raise UserError(f"{key} must have at most {LONGEST_TEXT} characters, {len(value)} were given.")
@@ -105,7 +107,7 @@ def _check_sweep(config: DictConfig) -> None:
         raise UserError(f"sweep must be a group of keys, {given!r} was given.")
 
 
-def resolved(config: DictConfig, key: str, *, in_place: bool = False) -> Any:
+def resolved_value(config: DictConfig, key: str, *, in_place: bool = False) -> Any:
     """What stands at `key`, every reference in it replaced; if `in_place`, in `config` too.
 
     Raises:
@@ -124,7 +126,7 @@ def resolved(config: DictConfig, key: str, *, in_place: bool = False) -> Any:
         return OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         if in_place:
-            return resolved(config, key)  # its error names the key inside a group
+            return resolved_value(config, key)  # its error names the key inside a group
         raise unresolved(getattr(error, "full_key", None) or key, error) from error
     except RecursionError as error:
         raise UserError(f"{key} is nested too deeply, or refers to itself.") from error

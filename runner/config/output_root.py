@@ -35,9 +35,9 @@ def output_root(words: Sequence[str]) -> Path:
     if not given:
         return DEFAULT
 
-    from runner.config.compose import parsed  # Hydra takes a quarter of a second
+    from runner.config.compose import parsed_override  # Hydra takes a quarter of a second
 
-    value = [parsed(word).value() for word in given][-1]
+    value = [parsed_override(word).value() for word in given][-1]
     if not isinstance(value, str):
         shown = given[-1].removeprefix(ROOT)
         raise UserError(
@@ -50,10 +50,10 @@ def _resolved(value: str) -> str:
     from omegaconf import OmegaConf
     from omegaconf.errors import GrammarParseError
 
-    from runner.config.form import resolved, unresolved
+    from runner.config.form import resolved_value, unresolved
 
     try:
-        return str(resolved(OmegaConf.create({KEY: value}), KEY))
+        return str(resolved_value(OmegaConf.create({KEY: value}), KEY))
     except GrammarParseError as error:
         raise unresolved(KEY, error) from error
 

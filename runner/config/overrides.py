@@ -12,7 +12,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import Override
 
-from runner.config.compose import choice, initialise, options, parsed
+from runner.config.compose import choice, initialise, options, parsed_override
 from runner.config.kinds import PROJECT
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
@@ -41,7 +41,7 @@ def parse(lines: Sequence[str]) -> list[Override]:
     for line in lines:
         if "=" not in line and not line.startswith("~"):
             raise UserError(f"An override has the form key=value, '{line}' was given.")
-    return [parsed(line.removeprefix(FORCED) if AT_THE_TOP.match(line) else line) for line in lines]
+    return [parsed_override(line.removeprefix(FORCED) if AT_THE_TOP.match(line) else line) for line in lines]
 
 
 def is_hydra(override: Override) -> bool:

@@ -9,7 +9,7 @@ import wandb
 import wandb_workspaces.reports.v2 as wr
 
 from runner.dashboards.papers import Chapter
-from runner.dashboards.views import content
+from runner.dashboards.views import view_content
 
 
 def save_report(
@@ -34,7 +34,7 @@ def save_report(
     )
     if there is not None:
         report.id = there.id
-        if content(json.dumps(there.spec)) == content(_spec(report)):
+        if view_content(json.dumps(there.spec)) == view_content(_spec(report)):
             return str(report.url), False
     report.save()
     return str(report.url), True

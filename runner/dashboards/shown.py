@@ -13,8 +13,8 @@ from runner.report.runs.stored_results import Results, gather
 from runner.report.selection.grid import grid_of
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import TableShape
-from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 from runner.sweep.jobs import Job
 
 LONGEST = 60
@@ -81,7 +81,7 @@ def shown_runs(runs: Sequence[StoredRun], root: Path | str) -> Shown:
     about = f"{', '.join(names['target'])}: {', '.join(names['sampler'])}"
     about += f" over {', '.join(varied)}" if varied else ""
     ids = sorted(run.folder.run_id for run in runs)
-    name = f"sweep {digest({'runs': ids})[:8]}"
+    name = f"sweep {short_hash({'runs': ids})[:8]}"
     title = f"{about[:LONGEST]} ({len(runs)} runs, {name})"
     rows = tuple(f"{key}.name" if key in names else key for key in dict.fromkeys([*grid.keys, "sampler"]))
     summary = summarise(grid.shape, grid.results, PublishedNumbers({}))

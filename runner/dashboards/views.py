@@ -9,7 +9,7 @@ GENERATED = frozenset({"__id__", "id", "authors", "ref", "key", "layout"})
 """What the client draws at random or does not read back, or the app fills in."""
 
 
-def content(spec: str) -> Any:
+def view_content(spec: str) -> Any:
     """The specification of a view, JSON, without what is drawn at random."""
     return _kept(json.loads(spec))
 

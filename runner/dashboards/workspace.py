@@ -9,7 +9,7 @@ import wandb_workspaces.workspaces as ws
 from wandb_workspaces import expr
 
 from runner.dashboards.shown import Shown
-from runner.dashboards.views import content
+from runner.dashboards.views import view_content
 
 BASE = "https://wandb.ai"
 """Stands before a workspace's address, of which the client reads the path and the name only."""
@@ -43,7 +43,7 @@ def save_workspace(
     if there is not None:
         made._internal_id = there._internal_id
         before, after = (
-            content(each._to_model().spec.model_dump_json(by_alias=True, exclude_none=True))
+            view_content(each._to_model().spec.model_dump_json(by_alias=True, exclude_none=True))
             for each in (there, made)
         )
         if before == after and there.name == made.name:

@@ -135,7 +135,7 @@ def children() -> list[int]:
     return [int(number) for path in lists for number in path.read_text().split()]
 
 
-def wanted() -> bool:
+def stop_wanted() -> bool:
     """Whether the process was told to stop."""
     return _stop.signal is not None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.storage_errors import storage_error
-from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 SUFFIX = ".partial"
 
@@ -65,7 +65,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object in `path` without its digest; None where there is none, or none as it was written."""
     try:
         text = path.read_bytes()
-        content = json.loads(text) if verdict(text) is not Verdict.DAMAGED else None
+        content = json.loads(text) if file_state(text) is not FileState.DAMAGED else None
     except (OSError, ValueError, RecursionError):
         return None
     return {key: content[key] for key in content if key != KEY} if isinstance(content, dict) else None

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import write_bytes
-from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest, zip_is_whole
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest, zip_is_whole
 
 FORMAT = 1
 LONGEST_LINE = 2**16
@@ -57,10 +57,10 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """
     try:
         archive = path.read_bytes()
-        judged = verdict(archive)
-        if judged is Verdict.WHOLE:
+        judged = file_state(archive)
+        if judged is FileState.WHOLE:
             archive = archive.split(b"\n", 1)[1]
-        elif judged is Verdict.DAMAGED or (archive.startswith(ZIP) and not zip_is_whole(archive)):
+        elif judged is FileState.DAMAGED or (archive.startswith(ZIP) and not zip_is_whole(archive)):
             raise UnusableCheckpointError("is damaged: its content is not what was written")
         content = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
     except UnusableCheckpointError:

@@ -21,7 +21,7 @@ from runner.files.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from runner.integrity.source import distinct, named
+from runner.integrity.source import distinct_sources, named
 
 
 class Resumable(Protocol):
@@ -102,7 +102,7 @@ def sources_of(checkpoint: Path) -> list[dict[str, Any]]:
 
     One, unless somebody has changed the code while the work was interrupted.
     """
-    return distinct([*checkpoint_sources(checkpoint), source()])
+    return distinct_sources([*checkpoint_sources(checkpoint), source()])
 
 
 def save_plan(path: Path, settings: Any, **more: Any) -> SavePlan:
@@ -165,7 +165,7 @@ def _advanced(begin: Callable[[], Work], plan: SavePlan) -> Work:
             progress.at(work.position, work.total, work.title)
             due = time.monotonic() - saved_at >= plan.seconds
             due |= plan.steps is not None and work.position - saved_position >= plan.steps
-            if due or signals.wanted():
+            if due or signals.stop_wanted():
                 plan.save(work.state_dict())
                 saved_at, saved_position = time.monotonic(), work.position
             signals.obey()

@@ -14,7 +14,7 @@ from torch import Tensor
 from runner.execution.errors import one_sentence
 from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import write_bytes
-from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 LENGTH = 8
 """Bytes of the length of the header, which is a multiple of it."""
@@ -46,7 +46,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         if (refused := storage_error(error, path)) is not None:
             raise refused from error
         raise UnreadableTensorsError(f"cannot be read: {error.strerror or one_sentence(error)}") from error
-    if verdict(content) is Verdict.DAMAGED:
+    if file_state(content) is FileState.DAMAGED:
         raise UnreadableTensorsError("is damaged: its content is not what was written")
     try:
         tensors = load(content)

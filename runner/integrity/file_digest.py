@@ -29,7 +29,7 @@ _MARKS = (b"digest_of_", b"this_file")
 """A file that has either of them held a digest once, even where damage has made it unreadable."""
 
 
-class Verdict(Enum):
+class FileState(Enum):
     """Whether a file is as it was written."""
 
     WHOLE = "whole"
@@ -56,17 +56,17 @@ def with_own_digest(content: bytes) -> bytes:
     return content[:start] + hashlib.sha256(content).hexdigest().encode() + content[end:]
 
 
-def verdict(content: bytes) -> Verdict:
+def file_state(content: bytes) -> FileState:
     """Whether `content` is what `with_own_digest` made."""
     place = _PLACE.search(content)
     if place is None:
-        return Verdict.DAMAGED if any(mark in content for mark in _MARKS) else Verdict.UNKNOWN
+        return FileState.DAMAGED if any(mark in content for mark in _MARKS) else FileState.UNKNOWN
     start, end = place.span(1)
     view = memoryview(content)
     found = hashlib.sha256(view[:start])
     found.update(bytes(BLANK.removeprefix(PREFIX), "ascii"))
     found.update(view[end:])
-    return Verdict.WHOLE if found.hexdigest().encode() == place[1] else Verdict.DAMAGED
+    return FileState.WHOLE if found.hexdigest().encode() == place[1] else FileState.DAMAGED
 
 
 def zip_is_whole(content: bytes) -> bool:

@@ -23,7 +23,7 @@ def source_digest(root: Path = ROOT) -> str:
     return digest.hexdigest()[:16]
 
 
-def distinct(sources: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def distinct_sources(sources: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """`sources` in their order, each once; the digest alone tells two of them apart."""
     found: dict[Any, dict[str, Any]] = {}
     for source in sources:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import wandb
 
 from runner.problem.metric_directions import metric_direction
-from runner.store.arrays.pictures import drawn
+from runner.store.arrays.pictures import image_of
 
 if TYPE_CHECKING:
     from runner.store.arrays.pictures import Making
@@ -91,7 +91,7 @@ class OpenRun:
 
 def _images(pictures: Making | None) -> list[tuple[str, wandb.Image]]:
     """The pictures, where there are any, as W&B takes them, by name."""
-    return [(name, wandb.Image(drawn(each))) for name, each in (pictures() if pictures else {}).items()]
+    return [(name, wandb.Image(image_of(each))) for name, each in (pictures() if pictures else {}).items()]
 
 
 def _number(value: Any) -> float:

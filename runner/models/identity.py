@@ -18,7 +18,7 @@ from runner.config.data.tabular import unknown_rows
 from runner.config.key_group import node
 from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 
 if TYPE_CHECKING:
     from targets.target import Target
@@ -188,7 +188,7 @@ def tuning_id(config: DictConfig, device: str) -> str:
     target.pop("ground_truth", None)
     content = {"schema": SCHEMA, "sampler": sampler, "device": device, "dtype": config.dtype}
     pilots = tuning_identity(config, sampler, training_sampler(target))
-    return digest({**content, "target": target, **unknown_data(config), **pilots})
+    return short_hash({**content, "target": target, **unknown_data(config), **pilots})
 
 
 def training_sampler(target: Mapping[str, Any]) -> Any:

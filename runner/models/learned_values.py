@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omegaconf import DictConfig
 
-from runner.config.data.datasets import described
+from runner.config.data.datasets import dataset_settings
 from runner.config.key_group import group, node
 from runner.models.identity import tuning_effort
 from runner.models.training_settings import training_settings
@@ -18,7 +18,7 @@ def check_data_set(config: DictConfig) -> None:
     """
     target = node(config, "target")
     if "training" in target and target.get("model") is None:
-        described(target.get("dataset"), target.get("binarisation"))
+        dataset_settings(target.get("dataset"), target.get("binarisation"))
 
 
 def check_training(config: DictConfig) -> None:

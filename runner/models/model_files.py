@@ -22,7 +22,7 @@ from runner.files.atomic_files import write_bytes
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
 from runner.integrity.file_digest import zip_is_whole
 from runner.models.architectures import ARCHITECTURES, architecture, architecture_name
-from runner.models.model_weights import built
+from runner.models.model_weights import model_of_weights
 from targets.target import Target
 
 SCHEMA = 1
@@ -83,7 +83,7 @@ def load_model(path: Path) -> tuple[Target, dict[str, Any]]:
     weights, metadata = _read_torch(path) if path.suffix == ".pt" else _read_safetensors(path)
     if metadata:
         _check_metadata(path, metadata)
-    model = built(path, weights, metadata)
+    model = model_of_weights(path, weights, metadata)
     if metadata and metadata.get("fingerprint") != model_digest(model):
         raise UserError(f"The model file {path} is damaged: its weights are not those that were written.")
     return model, metadata

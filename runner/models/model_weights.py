@@ -16,7 +16,7 @@ from targets.target import Target
 DTYPES = (torch.float32, torch.float64)
 
 
-def built(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> Target:
+def model_of_weights(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> Target:
     """The model with these weights.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import check_arguments, construct, errors_at, located
+from runner.config.construct import check_arguments, class_at, construct, errors_at
 from runner.config.construct_sampler import construct_sampler
 from runner.config.data.datasets import dataset_identity, load_dataset, unknown_files
 from runner.config.data.known_files import verifies
@@ -20,7 +20,7 @@ from runner.models.architectures import architecture, architecture_name, remembe
 from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
 from runner.models.training_settings import SETTINGS, essential, training_settings
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
 from targets.datasets.dataset import Dataset
@@ -78,7 +78,7 @@ class Recipe:
     @property
     def model_id(self) -> str:
         """Identity of the model."""
-        return digest(self.content)
+        return short_hash(self.content)
 
 
 def is_learned(config: DictConfig) -> bool:
@@ -170,7 +170,7 @@ def untrained(recipe: Recipe, data: Dataset) -> Target:
     Raises:
         UserError: if it cannot be built, does not fit the data, or is of a class that cannot be saved.
     """
-    cls = located(recipe.target, "target", (Target,))
+    cls = class_at(recipe.target, "target", (Target,))
     own = architecture(architecture_name(cls), "target._target_")
     arguments = {
         **own.of_data(data),

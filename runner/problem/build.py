@@ -15,7 +15,7 @@ from torch import Tensor
 from metrics.metric import Context, Metric, UnsupportedMetric
 from metrics.statistics.kept_draws import KeptDraws
 from metrics.suite import MetricSuite
-from runner.config.construct import check_arguments, construct, located
+from runner.config.construct import check_arguments, class_at, construct
 from runner.config.construct_sampler import construct_sampler
 from runner.config.data.known_files import verifies
 from runner.config.data.tabular import notes, target_name, with_rows
@@ -216,7 +216,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     key = f"metric.{name}"
     if not isinstance(options, dict):
         raise UserError(f"{key} must be a group of keys with a _target_, {options!r} was given.")
-    cls = located(options, key, (Metric,))
+    cls = class_at(options, key, (Metric,))
     given = {argument: value for argument, value in options.items() if argument not in ("_target_", "name")}
     check_arguments(cls, given, key, str(options["_target_"]), 1)
     try:

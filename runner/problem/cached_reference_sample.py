@@ -31,8 +31,8 @@ from runner.models.model_files import model_digest
 from runner.models.recipe import is_learned
 from runner.models.trained_model import TrainedModel
 from runner.problem.build import Problem
-from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
+from runner.store.short_hash import SCHEMA, short_hash
 from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 
@@ -140,7 +140,7 @@ def _reference_sample(
         content["data"] = _data(config, model).fingerprint()
     folder = store.model(model.path.parent.name if model.trained_here else weights)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
-    path = folder / f"ground_truth-{digest({**content, **computed})}.safetensors"
+    path = folder / f"ground_truth-{short_hash({**content, **computed})}.safetensors"
     return compute_once(
         path.with_suffix(".lock"), partial(_read, path), lambda: _make(config, model, target, settings, path)
     )

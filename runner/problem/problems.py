@@ -11,8 +11,8 @@ from omegaconf import DictConfig
 from runner.problem.build import Problem, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.problem.trials import check_kernel, check_metrics, check_target, check_traceable
-from runner.store.digest import digest
-from runner.store.run_files import resolved
+from runner.store.run_files import plain_value
+from runner.store.short_hash import short_hash
 from targets.target import Target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")
@@ -46,7 +46,7 @@ class Problems:
         Raises:
             UserError: if it cannot be built.
         """
-        key = digest(_content(config, PROBLEM_KEYS))
+        key = short_hash(_content(config, PROBLEM_KEYS))
         if key not in self._built:
             self._built[key] = build(config, self.target(config))
         return replace(self._built[key], config=config)
@@ -75,14 +75,14 @@ class Problems:
         Raises:
             UserError: if it cannot be built.
         """
-        key = digest(_content(config, TARGET_KEYS))
+        key = short_hash(_content(config, TARGET_KEYS))
         if key not in self._targets:
             self._targets[key] = built_target(config)
         return self._targets[key]
 
     def shared(self, make: Callable[[DictConfig], Made], config: DictConfig) -> Made:
         """``make(config)``, called once for all configurations that differ in their seeds alone."""
-        key = f"{make.__qualname__} {digest(_content(config, (*PROBLEM_KEYS, 'model')))}"
+        key = f"{make.__qualname__} {short_hash(_content(config, (*PROBLEM_KEYS, 'model')))}"
         if key not in self._shared:
             self._shared[key] = make(config)
         made: Made = self._shared[key]
@@ -90,7 +90,7 @@ class Problems:
 
     def _once(self, check: Callable[[Problem], None], problem: Problem, what: dict[str, Any]) -> None:
         """Calls ``check(problem)`` unless the same check has passed for the same `what`."""
-        key = f"{check.__name__} {digest(what)}"
+        key = f"{check.__name__} {short_hash(what)}"
         if key not in self._passed:
             check(problem)
             self._passed.add(key)
@@ -98,4 +98,4 @@ class Problems:
 
 def _content(config: DictConfig, keys: tuple[str, ...]) -> dict[str, Any]:
     """What `config` holds at `keys`, resolved."""
-    return {key: resolved(config, key) for key in keys}
+    return {key: plain_value(config, key) for key in keys}

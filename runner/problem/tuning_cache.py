@@ -17,8 +17,8 @@ from runner.files.compute_once import compute_once, discard_damaged
 from runner.files.resumable import completed, save_plan, sources_of
 from runner.models.identity import tuning_effort, tuning_id
 from runner.problem.build import Problem, label
-from runner.store.digest import SCHEMA
 from runner.store.run_store import Store
+from runner.store.short_hash import SCHEMA
 from samplers.pilot_run import PilotRun
 from samplers.tuning.tunable import TuningResult
 from targets.randomness import Streams

@@ -15,8 +15,8 @@ from runner.report.published import PublishedNumbers
 from runner.report.selection.grid import Grid, grid_of
 from runner.report.selection.grid_figures import add_intervals, line_grid
 from runner.report.selection.stored_runs import StoredRun
-from runner.store.digest import digest
 from runner.store.folder_digests import DIGESTS, write_digests
+from runner.store.short_hash import short_hash
 
 LONGEST = 60
 """Letters of a folder's name that say what was selected."""
@@ -45,7 +45,7 @@ def write_runs(
         The folder, the same for the same `conditions`.
     """
     name = re.sub(r"[^A-Za-z0-9=,.]+", "_", " ".join(conditions))[:LONGEST].strip("_") or "all"
-    folder = root / "tables" / "runs" / f"{name}-{digest({'conditions': list(conditions)})[:8]}"
+    folder = root / "tables" / "runs" / f"{name}-{short_hash({'conditions': list(conditions)})[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
     add_intervals(grid)

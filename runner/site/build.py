@@ -15,11 +15,11 @@ from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
 from runner.site.pages.assets import write_assets
 from runner.site.pages.rendering import render
-from runner.site.pages.run_page import write_run
+from runner.site.pages.run_page import write_run_page
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import command_name, write_start
-from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Report:
         pages, runs = self.index.pages, self.index.runs
         stale: dict[str, dict[str, str]] = {}
         for run_id, run in runs.items():
-            made_of = digest({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
+            made_of = short_hash({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
             if pages.get(f"runs/{run_id}.html") != made_of:
                 stale.setdefault(shard_of(run_id), {})[run_id] = made_of
         for run_id in changed - runs.keys():
@@ -87,7 +87,7 @@ class Report:
             read = {run_id: self._curves(run_id) for run_id in own}
             for run_id, made_of in own.items():
                 page = page_of.get(run_id, "")
-                write_run(runs[run_id], store.run(run_id), read[run_id], known, page, self.site)
+                write_run_page(runs[run_id], store.run(run_id), read[run_id], known, page, self.site)
                 pages[f"runs/{run_id}.html"] = made_of
             self._shard(shard, read)
         return sum(map(len, stale.values()))

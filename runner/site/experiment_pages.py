@@ -17,7 +17,7 @@ from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import time_left
-from runner.store.digest import digest
+from runner.store.short_hash import short_hash
 
 
 @dataclass
@@ -60,7 +60,7 @@ class ExperimentPages:
         counts = Counter(run.status for run in own)
         counts["missing"] += len(ids) - len(own)
         left = time_left(counts, [run for run in own if run.done])
-        made_of = digest(
+        made_of = short_hash(
             {
                 "files": place.stamps(),
                 "runs": [[run.run_id, run.stamp, run.status] for run in own],

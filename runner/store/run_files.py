@@ -14,9 +14,9 @@ from omegaconf import DictConfig, OmegaConf
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
 from runner.store.arrays.pictures import stored_pictures
-from runner.store.digest import PARTS, SCHEMA, own_code
 from runner.store.logger_protocol import Logger
 from runner.store.run_folder import RunFolder
+from runner.store.short_hash import PARTS, SCHEMA, own_code
 
 WRITTEN = (
     *PARTS,
@@ -170,17 +170,17 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
     }
 
 
-def written(config: DictConfig) -> dict[str, Any]:
+def written_settings(config: DictConfig) -> dict[str, Any]:
     """The part of a configuration that is written with its runs, in plain values.
 
     Where it names code of the user's own, ``code`` has a digest of that by group.
     """
-    content = {key: resolved(config, key) for key in WRITTEN}
+    content = {key: plain_value(config, key) for key in WRITTEN}
     code = {part: found for part in PARTS if (found := own_code(content[part])) is not None}
     return {**content, "code": code} if code else content
 
 
-def resolved(config: DictConfig, key: str) -> Any:
+def plain_value(config: DictConfig, key: str) -> Any:
     """The value at `key` as plain numbers, texts, dictionaries and lists."""
     value = config[key]
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value

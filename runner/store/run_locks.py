@@ -14,7 +14,7 @@ PROBE_SECONDS = 0.2
 """A lock that another process only looks at is free again after that long."""
 
 
-def locked(folders: Mapping[int, RunFolder], locks: ExitStack) -> dict[int, RunFolder]:
+def take_locks(folders: Mapping[int, RunFolder], locks: ExitStack) -> dict[int, RunFolder]:
     """Those of `folders`, by seed, that no other process is computing, locked until `locks` closes.
 
     Raises:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
-from runner.store.digest import SCHEMA
 from runner.store.run_folder import RunFolder
+from runner.store.short_hash import SCHEMA
 
 
 class Store:

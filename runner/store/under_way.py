@@ -62,7 +62,7 @@ def under_way(lock: Path) -> UnderWay | None:
         return UnderWay(who, None)
 
 
-def groups_of(runs: Iterable[RunFolder]) -> list[Group]:
+def grouped_by_process(runs: Iterable[RunFolder]) -> list[Group]:
     """Those of `runs` that processes are computing, the process with the most left first."""
     groups: dict[tuple[str, int], Group] = {}
     for run in runs:
@@ -73,7 +73,7 @@ def groups_of(runs: Iterable[RunFolder]) -> list[Group]:
 
 def works_of_others(runs: Iterable[RunFolder]) -> list[Reached]:
     """How far each other process is that computes some of `runs`, those that have said so."""
-    processes = [group.process for group in groups_of(runs)]
+    processes = [group.process for group in grouped_by_process(runs)]
     return [each.work for each in processes if each.work and not _is_this_process(each.who)]
 
 

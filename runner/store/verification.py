@@ -10,7 +10,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from runner.integrity.file_digest import Verdict, verdict, zip_is_whole
+from runner.integrity.file_digest import FileState, file_state, zip_is_whole
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_folder import RunFolder
 
@@ -52,12 +52,12 @@ def verify(places: Iterable[Path]) -> Verification:
         own, beside = _check(path)
         if path.name == SUMMARY:
             found.runs += 1
-        if own is Verdict.UNKNOWN:
+        if own is FileState.UNKNOWN:
             found.unknown_runs += path.name == SUMMARY
             found.unknown_files += path.name not in OF_RUN
         else:
             found.files += 1 + len(beside)
-        damaged |= dict.fromkeys([path] if own is Verdict.DAMAGED else [])
+        damaged |= dict.fromkeys([path] if own is FileState.DAMAGED else [])
         damaged |= dict.fromkeys(other for other, whole in beside.items() if not whole)
     found.damaged = list(damaged)
     return found
@@ -75,16 +75,16 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
                 yield path
 
 
-def _check(path: Path) -> tuple[Verdict, dict[Path, bool]]:
+def _check(path: Path) -> tuple[FileState, dict[Path, bool]]:
     """Whether a file is as it was written, and whether those are whose digests it holds."""
     try:
         content = path.read_bytes()
     except OSError:
-        return Verdict.DAMAGED, {}
-    found = verdict(content)
-    if found is Verdict.UNKNOWN:
-        return (found if _plausible(path, content) else Verdict.DAMAGED), {}
-    if found is Verdict.DAMAGED or path.suffix != ".json":
+        return FileState.DAMAGED, {}
+    found = file_state(content)
+    if found is FileState.UNKNOWN:
+        return (found if _plausible(path, content) else FileState.DAMAGED), {}
+    if found is FileState.DAMAGED or path.suffix != ".json":
         return found, {}
     expected = json.loads(content).get(FILES) or {}
     wrong = changed(path.parent, expected)

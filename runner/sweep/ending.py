@@ -11,7 +11,7 @@ from runner.files.lock_holders import waited_for
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, folders_of
-from runner.sweep.outcome import Outcome, digest
+from runner.sweep.outcome import Outcome, failures_in_words
 
 SHOWN = 3
 """Other processes that are named."""
@@ -36,7 +36,7 @@ def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
     outcome.skipped += late
     outcome.locked = [run_id for run_id in outcome.locked if run_id not in late]
     if outcome.failures:
-        print(digest(outcome.failures), file=sys.stderr)
+        print(failures_in_words(outcome.failures), file=sys.stderr)
     if outcome.locked:
         warn(_left([folders[run_id] for run_id in outcome.locked]))
     if short := _short(jobs, outcome):

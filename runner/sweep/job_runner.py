@@ -27,16 +27,16 @@ from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
-from runner.store.run_files import finish_run, start_runs, written
+from runner.store.run_files import finish_run, start_runs, written_settings
 from runner.store.run_folder import RunFolder
-from runner.store.run_locks import locked
+from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
 from runner.store.under_way import note
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.gpus import take_gpu
 from runner.sweep.jobs import Job
+from runner.sweep.launchers.gpus import take_gpu
+from runner.sweep.launchers.orphans import at_work
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
-from runner.sweep.orphans import at_work
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
 from runner.tasks.run_identity import compile_identity, run_ids
@@ -48,7 +48,7 @@ def job(config: DictConfig) -> Outcome:
     hydra = HydraConfig.get()
     worker = signals.in_worker()
     if worker:
-        if signals.wanted():
+        if signals.stop_wanted():
             signals.leave_worker()
             return Outcome(interrupted=True)
         signals.listen()
@@ -90,7 +90,7 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
     with ExitStack() as locks:
         missing = {seed: folder for seed, folder in folders.items() if seed not in done}
         try:
-            mine = locked(missing, locks)
+            mine = take_locks(missing, locks)
         except (OSError, UserError) as error:
             _Computation(job.config, overrides, folders, missing, outcome).fail(error)
             return outcome
@@ -181,7 +181,7 @@ class _Computation:
     def _written(self) -> dict[str, Any]:
         """What is written of the configuration; a compiled run says that it is one."""
         compiled = compile_identity(self.config, device_type(self.config.device))
-        return written(self.config) | ({COMPILE: True} if compiled else {})
+        return written_settings(self.config) | ({COMPILE: True} if compiled else {})
 
     def _open(self) -> list[str]:
         """Makes the runs that are left known to the logger; their ids."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +16,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
-from runner.config.compose import compose_by_groups, one_sentence_errors, sentence
-from runner.config.experiments.plans import Plan, experiment_plans, product
+from runner.config.compose import compose_by_groups, one_sentence_errors
+from runner.config.experiments.plans import Plan, every_combination, experiment_plans
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
@@ -30,6 +29,7 @@ from runner.execution.errors import UserError, warn
 from runner.models.identity import tuning_effort
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
+from runner.sweep.job_errors import in_job
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
 
@@ -145,7 +145,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         plans = experiment_plans(choices, names)
     else:
         check_number(math.prod(map(len, choices.values())))
-        plans = [Plan(list(lines)) for lines in product(choices)]
+        plans = [Plan(list(lines)) for lines in every_combination(choices)]
     checked = []
     for plan in plans:
         names.check(plan.overrides)
@@ -195,38 +195,6 @@ def _set_seeds(config: DictConfig, plan: Plan) -> None:
             number = OmegaConf.select(config, "scale.seeds") if plan.seeds is None else plan.seeds
             if isinstance(number, int) and 1 <= number <= MOST_SEEDS:
                 config.seed = list(range(number))
-
-
-def spread(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs in turns of one for each target and sampler.
-
-    Jobs that share both also share what is computed once, such as the images of a model, and side by side
-    one would wait for the other.
-    """
-    alike: dict[str, list[Job]] = {}
-    for job in jobs:
-        shared = (OmegaConf.to_yaml(job.config[key], resolve=True) for key in ("target", "sampler"))
-        alike.setdefault("".join(shared), []).append(job)
-    return [job for turn in itertools.zip_longest(*alike.values()) for job in turn if job is not None]
-
-
-@contextmanager
-def in_job(overrides: Sequence[str], jobs: int) -> Iterator[None]:
-    """Says in an error that the user can correct which of several jobs it is about.
-
-    Raises:
-        UserError: also for an error of OmegaConf.
-    """
-    try:
-        yield
-    except (UserError, OmegaConfBaseException) as error:
-        if jobs == 1 and isinstance(error, UserError):
-            raise
-        said = str(error) if isinstance(error, UserError) else sentence(error)
-        if jobs > 1:
-            where = " ".join(line for line in overrides if not line.startswith("seed="))
-            said = f"{said.rstrip('.')} (job: {where})."
-        raise UserError(said) from error
 
 
 def folders_of(job: Job) -> list[RunFolder]:

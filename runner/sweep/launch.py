@@ -6,40 +6,26 @@ What needs torch is imported where it is used: it takes seconds, and runs that a
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hydra._internal.callbacks import Callbacks
-from hydra.core.global_hydra import GlobalHydra
-from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn
-from hydra.types import HydraContext, RunMode
-
-from runner.config.compose import CONFIG, initialise, loader, one_sentence_errors, searched
-from runner.config.output_root import output_root_word
+from runner.config.compose import searched
 from runner.config.values import fails_fast, retries_of
 from runner.execution import signals
-from runner.execution.devices import device_type, lacks
-from runner.execution.errors import UserError, one_sentence, warn
-from runner.execution.manifest import told_to_workers
+from runner.execution.errors import UserError
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
-from runner.execution.storage_errors import storage_error
-from runner.store.under_way import works_of_others
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended
-from runner.sweep.gpus import one_each
-from runner.sweep.jobs import Job, Request, folders_of, spread
+from runner.sweep.jobs import Job, Request, folders_of
+from runner.sweep.launchers.asked_for import check_folders, on_other_nodes
+from runner.sweep.launchers.launcher import launch_jobs
+from runner.sweep.launchers.requeue import launched
 from runner.sweep.live_logging import log_done
-from runner.sweep.orphans import adopted
-from runner.sweep.outcome import Outcome, digest
-from runner.sweep.requeue import WorkerLostError, is_worker_lost, launched
+from runner.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
-    from runner.problem.problems import Problems
     from runner.store.run_folder import RunFolder
 
 
@@ -72,7 +58,7 @@ def run_sweep(
     """
     jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])
-    _check_folders(request)
+    check_folders(request)
     outcome = Outcome()
     pending = _left(jobs, outcome)
     if pending:
@@ -83,14 +69,14 @@ def run_sweep(
         imported()
         problems = Problems()
         with Progress():
-            elsewhere = _elsewhere(request, pending)
+            elsewhere = on_other_nodes(request, pending)
             if request.pattern:
                 jobs = served(jobs, problems, elsewhere=elsewhere)
                 pending = [each for each in pending if each in jobs]
             preflight(jobs, problems, elsewhere=elsewhere)
     if pending:
         retries = retries_of(jobs[0].config)
-        launch = partial(_launch, request, problems=problems)
+        launch = partial(launch_jobs, request, problems=problems)
         outcome.add(launched(launch, pending, searched(request.hydra), retries))
         if fail_fast and outcome.failures:
             met = {*outcome.done, *outcome.skipped, *outcome.locked}.union(
@@ -124,45 +110,6 @@ def _fails_fast(request: Request, first: Job) -> bool:
     return given
 
 
-def _elsewhere(request: Request, jobs: Sequence[Job]) -> bool:
-    """Whether `jobs` are for a GPU that is not here and that nodes of Slurm may have, which it then says."""
-    if not any(lacks(device_type(each.config.device)) for each in jobs):
-        return False
-    hydra = GlobalHydra.instance().hydra
-    assert hydra is not None
-    with one_sentence_errors():
-        config = hydra.compose_config(CONFIG, request.hydra, RunMode.MULTIRUN, from_shell=False)
-    if not str(config.hydra.launcher._target_).endswith(".SlurmLauncher"):
-        return False
-    warn("There is no CUDA device here: the jobs look for that of device=cuda where Slurm starts them.")
-    return True
-
-
-def _check_folders(request: Request) -> None:
-    """Refuses a folder of configurations that a launcher's jobs would not find: its path is an interpolation.
-
-    Raises:
-        UserError: naming the launcher; where the jobs are computed here, any folder is found.
-    """
-    others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
-    if others and (named := [line for line in searched(request.hydra) if "${" in line]):
-        raise UserError(
-            f"{others[0]} needs folders of --config-dir without '${{' in their paths, since its jobs "
-            f"would take it for a reference to a key; {named[0]} was given. A link to the folder helps."
-        )
-
-
-def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
-    """The outcome of each job, computed here; with ``sweep.fail_fast`` none after the first failure."""
-    from runner.sweep.job_runner import compute
-
-    for each in jobs:
-        outcome = compute(each, hydra, problems)
-        yield outcome
-        if outcome.failures and fails_fast(each.config):
-            return
-
-
 def _left(jobs: Sequence[Job], outcome: Outcome) -> list[Job]:
     """The jobs of which a run is not done; those of the others are skipped, which `outcome` hears."""
     left: list[Job] = []
@@ -187,92 +134,6 @@ def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
     return status
 
 
-def leave_to_hydra(lines: Sequence[str]) -> int:
-    """A sweep by one of Hydra's other sweepers: it decides on the jobs, we compute each; the exit status."""
-    from runner.sweep.job_runner import job
-
-    imported()
-    initialise()
-    hydra = GlobalHydra.instance().hydra
-    assert hydra is not None
-    with signals.commanding(), one_sentence_errors():
-        returned = hydra.multirun(CONFIG, job, list(lines), with_log_configuration=False)
-    outcome = Outcome()
-    for each in _jobs_in(returned):
-        outcome.add(_outcome(each))
-    if outcome.interrupted:
-        raise signals.Interrupted("a signal to a worker")
-    if outcome.failures:
-        print(digest(outcome.failures), file=sys.stderr)
-    if outcome != Outcome():
-        print(outcome.sentence())
-    return outcome.status
-
-
-def _jobs_in(returned: Any) -> Iterator[JobReturn]:
-    """The jobs that a sweeper returns, in lists of any depth; none where it returns something else."""
-    if isinstance(returned, JobReturn):
-        yield returned
-    elif isinstance(returned, list):
-        for each in returned:
-            yield from _jobs_in(each)
-
-
-def _launch(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:
-    """Computes all jobs here, or hands them to the launcher that was asked for in one call."""
-    from runner.sweep.job_runner import job
-
-    hydra = GlobalHydra.instance().hydra
-    assert hydra is not None
-    root = f"++{output_root_word(jobs[0].config.output_root)}"
-    with one_sentence_errors():
-        config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
-        context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
-        plugins = Plugins.instance()
-        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
-    one_each(launcher, jobs[0].config)
-    runs = [folder for each in jobs for folder in folders_of(each)]
-    summaries = [run.path / "summary.json" for run in runs]
-    # By name: Hydra loads its plugins' modules once more, and their classes are then others.
-    kind = type(launcher).__name__
-    # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
-    ours = kind == "JoblibLauncher"
-    progress = Progress(summaries, elsewhere=partial(works_of_others, runs))
-    with signals.commanding(), progress, adopted() if ours else nullcontext():
-        try:
-            if kind == "BasicLauncher":
-                return list(_in_turn(jobs, searched(request.hydra), problems))
-            with told_to_workers():
-                returned = launcher.launch([list(each.overrides) for each in spread(jobs)], initial_job_idx=0)
-        except Exception as error:
-            signals.obey()
-            if is_worker_lost(error):
-                _stop_ray()
-                # What follows the first sentence is advice on the logs of the workers.
-                said, *_ = one_sentence(error).split(". ")
-                raise WorkerLostError(f"{said.rstrip('.')}.") from error
-            # Ray wraps what a worker raised.
-            if (refused := storage_error(getattr(error, "cause", None) or error)) is not None:
-                raise refused from error
-            # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
-            raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
-    return [_outcome(each) for each in returned]
-
-
-def _stop_ray() -> None:
-    """Ends the tasks that Ray still has for this process: they are launched anew."""
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        ray.shutdown()
-
-
-def _outcome(returned: JobReturn) -> Outcome:
-    value: Any = returned._return_value
-    if isinstance(value, Outcome):
-        return value
-    raise UserError(f"A job could not be started: {value}")
-
-
 def _show(only: Job, outcome: Outcome) -> None:
     """The metrics of each run, and where they are."""
     for seed, folder in zip(only.run_ids, folders_of(only), strict=True):
@@ -281,13 +142,13 @@ def _show(only: Job, outcome: Outcome) -> None:
             print(f"seed {seed}: {folder.status()}  {folder.path}")
             continue
         before = ", done before" if folder.run_id in outcome.skipped else ""
-        cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{tuning_cost(summary)}"
+        cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{_tuning_cost(summary)}"
         print(f"seed {seed}: {cost}{before}  {folder.path}")
-        values = final_values(folder, summary["metrics"])
+        values = _final_values(folder, summary["metrics"])
         print(f"  {'  '.join(f'{name}={value:.5g}' for name, value in values.items())}")
 
 
-def final_values(folder: RunFolder, metrics: Mapping[str, float | None]) -> dict[str, float]:
+def _final_values(folder: RunFolder, metrics: Mapping[str, float | None]) -> dict[str, float]:
     """What `metrics` of a summary say; one that is null there is NaN or infinite, as its last row says."""
     values = {name: math.nan if value is None else value for name, value in metrics.items()}
     if None in metrics.values() and (rows := folder.metrics()) is not None:
@@ -295,7 +156,7 @@ def final_values(folder: RunFolder, metrics: Mapping[str, float | None]) -> dict
     return {name: values[name] for name in metrics}
 
 
-def tuning_cost(summary: Mapping[str, Any]) -> str:
+def _tuning_cost(summary: Mapping[str, Any]) -> str:
     """``, tuning 159.6 s (10,900 evaluations)``; empty where nothing was tuned."""
     tuning = summary.get("tuning")
     return f", tuning {tuning['seconds']:.1f} s ({tuning['evaluations']:,} evaluations)" if tuning else ""

@@ -140,7 +140,7 @@ def command(overrides: Sequence[str], seeds: Sequence[int]) -> str:
     return shlex.join(["python", "-m", "runner", *chosen, seed])
 
 
-def digest(failures: Iterable[Failure]) -> str:
+def failures_in_words(failures: Iterable[Failure]) -> str:
     """Every failure: the overrides, the last three lines, and the command that repeats it."""
     blocks = []
     for failure in failures:

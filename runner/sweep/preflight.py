@@ -16,7 +16,8 @@ from runner.files.locks import require_locks
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.jobs import Job, Request, in_job
+from runner.sweep.job_errors import in_job
+from runner.sweep.jobs import Job, Request
 from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 

@@ -73,7 +73,7 @@ def standing(job: Job) -> Standing:
     return Standing(job, {seed: status for seed, (status, _) in found.items()}, summaries)
 
 
-def distinct(standings: Sequence[Standing]) -> list[Standing]:
+def distinct_runs(standings: Sequence[Standing]) -> list[Standing]:
     """The same jobs, each run with the first that has it: jobs may share runs."""
     found, known = [], set[str]()
     for each in standings:
@@ -123,7 +123,7 @@ def left(standings: Sequence[Standing]) -> Left:
     return total
 
 
-def lines_of(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
+def status_counts(standings: Sequence[Standing]) -> dict[tuple[str, str], Counter[str]]:
     """How many runs have each status, by row and cell; seeds that are jobs of their own share a line."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for each, place in zip(standings, _places(standings), strict=True):

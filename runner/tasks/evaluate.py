@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from runner.config.data.datasets import dataset_identity, described, load_dataset, unknown_files
+from runner.config.data.datasets import dataset_identity, dataset_settings, load_dataset, unknown_files
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, model_file, weights_of
@@ -32,7 +32,7 @@ class Evaluate(PerSeedTask):
         model_file(config.model)
         ais_numbers(config)
         if config.task.dataset is not None:
-            described(config.task.dataset, None, "task.dataset")
+            dataset_settings(config.task.dataset, None, "task.dataset")
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         from runner.tasks.likelihood.model_likelihood import check_likelihood
@@ -87,7 +87,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     if name is None:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = metadata.get("binarisation") if config.task.dataset is None else None
-    described(name, binarisation, "task.dataset")
+    dataset_settings(name, binarisation, "task.dataset")
     data = load_dataset(name, binarisation, config.data.root, verifies(config))
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):

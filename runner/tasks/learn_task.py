@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from omegaconf import DictConfig
 
-from runner.config.construct import located
+from runner.config.construct import class_at
 from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.models.identity import learned_identity, tuning_effort
@@ -56,7 +56,7 @@ class Learn(PerSeedTask):
             )
         from targets.target import Target
 
-        model = located(target, "target", (Target,))
+        model = class_at(target, "target", (Target,))
         task = annealing_identity(essential(parts["task"]), model)
         return {"target": learned_identity(target), "sampler": parts["sampler"], "task": task}
 
@@ -115,7 +115,7 @@ def _settings(config: DictConfig) -> TrainingSettings:
 def _by_block_gibbs(config: DictConfig) -> bool:
     from targets.target import Target
 
-    return bool(getattr(located(config.target, "target", (Target,)), "block_gibbs", False))
+    return bool(getattr(class_at(config.target, "target", (Target,)), "block_gibbs", False))
 
 
 def _number(temperatures: Any) -> int:

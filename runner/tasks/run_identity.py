@@ -11,7 +11,7 @@ from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
 
@@ -78,6 +78,6 @@ def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, 
     content = run_identity(config, device)
     large = {"stream_state": "hash"}
     return {
-        seed: digest({**content, "seed": seed, **(large if seed >= SEEDED_BY_A_WORD else {})})
+        seed: short_hash({**content, "seed": seed, **(large if seed >= SEEDED_BY_A_WORD else {})})
         for seed in seeds
     }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from omegaconf import DictConfig
 
-from runner.store.digest import digest
+from runner.store.short_hash import short_hash
 from runner.tasks.run_identity import stream_identity
 from runner.tasks.task import parts_of, task_of
 from targets.randomness import derive_seed
@@ -21,5 +21,5 @@ def stream_seeds(config: DictConfig, seeds: Sequence[int]) -> list[int]:
     if not stream_identity(config):
         return list(seeds)
     content = task_of(config).identity(config, parts_of(config))
-    own = digest({part: content[part] for part in ("target", "sampler")})
+    own = short_hash({part: content[part] for part in ("target", "sampler")})
     return [derive_seed(seed, f"streams/{own}") for seed in seeds]

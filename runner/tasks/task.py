@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.config.construct import construct
 from runner.execution.errors import RunError
 from runner.models.identity import target_identity
-from runner.store.digest import PARTS
+from runner.store.short_hash import PARTS
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.store.run_store import Store
 
 Parts = dict[str, Any]
-"""The groups of a configuration that make a run (`runner.store.digest.PARTS`), resolved, by name."""
+"""The groups of a configuration that make a run (`runner.store.short_hash.PARTS`), resolved, by name."""
 
 
 class Trial(NamedTuple):

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from samplers.hyperparameters import positive
-from samplers.kernel import State, tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
+from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.draws import whole_numbers
 from targets.randomness import Generator, normal, uniform

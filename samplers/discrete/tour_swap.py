@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, evaluate, tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import accepted, jump_length
 from samplers.proposals.draws import whole_numbers
 from targets.checks import one_of

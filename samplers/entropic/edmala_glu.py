@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
-from samplers.kernel import Info, State, evaluate, tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
+from samplers.kernel import Info, State, evaluate
 from samplers.metropolis_hastings import accepted, jump_length, taken
 from samplers.proposals.entropic_langevin import THETA_A
 from targets.randomness import Generator

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from samplers.informed.informed_kernel import InformedKernel
-from samplers.kernel import Info, State, tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
+from samplers.kernel import Info, State
 from samplers.metropolis_hastings import accepted, jump_length
 from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.paths import MoveWeights, Path

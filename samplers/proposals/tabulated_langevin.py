@@ -13,7 +13,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, along_first, evaluate
+from samplers.inverse_temperatures import along_first
+from samplers.kernel import State, evaluate
 from samplers.proposals.alias_rows import AliasRows
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.sorted_rows import SortedRows

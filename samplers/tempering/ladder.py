@@ -85,7 +85,7 @@ def equal_rejection_ladder(betas: Sequence[float], rejections: Sequence[float], 
     return [cold, *inner, hot]
 
 
-def require_replicas(name: str, theta: Tensor, batch: Sequence[int], replicas: int) -> None:
+def require_replica_axis(name: str, theta: Tensor, batch: Sequence[int], replicas: int) -> None:
     """Raises ValueError unless the states `theta`, of these batch axes, have one replica for each rung first.
 
     Args:

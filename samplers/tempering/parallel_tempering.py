@@ -9,11 +9,12 @@ from typing import Any
 
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, along_first, require_temperable
+from samplers.inverse_temperatures import along_first, require_temperable
+from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import RungKernels, fit_ladder, ladder_step_sizes, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.ladder import check_ladder, require_replicas
+from samplers.tempering.ladder import check_ladder, require_replica_axis
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
 from targets.checks import described
@@ -92,7 +93,7 @@ class ParallelTempering(Kernel):
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.swaps.rule.check(target)
         batch = target.space.batch_shape(theta)
-        require_replicas("parallel tempering", theta, batch, len(self.betas))
+        require_replica_axis("parallel tempering", theta, batch, len(self.betas))
         axes = len(batch)
         local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
         return SwapMemory.start(local.log_prob).into(local)

@@ -9,7 +9,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, SwapInfo, along_first
+from samplers.inverse_temperatures import along_first
+from samplers.kernel import State, SwapInfo
 from samplers.tempering.swaps.swap_round import REPLICA, permutation, permute
 from targets.randomness import Generator, uniform
 

@@ -14,7 +14,7 @@ from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.kernel_family import RungKernels, takes_step_size
 from samplers.metropolis_hastings import MetropolisHastings, accepted, jump_length
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
-from samplers.tempering.ladder import check_ladder, require_replicas
+from samplers.tempering.ladder import check_ladder, require_replica_axis
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.swaps.swap_round import REPLICA, replica_labels
 from samplers.tempering.tempered_levels import TemperedLevels
@@ -86,7 +86,7 @@ class ReplicaExchangeLangevin(Kernel):
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
         batch = target.space.batch_shape(theta)
-        require_replicas("replica exchange Langevin", theta, batch, self.axes[0])
+        require_replica_axis("replica exchange Langevin", theta, batch, self.axes[0])
         state = evaluate(target, theta, gradient=True)
         return replace(state, aux={REPLICA: replica_labels(state.log_prob)})
 

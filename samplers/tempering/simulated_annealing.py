@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.kernel import Info, Kernel, State, require_temperable
+from samplers.inverse_temperatures import require_temperable
+from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.annealing_schedule import annealing_schedule
 from targets.randomness import Generator

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from samplers.choice import broadcast_event
-from samplers.kernel import State, along_first
+from samplers.inverse_temperatures import along_first
+from samplers.kernel import State
 from samplers.tempering.path import TemperedPath
 
 

@@ -11,7 +11,8 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated_annealing import SimulatedAnnealing
-from samplers.tuning.pilots.step_size import PER_RUNG, tune_rungs
+from samplers.tuning.pilots.sought_step_sizes import PER_RUNG
+from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.target import Target
 

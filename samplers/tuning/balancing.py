@@ -14,7 +14,8 @@ from samplers.discrete.ab import AB
 from samplers.hyperparameters import AUTO, balanced, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.pilots.step_size import CHECKED, PRECISION, Pilot, Sought, tune_step_size
+from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
+from samplers.tuning.pilots.step_size import CHECKED, PRECISION, tune_step_size
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.target import Target
 

@@ -11,7 +11,8 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
-from samplers.tuning.pilots.step_size import Pilot, Sought, tune_step_size
+from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
+from samplers.tuning.pilots.step_size import tune_step_size
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel
 from targets.checks import is_number, positive_number
 from targets.target import Target

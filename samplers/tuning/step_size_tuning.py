@@ -10,7 +10,8 @@ from torch import Tensor
 
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tuning.pilots.step_size import Pilot, Sought, tune_step_size
+from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
+from samplers.tuning.pilots.step_size import tune_step_size
 from samplers.tuning.tunable import Tunable, TuningResult
 from targets.target import Target
 

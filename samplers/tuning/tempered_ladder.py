@@ -15,7 +15,8 @@ from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_s
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
-from samplers.tuning.pilots.step_size import PER_RUNG, tune_rungs
+from samplers.tuning.pilots.sought_step_sizes import PER_RUNG
+from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
 from targets.target import Target

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samplers.hyperparameters import AUTO
-from samplers.kernel import Kernel, require_temperable
+from samplers.inverse_temperatures import require_temperable
+from samplers.kernel import Kernel
 from samplers.kernel_family import takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from targets.randomness import Generator

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import fetch
 from targets.datasets.files.matlab import check_digest, matrices
-from targets.datasets.files.places import content, data_root, found_or_fetched
+from targets.datasets.files.places import data_root, file_content, found_or_fetched
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 
@@ -39,7 +39,7 @@ def load_caltech(root: str | None, *, file: Mapping[str, str], **form: Unpack[Im
 
 def _read(path: Path, sha256: str, shape: Sequence[int]) -> list[NDArray[np.uint8]]:
     """Training, validation and test images; in the file the figure is 0 and columns come before rows."""
-    data = content(path)
+    data = file_content(path)
     check_digest(path, data, sha256)
     height, width = shape
     keys = ("train_data", "val_data", "test_data")

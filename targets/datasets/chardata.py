@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
 from targets.datasets.files.matlab import check_digest, matrices
-from targets.datasets.files.places import content, data_root, found_or_fetched
+from targets.datasets.files.places import data_root, file_content, found_or_fetched
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 NAME = "omniglot_burda"
@@ -52,7 +52,7 @@ def load_chardata(
 
     places = [{"all": file["path"]}, {"all": derived["path"]}]
     path = found_or_fetched(NAME, folder, places, "a MATLAB file", fetch)["all"]
-    data = content(path)
+    data = file_content(path)
     if path.name.removesuffix(".gz") == Path(derived["path"]).name:
         check_digest(path, data, derived["sha256"], "known")
     is_derived = hashlib.sha256(data).hexdigest() == derived["sha256"]

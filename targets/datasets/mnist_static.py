@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.fetch import fetch
-from targets.datasets.files.places import content, data_root, found_or_fetched
+from targets.datasets.files.places import data_root, file_content, found_or_fetched
 from targets.datasets.variants import GreyImages, ImageForm, checked_dataset
 
 
@@ -42,20 +42,22 @@ def load_mnist_static(
     written = "784 zeros and ones a line, plain or .gz"
     there = found_or_fetched("mnist_static", folder, [place], written, fetch_missing)
     train, validation, test = (
-        read_text(there[part], form["shape"]) for part in ("train", "validation", "test")
+        read_text_images(there[part], form["shape"]) for part in ("train", "validation", "test")
     )
     grey = GreyImages(str(there["train"].parent), train, validation, test, white=1)
     return checked_dataset("mnist_static", grey, form)
 
 
-def read_text(path: Path, shape: Sequence[int]) -> NDArray[np.uint8]:
+def read_text_images(path: Path, shape: Sequence[int]) -> NDArray[np.uint8]:
     """Images from a text file of zeros, ones and white space, uint8 ``(images, height, width)``.
 
     Raises:
         DataError: if the file is damaged, contains anything else, or ends within an image.
     """
     # For 78 MB of text, deleting white space and comparing bytes takes 0.1 s, parsing numbers a minute.
-    values = np.frombuffer(content(path).translate(None, b" \t\r\n"), dtype=np.uint8) - np.uint8(ord("0"))
+    values = np.frombuffer(file_content(path).translate(None, b" \t\r\n"), dtype=np.uint8) - np.uint8(
+        ord("0")
+    )
     if values.max(initial=0) > 1:
         raise DataError(f"'{path}' is not binary: it holds more than zeros, ones and blanks")
     height, width = shape

@@ -11,13 +11,13 @@ import networkx
 
 from targets.checks import one_of
 from targets.datasets.files.data_error import DataError
-from targets.datasets.files.places import content, given_file, one_line
+from targets.datasets.files.places import file_content, given_file, one_line
 from targets.graphs.graph import Graph, as_graph
 
 AUTO = "auto"
 
 
-def find(file: str, root: str | None) -> Path:
+def find_graph(file: str, root: str | None) -> Path:
     """The path of a graph: `file` as it stands, or else below ``root/graphs``.
 
     Raises:
@@ -26,7 +26,7 @@ def find(file: str, root: str | None) -> Path:
     return given_file(file, root, "graphs", "a graph's file")
 
 
-def read(path: Path, file_format: str = AUTO) -> Graph:
+def read_graph(path: Path, file_format: str = AUTO) -> Graph:
     """The graph in a file, plain or gzipped.
 
     Args:
@@ -37,7 +37,7 @@ def read(path: Path, file_format: str = AUTO) -> Graph:
         DataError: if it cannot be read, is not in its format, or holds no graph that `as_graph` takes.
     """
     one_of("file_format", file_format, [AUTO, *FORMATS], DataError)
-    raw = content(path)
+    raw = file_content(path)
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     name = _detected(plain, raw) if file_format == AUTO else file_format
     try:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from targets.checks import described, positive_number
 from targets.graphs.graph import Graph, NeighbourSum, as_graph
-from targets.graphs.graph_files import find, read
+from targets.graphs.graph_files import find_graph, read_graph
 from targets.graphs.random_graphs import random_graph
 from targets.spaces import Discrete
 from targets.target import Target
@@ -29,7 +29,7 @@ def graph_of(graph: Description | None, file: str | None, root: str | None, file
         ValueError: naming the argument, or what is wrong with the file.
     """
     if file is not None:
-        return read(find(str(file), root), file_format)
+        return read_graph(find_graph(str(file), root), file_format)
     if isinstance(graph, networkx.Graph):
         return as_graph(graph, "graph", str(graph.name or ""))
     if not isinstance(graph, Mapping | None):

@@ -10,7 +10,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, TableForm, numpy_permutation, prepared
-from targets.tabular.reading import located, numbers, read
+from targets.tabular.reading import located_files, numbers, read_table
 from targets.tabular.tabular_data import TabularData
 
 COLUMNS = [
@@ -34,7 +34,7 @@ def load_adult(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tab
     Raises:
         DataError: if a file is missing or damaged, or none of `variants`.
     """
-    paths = located("adult", root, files, form["published"])
+    paths = located_files("adult", root, files, form["published"])
     train, test = _people(paths["train"]), _people(paths["test"])
     train = train.rows(numpy_permutation(len(train), form["split_seed"]))
     test = test.rows(numpy_permutation(len(test), form["split_seed"]))
@@ -43,7 +43,7 @@ def load_adult(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tab
 
 def _people(path: Path) -> Columns:
     """The rows of one file; the test file starts with a comment, and its labels end with a full stop."""
-    frame = read(path, COLUMNS, header=False, comment="|")
+    frame = read_table(path, COLUMNS, header=False, comment="|")
     frame = frame[(frame != UNKNOWN).all(axis=1)]
     if frame.empty:
         raise DataError(f"'{path}' holds no rows without unknown entries")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from targets.tabular.preparation import Columns, TableForm, from_zero_to_one, numpy_permutation, prepared
-from targets.tabular.reading import located, numbers, read
+from targets.tabular.reading import located_files, numbers, read_table
 from targets.tabular.tabular_data import TabularData
 
 NUMERIC = [f"feature {place}" for place in range(1, 281)]
@@ -33,7 +33,7 @@ def load_blog(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tabl
     Raises:
         DataError: if a file is missing or damaged, or none of `variants`.
     """
-    paths = located("blog", root, files, form["published"])
+    paths = located_files("blog", root, files, form["published"])
     train, test = (_posts(paths[part]) for part in ("train", "test"))
     most = np.percentile(np.concatenate([train[OUTCOME], test[OUTCOME]]), LARGEST)
     train, test = (posts[posts[OUTCOME] <= most] for posts in (train, test))
@@ -48,4 +48,4 @@ def load_blog(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tabl
 def _posts(path: Path) -> pd.DataFrame:
     """The numbers of one file."""
     columns = [*NUMERIC, OUTCOME]
-    return numbers(path, read(path, columns, header=False), columns)
+    return numbers(path, read_table(path, columns, header=False), columns)

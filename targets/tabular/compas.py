@@ -8,7 +8,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, TableForm, prepared, split_rows
-from targets.tabular.reading import located, numbers, read
+from targets.tabular.reading import located_files, numbers, read_table
 from targets.tabular.tabular_data import TabularData
 
 NUMERIC = ["priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "age"]
@@ -30,9 +30,9 @@ def load_compas(root: str | None, *, file: str, **form: Unpack[TableForm]) -> Ta
     Raises:
         DataError: if the file is missing or damaged, or none of `variants`.
     """
-    path = located("compas", root, {"all": file}, form["published"])["all"]
+    path = located_files("compas", root, {"all": file}, form["published"])["all"]
     columns = [*NUMERIC, *CATEGORIES, OUTCOME, SCREENING, RECID, DEGREE, SCORE]
-    frame = read(path, columns, header=True)
+    frame = read_table(path, columns, header=True)
     days = numbers(path, frame, [SCREENING], empty=True)[SCREENING]
     recid = numbers(path, frame, [RECID])[RECID]
     clean = days.between(-WINDOW, WINDOW) & (recid != -1) & (frame[DEGREE] != "O")

@@ -8,7 +8,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, TableForm, from_zero_to_one, prepared, split_rows
-from targets.tabular.reading import located, numbers, read
+from targets.tabular.reading import located_files, numbers, read_table
 from targets.tabular.tabular_data import TabularData
 
 OUTCOME = "shares"
@@ -45,8 +45,8 @@ def load_news(root: str | None, *, file: str, **form: Unpack[TableForm]) -> Tabu
     Raises:
         DataError: if the file is missing or damaged, or none of `variants`.
     """
-    path = located("news", root, {"all": file}, form["published"])["all"]
-    frame = read(path, [*NUMERIC, OUTCOME], header=True)
+    path = located_files("news", root, {"all": file}, form["published"])["all"]
+    frame = read_table(path, [*NUMERIC, OUTCOME], header=True)
     shares = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if (shares <= 0).any():
         row = int(np.argmax(shares <= 0)) + 1

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import content, data_root, found, one_line
+from targets.datasets.files.places import data_root, file_content, found, one_line
 
 
-def located(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:
+def located_files(name: str, root: str | None, paths: Mapping[str, str], published: str) -> dict[str, Path]:
     """The files of a data set, plain or with ``.gz`` added to the name.
 
     Nothing is downloaded, as the publishers provide archives without stable checksums.
@@ -38,7 +38,9 @@ def located(name: str, root: str | None, paths: Mapping[str, str], published: st
     return there
 
 
-def read(path: Path, columns: Sequence[str], *, header: bool, comment: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: Path, columns: Sequence[str], *, header: bool, comment: str | None = None
+) -> pd.DataFrame:
     """The expected `columns` of a file.
 
     Args:
@@ -57,7 +59,7 @@ def read(path: Path, columns: Sequence[str], *, header: bool, comment: str | Non
             # pandas truncates a row that is too long, with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
-                io.BytesIO(content(path)),
+                io.BytesIO(file_content(path)),
                 header=0 if header else None,
                 keep_default_na=False,
                 na_values=[""],

@@ -14,7 +14,7 @@ from targets.synthetic.tabulated import look_up
 from targets.target import Target
 from targets.tours.random_cities import random_cities
 from targets.tours.tour_space import MOST_LISTED, Tours, is_tour
-from targets.tours.tsplib import FEWEST, find, read
+from targets.tours.tsplib import FEWEST, find_instance, read_instance
 
 AUTO = "auto"
 ENCODINGS = ("bits", "one_hot")
@@ -77,7 +77,7 @@ class TSP(Target):
             whole_number("cities", cities, FEWEST)
             distances, steepness = random_cities(cities, instance_seed), STEEPNESS
         else:
-            instance = read(find(str(file), root))
+            instance = read_instance(find_instance(str(file), root))
             distances, self._published = instance.distances, instance.optimum
             steepness = STEEPNESS / (float(distances.sum()) / (len(distances) * (len(distances) - 1)))
         self.cities = n = len(distances)

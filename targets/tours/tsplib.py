@@ -13,7 +13,7 @@ from torch import Tensor
 
 from targets.checks import one_of
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import content, given_file
+from targets.datasets.files.places import file_content, given_file
 from targets.tours.tsplib_distances import DISTANCES
 
 FEWEST = 3
@@ -68,7 +68,7 @@ class Instance:
     optimum: float | None
 
 
-def find(file: str, root: str | None) -> Path:
+def find_instance(file: str, root: str | None) -> Path:
     """The path of an instance: `file` as it stands, or else below ``root/tsplib``.
 
     Raises:
@@ -77,7 +77,7 @@ def find(file: str, root: str | None) -> Path:
     return given_file(file, root, "tsplib", "a TSPLIB file")
 
 
-def read(path: Path) -> Instance:
+def read_instance(path: Path) -> Instance:
     """The instance in a file, plain or gzipped.
 
     Raises:
@@ -131,7 +131,7 @@ def length(distances: Tensor, tour: Tensor) -> float:
 def _parse(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The keys of the head, and the words of each section."""
     try:
-        text = content(path).decode()
+        text = file_content(path).decode()
     except UnicodeDecodeError as error:
         raise DataError(f"'{path}' is damaged or no TSPLIB file: it is not text") from error
     keys: dict[str, str] = {}

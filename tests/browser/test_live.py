@@ -12,7 +12,7 @@ import pytest
 from runner.site.build import Report
 from runner.site.watch import server_of
 from runner.store.run_store import Store
-from runner.tools.bench.report.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 from tests.browser.conftest import visit_of
 from tests.support.site.made_up_store import METRICS
 
@@ -38,7 +38,7 @@ def test_a_served_page_follows_the_disk(browser: Any, report: Report, tmp_path: 
             "task": {"name": "sample"},
             "scale": {"name": "quick"},
         }
-        write_run(Store(served.root).run("00000000000000aa"), config, drawn(500, METRICS))
+        write_run(Store(served.root).run("00000000000000aa"), config, synthetic_records(500, METRICS))
         served.build()
         page.wait_for_function("document.querySelector('.lead').textContent.includes('32 runs')")
         assert visit.errors == []

@@ -19,7 +19,7 @@ from runner.models.learned_target import _TrainingBlocks
 from runner.problem.cached_reference_sample import _ChainBlocks
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
-from runner.sweep.outcome import digest
+from runner.sweep.outcome import failures_in_words
 from runner.sweep.preflight import preflight
 from runner.tasks.images.fitting import Fit
 from runner.tasks.likelihood.annealings import Annealings
@@ -155,7 +155,7 @@ def repeated(job: Job) -> tuple[int, str]:
             outcome = compute(job, [], preflight([job]))
         except Exception:
             return 1, said.getvalue() + traceback.format_exc()
-    return int(bool(outcome.failures)), said.getvalue() + digest(outcome.failures)
+    return int(bool(outcome.failures)), said.getvalue() + failures_in_words(outcome.failures)
 
 
 def _command(root: Path, command: tuple[str, ...]) -> tuple[int, str]:

@@ -80,7 +80,7 @@ def test_needs_are_named(names: str, target: Target, words: str) -> None:
 
 def test_stored_draws_are_bits() -> None:
     with pytest.raises(metrics.UnsupportedMetric, match="thinned_draws keeps zeros and ones"):
-        ThinnedDraws(context(corners(), 1, 2), every=5)
+        ThinnedDraws(context(corners(), 1, 2), most=1, burn_in=0, steps=5)
 
 
 REALS = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]]).double()

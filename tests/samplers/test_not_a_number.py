@@ -19,7 +19,7 @@ from samplers import (
     ParallelTempering,
     RandomWalk,
 )
-from samplers.kernel import tempered_log_ratio
+from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.proposals.tabulated_langevin import tabulated
 from targets import FunctionTarget, MixtureOfGaussians, Ordinal, Streams, Tabulated
 

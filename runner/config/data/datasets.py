@@ -32,7 +32,7 @@ READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 
 def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
-    spec = described(name, binarisation, key)
+    spec = dataset_settings(name, binarisation, key)
     return {
         part: spec[part]
         for part in IDENTIFYING
@@ -40,7 +40,7 @@ def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dat
     }
 
 
-def described(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
+def dataset_settings(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """What makes the data set `name`: the node of `conf/dataset`, or the content of a ``.npz`` file.
 
     Args:
@@ -84,7 +84,11 @@ def unknown_files(config: DictConfig, name: Any, key: str = "target.dataset") ->
     Raises:
         UserError: if there is no such set, or its files are not there or damaged.
     """
-    return {} if verifies(config) else added_identity(str(name), described(name, None, key), config.data.root)
+    return (
+        {}
+        if verifies(config)
+        else added_identity(str(name), dataset_settings(name, None, key), config.data.root)
+    )
 
 
 @functools.lru_cache(maxsize=4)
@@ -95,7 +99,7 @@ def _load(
     from runner.config.construct import locate
     from targets.datasets.dataset import DataError
 
-    spec = described(name, binarisation)
+    spec = dataset_settings(name, binarisation)
     arguments = {key: value for key, value in spec.items() if key not in NOT_LOADED}
     if name.endswith(".npz"):
         arguments["path"] = name

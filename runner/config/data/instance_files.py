@@ -31,11 +31,11 @@ def instance_identity(target: Mapping[str, Any]) -> dict[str, Any]:
         return rest
     from targets.datasets.dataset import DataError
     from targets.graphs import graph_files
-    from targets.tours.tsplib import find, tour_beside
+    from targets.tours.tsplib import find_instance, tour_beside
 
     is_graph, given = "graph" in target, str(target["file"])
     try:
-        path = (graph_files.find if is_graph else find)(given, target["root"])
+        path = (graph_files.find_graph if is_graph else find_instance)(given, target["root"])
     except DataError as error:
         raise UserError(f"target.{one_sentence(error)}.") from error
     own = {key: value for key, value in rest.items() if key not in UNREAD}

@@ -86,7 +86,7 @@ def added_identity(
     """
     from targets.datasets.files.places import found
 
-    places = places or places_of(spec)
+    places = places or file_places(spec)
     folder = None if root is None else Path(str(root)).expanduser()
     if "sha256_of" in spec and folder is not None and folder.is_dir() and found(folder, places) is None:
         raise UserError(
@@ -97,7 +97,7 @@ def added_identity(
     return {"files": unknown} if unknown else {}
 
 
-def places_of(spec: Mapping[str, Any]) -> list[dict[str, str]]:
+def file_places(spec: Mapping[str, Any]) -> list[dict[str, str]]:
     """Where the files of a set may be below the root, by role; the first complete place is read."""
     if "places" in spec:
         return [dict(place) for place in spec["places"]]
@@ -116,7 +116,7 @@ def _unknown(spec: Mapping[str, Any], root: Any, places: Sequence[Place]) -> dic
     if "sha256_of" not in spec or root is None:
         return {}
     folder = Path(str(root)).expanduser()
-    for place in places or places_of(spec):
+    for place in places or file_places(spec):
         files = found(folder, [place])
         if files is not None:
             read = {path: (files[role], _digests_of(files[role])) for role, path in place.items()}

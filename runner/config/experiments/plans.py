@@ -49,7 +49,7 @@ class Plan:
     one_job_per_seed: bool = False
 
 
-def product(choices: Choices) -> Iterator[tuple[str, ...]]:
+def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:
     """Every combination, the last key running fastest."""
     return itertools.product(*choices.values())
 
@@ -103,7 +103,7 @@ def _plans_at(
         others = {key: lines for key, lines in user.items() if key not in own}
         all_of_row = {**fixed, **grid, **others, **chosen}
         check_number(len(plans) + math.prod(map(len, all_of_row.values())))
-        for lines in product(all_of_row):
+        for lines in every_combination(all_of_row):
             cell = {key: value for key, value in map(_split, lines) if key in grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))

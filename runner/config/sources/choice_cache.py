@@ -23,7 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 import conf
 from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import write_bytes
-from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 FOLDER = "__pycache__"
 """In that of the YAML files."""
@@ -60,7 +60,7 @@ def _whole(path: Path) -> dict[str, Any] | None:
     """What `_keep` wrote to `path`; None where nothing is, or something else."""
     with suppress(OSError):
         text = path.read_bytes()
-        if verdict(text) is Verdict.WHOLE:
+        if file_state(text) is FileState.WHOLE:
             found: dict[str, Any] = json.loads(text)[CONTENT]
             return found
     return None

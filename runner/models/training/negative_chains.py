@@ -44,7 +44,6 @@ class NegativeChains:
         swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
             the last call; None for a kernel without swaps.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
-        report: what the last tuning found; None where there was none.
         pilot: the tuning that goes on; None where none does.
     """
 
@@ -72,7 +71,6 @@ class NegativeChains:
         self.swap_rate: Tensor | None = None
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
-        self.report: dict[str, Any] | None = None
         self.pilot: PilotRun[TuningResult] | None = None
         self._pilot_of = 0
 
@@ -97,7 +95,6 @@ class NegativeChains:
             return False
         self.pilot = None
         self.evaluations += found.evaluations
-        self.report = found.report
         self._take(found.hyperparameters)
         return True
 
@@ -210,7 +207,6 @@ class NegativeChains:
             "streams": self.streams.state_dict(),
             "evaluations": self.evaluations,
             "hyperparameters": copy.deepcopy(self.hyperparameters),
-            "report": copy.deepcopy(self.report),
             "buffer": None if self.buffer is None else self.buffer.state_dict(),
             "pilot": None if self.pilot is None else {"of": self._pilot_of, **self.pilot.state_dict()},
         }
@@ -225,7 +221,6 @@ class NegativeChains:
         self.state = None
         if saved["hyperparameters"] is not None:
             self._take(saved["hyperparameters"])
-        self.report = saved["report"]
         if saved["state"] is not None:
             self.state = from_plain(self._begin(chains), saved["state"])
         if self.buffer is not None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from runner.report.selection.grid import ordered, places_of
 from runner.report.selection.stored_runs import StoredRun
 from runner.store.run_folder import STATUSES, RunFolder
-from runner.store.under_way import groups_of
+from runner.store.under_way import grouped_by_process
 
 WIDE = 160
 """Columns of a table that is no terminal's."""
@@ -80,7 +80,7 @@ def show_statuses(title: str, lines: Lines) -> None:
 def show_under_way(runs: Sequence[Running]) -> None:
     """Prints how far each process is that computes some of `runs`, the one with the most left first."""
     places = {folder.run_id: (place, seed) for place, seed, folder in runs}
-    groups = groups_of(folder for _, _, folder in runs)
+    groups = grouped_by_process(folder for _, _, folder in runs)
     for group in groups[:SHOWN]:
         place, _ = places[group.runs[0].run_id]
         seeds = sorted(places[run.run_id][1] for run in group.runs)

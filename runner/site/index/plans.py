@@ -10,10 +10,10 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 import conf
-from runner.config.compose import parsed, searched
+from runner.config.compose import parsed_override, searched
 from runner.integrity.source import source_digest
 from runner.site.index.store_index import Index
-from runner.store.digest import digest, own_code
+from runner.store.short_hash import own_code, short_hash
 from runner.sweep.jobs import Job, experiment_jobs
 
 FILE = "file://"
@@ -85,11 +85,11 @@ def version_of_code(hydra: Sequence[str] = ()) -> str:
     ]
     read += [path for folder in _folders(hydra) for path in folder.rglob("*.yaml")]
     files = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in sorted(read)}
-    return digest({"files": files, "source": source_digest()})
+    return short_hash({"files": files, "source": source_digest()})
 
 
 def _folders(hydra: Sequence[str]) -> list[Path]:
     """The folders with configurations that `hydra` names."""
-    values: list[Any] = [parsed(line).value() for line in searched(hydra)]
+    values: list[Any] = [parsed_override(line).value() for line in searched(hydra)]
     places = [str(place) for value in values for place in (value if isinstance(value, list) else [value])]
     return [Path(place.removeprefix(FILE)) for place in places if place.startswith(FILE)]

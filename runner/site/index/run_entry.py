@@ -60,7 +60,7 @@ def stamp_of(folder: Path) -> str:
     return " ".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in sorted(files))
 
 
-def entry_of(folder: RunFolder, stamp: str) -> RunEntry:
+def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     """What is known of the run in `folder`; every file of a finished run is checked."""
     config = folder.config()
     status, summary = folder.standing()

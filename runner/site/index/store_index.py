@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.site.index.run_entry import RunEntry, entry_of, stamp_of
+from runner.site.index.run_entry import RunEntry, run_entry_of, stamp_of
 from runner.store.run_store import Store
 
 SETTLED = ("done", "damaged")
@@ -61,7 +61,7 @@ class Index:
             if before is not None and before.stamp == stamp and before.status in SETTLED:
                 found[path.name] = before
                 continue
-            entry = entry_of(store.run(path.name), stamp)
+            entry = run_entry_of(store.run(path.name), stamp)
             if entry.status == "missing":
                 continue
             found[path.name] = entry

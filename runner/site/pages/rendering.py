@@ -28,7 +28,7 @@ def templates() -> Environment:
         "script_json": script_json,
         "note_id": note_id,
         "moment": moment,
-        "value": written,
+        "value": value_text,
         "zip": lambda one, other: zip(one, other, strict=True),
     }
     return found
@@ -49,7 +49,7 @@ def moment(time: str | None) -> str:
     return (time or "")[:16].replace("T", " ")
 
 
-def written(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A setting or a measured value, with at most seven digits."""
     if value is None:
         return "-"
@@ -60,7 +60,7 @@ def written(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list):
-        return f"[{', '.join(written(each) for each in value)}]"
+        return f"[{', '.join(value_text(each) for each in value)}]"
     return str(value)
 
 

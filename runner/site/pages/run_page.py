@@ -41,7 +41,7 @@ LEVEL = re.compile(r"level_(\d+)$")
 COLOUR = "#0072B2"
 
 
-def write_run(
+def write_run_page(
     run: RunEntry,
     folder: RunFolder,
     curves: Mapping[str, Curve],

@@ -13,9 +13,9 @@ from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder
-from runner.store.digest import SCHEMA, digest
 from runner.store.run_store import Store
-from runner.store.under_way import groups_of
+from runner.store.short_hash import SCHEMA, short_hash
+from runner.store.under_way import grouped_by_process
 
 NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
 OTHERS = "Others"
@@ -43,7 +43,7 @@ def write_start(
     """
     papers: dict[str, list[dict[str, Any]]] = {}
     for card in cards:
-        papers.setdefault(paper_of(card["heading"]), []).append(card | {"title": _title(card)})
+        papers.setdefault(paper_in_title(card["heading"]), []).append(card | {"title": _title(card)})
     others = papers.pop(OTHERS, [])
     if others:
         papers[OTHERS] = others
@@ -70,7 +70,7 @@ def works_of(root: Path, running: Sequence[RunEntry]) -> list[dict[str, Any]]:
     """What each process at work has noted of the runs that it computes, at most `MOST_SHOWN`."""
     store, named = Store(root), {run.run_id: run.name for run in running}
     found = []
-    for group in groups_of(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
+    for group in grouped_by_process(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
         first, *others = (run.run_id for run in group.runs)
         more = f" and {len(others)} other run{'s' * (len(others) > 1)}" if others else ""
         process = group.process
@@ -86,14 +86,14 @@ def verdict_counts(path: Path) -> list[list[str]]:
         return []
 
 
-def paper_of(heading: str) -> str:
+def paper_in_title(heading: str) -> str:
     """The paper in the title of a table: what comes before its Table or Figure."""
     found = NAMED.match(heading)
     return found[1] if found else OTHERS
 
 
 def _title(card: Mapping[str, Any]) -> str:
-    heading, paper = str(card["heading"]), paper_of(str(card["heading"]))
+    heading, paper = str(card["heading"]), paper_in_title(str(card["heading"]))
     named = heading.removeprefix(f"{paper} ") if paper != OTHERS else heading
     return f"{named}: {card['title']}"
 
@@ -109,7 +109,7 @@ def old_sentence(runs: Any) -> str:
 
 def command_name(command: str) -> str:
     """A short name of a command, for links."""
-    return digest({"command": command})[:8]
+    return short_hash({"command": command})[:8]
 
 
 def sweeps_of(runs: Sequence[RunEntry]) -> list[dict[str, Any]]:

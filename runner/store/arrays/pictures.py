@@ -56,7 +56,7 @@ def stored_pictures(folder: Path) -> Pictures:
     return _there({**found, VISITS: load_visits(folder)})
 
 
-def drawn(picture: np.ndarray) -> Image:
+def image_of(picture: np.ndarray) -> Image:
     """A sheet, black on white, or a heat map in the colours of the figures; in few colours, so soon written.
 
     The states of a heat map are in rows: the cells of a grid, or the first half of the coordinates down.

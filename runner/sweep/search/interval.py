@@ -15,7 +15,7 @@ WHOLE, LOGARITHMIC = "int", "log"
 
 
 @dataclass(frozen=True)
-class Interval:
+class SearchInterval:
     """What a key is searched in; the ends of one of whole numbers are whole."""
 
     low: float
@@ -24,7 +24,7 @@ class Interval:
     logarithmic: bool
 
 
-def interval_of(override: Override) -> Interval:
+def search_interval(override: Override) -> SearchInterval:
     """The interval of a sweep over one.
 
     Raises:
@@ -45,4 +45,4 @@ def interval_of(override: Override) -> Interval:
         low, high = math.ceil(low), math.floor(high)
         if not low < high:
             raise UserError(f"'{line}' must hold two whole numbers or more.")
-    return Interval(low, high, whole, logarithmic)
+    return SearchInterval(low, high, whole, logarithmic)

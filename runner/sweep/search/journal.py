@@ -23,7 +23,7 @@ DAMAGE = (AssertionError, AttributeError, LookupError, RecursionError, TypeError
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Lock]:
+def journal_lock(path: Path) -> Iterator[Lock]:
     """The lock of the journal at `path`, after waiting for the search that has it, with its folder made.
 
     Raises:

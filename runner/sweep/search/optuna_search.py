@@ -19,16 +19,16 @@ from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.progress import Progress
-from runner.store.digest import digest
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
-from runner.sweep.search.interval import interval_of
-from runner.sweep.search.journal import ask_again, asked_anew, locked, opened
+from runner.sweep.search.interval import search_interval
+from runner.sweep.search.journal import ask_again, asked_anew, journal_lock, opened
 from runner.sweep.search.objective import objective_of, objective_value
 from runner.sweep.search.search_space import Search
 from runner.sweep.search.whole_keys import in_whole_numbers
@@ -51,20 +51,20 @@ def run_search(search: Search) -> int:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    distributions = {key: distribution(override) for key, override in search.space.items()}
+    distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     values = {key: _any_value(each) for key, each in distributions.items()}
     first = _job(search, values)
     space = in_whole_numbers(
         search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
     )
-    distributions = {key: distribution(override) for key, override in space.items()}
+    distributions = {key: optuna_distribution(override) for key, override in space.items()}
     metric, direction = objective_of(first.config)
     fails_fast(first.config)
     path, search_path = _journal(search, first), searched(hydra_lines(search))
     Store(first.config.output_root).require_writable()
     outcome, jobs = Outcome(), list[Job]()
     left = list[tuple[optuna.trial.Trial, Job]]()
-    with signals.commanding(), locked(path) as lock, Progress():
+    with signals.commanding(), journal_lock(path) as lock, Progress():
         study = _opened(search, path, direction)
         while (number := len(_done(study)) + len(left)) < search.trials:
             # Each trial has a seed of its own, so that a search that goes on is one that never stopped.
@@ -107,7 +107,7 @@ def run_search(search: Search) -> int:
     return status or 1
 
 
-def distribution(override: Override) -> optuna.distributions.BaseDistribution:
+def optuna_distribution(override: Override) -> optuna.distributions.BaseDistribution:
     """What Optuna draws a key from: an interval, or a list of values.
 
     Raises:
@@ -117,7 +117,7 @@ def distribution(override: Override) -> optuna.distributions.BaseDistribution:
 
     if not override.is_interval_sweep():
         return CategoricalDistribution(list(override.sweep_iterator(transformer=Transformer.encode)))
-    found = interval_of(override)
+    found = search_interval(override)
     if found.whole:
         return IntDistribution(int(found.low), int(found.high), log=found.logarithmic)
     return FloatDistribution(found.low, found.high, log=found.logarithmic)
@@ -149,7 +149,7 @@ def _journal(search: Search, job: Job) -> Path:
     lines = [line for line in search.lines if not line.lstrip("+").startswith(how)]
     content = {"lines": sorted(lines), "seed": search.seed}
     content |= {"space": sorted(str(each.input_line) for each in search.space.values())}
-    return Path(job.config.output_root) / "optuna" / f"{digest(content)}.log"
+    return Path(job.config.output_root) / "optuna" / f"{short_hash(content)}.log"
 
 
 def _opened(search: Search, path: Path, direction: str) -> optuna.Study:

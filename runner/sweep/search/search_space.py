@@ -37,7 +37,7 @@ class Search:
     seed: int
 
 
-def wanted(lines: Sequence[str]) -> Search | None:
+def wanted_search(lines: Sequence[str]) -> Search | None:
     """The search that a command asks for; None where it asks for another sweeper.
 
     Raises:

@@ -10,7 +10,7 @@ from hydra.core.override_parser.types import Override
 from runner.config.overrides import parse
 from runner.execution.errors import UserError
 from runner.sweep.jobs import requested
-from runner.sweep.search.interval import WHOLE, Interval, interval_of
+from runner.sweep.search.interval import WHOLE, SearchInterval, search_interval
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 """Where in an interval a number is taken that is not whole."""
@@ -29,7 +29,7 @@ def in_whole_numbers(space: Mapping[str, Override], lines: Sequence[str]) -> dic
 
 
 def _tagged(key: str, override: Override, lines: Sequence[str]) -> Override:
-    if not override.is_interval_sweep() or (found := interval_of(override)).whole:
+    if not override.is_interval_sweep() or (found := search_interval(override)).whole:
         return override
     first, inside = math.ceil(found.low), _not_whole(found)
     if not _refused(f"{key}={inside}", lines) or _refused(f"{key}={first}", lines):
@@ -41,7 +41,7 @@ def _tagged(key: str, override: Override, lines: Sequence[str]) -> Override:
     return tagged
 
 
-def _not_whole(found: Interval) -> float:
+def _not_whole(found: SearchInterval) -> float:
     number = found.low + GOLDEN * (found.high - found.low)
     return number if number != math.floor(number) else found.low + GOLDEN**2 * (found.high - found.low)
 

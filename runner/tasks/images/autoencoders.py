@@ -13,9 +13,9 @@ from metrics.applications.reconstruction import STRIDE, ConvolutionalAutoencoder
 from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UserError
 from runner.integrity.source import mixture
-from runner.store.digest import SCHEMA, digest
+from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.images.fit_settings import AUTOENCODER, AutoencoderSettings, autoencoder_values
-from runner.tasks.images.fitting import Fit, built, fitted_network
+from runner.tasks.images.fitting import Fit, fitted_network, network_from_seed
 from runner.tasks.images.sampled_images import Images
 from targets.datasets.dataset import Dataset
 from targets.randomness import derive_seed
@@ -60,14 +60,16 @@ def autoencoders(
         return torch.nn.functional.mse_loss(network(batch), batch)
 
     def begin(own: int) -> Fit[ConvolutionalAutoencoder]:
-        network = built(partial(ConvolutionalAutoencoder, settings.code, shape), own, dtype, device)
+        network = network_from_seed(
+            partial(ConvolutionalAutoencoder, settings.code, shape), own, dtype, device
+        )
         return Fit(network, loss, len(pixels), settings.fit, own)
 
     found, seconds, notes = [], 0.0, dict[str, None]()
     for number in range(settings.networks):
         own = derive_seed(seed, f"autoencoder/{number}")
         content = {"schema": SCHEMA, **asdict(settings.fit), **coded, "seed": own}
-        name = digest({**content, "device": device.type, "dtype": config.dtype})
+        name = short_hash({**content, "device": device.type, "dtype": config.dtype})
         path = images.folder / f"autoencoder-{name}.safetensors"
         network, report = fitted_network(path, partial(begin, own), lambda _: {}, config)
         found.append(network.requires_grad_(False))

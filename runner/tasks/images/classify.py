@@ -19,11 +19,11 @@ from runner.execution.devices import floating_point, present_device
 from runner.integrity.source import mixture
 from runner.problem.problems import Problems
 from runner.store.arrays.array_files import DRAWS, MOST, images_file
-from runner.store.digest import SCHEMA, digest
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
+from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.images.fit_settings import classifier_settings
-from runner.tasks.images.fitting import Fit, built, fitted_network
+from runner.tasks.images.fitting import Fit, fitted_network, network_from_seed
 from runner.tasks.images.image_task import data_of_target
 from runner.tasks.images.labels import Labels, labels_of, unknown_labels
 from runner.tasks.images.sampled_images import images_of
@@ -69,7 +69,7 @@ def classifier(
         return torch.nn.functional.cross_entropy(network(pixels[places].to(dtype)), wanted[places])
 
     def begin() -> Fit[LeNet5]:
-        network = built(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
+        network = network_from_seed(lambda: LeNet5(len(labels.names)), SEED, dtype, device)
         return Fit(network, loss, len(pixels), settings, SEED)
 
     def tested(network: LeNet5) -> Mapping[str, Any]:
@@ -87,7 +87,7 @@ def classifier(
         "device": device.type,
         "dtype": config.dtype,
     }
-    path = store.root / "classifiers" / f"{digest(content)}.safetensors"
+    path = store.root / "classifiers" / f"{short_hash(content)}.safetensors"
     network, report = fitted_network(path, begin, tested, config)
     notes = mixture(report.get("sources") or [])
     return Classifier(

@@ -24,7 +24,9 @@ from targets.randomness import derive_seed
 Network = TypeVar("Network", bound=nn.Module)
 
 
-def built(build: Callable[[], Network], seed: int, dtype: torch.dtype, device: torch.device) -> Network:
+def network_from_seed(
+    build: Callable[[], Network], seed: int, dtype: torch.dtype, device: torch.device
+) -> Network:
     """The network of `build` with weights drawn from `seed`, the same on every device.
 
     Weights and biases are uniform within 1 / sqrt(fan-in), as PyTorch draws them by default.

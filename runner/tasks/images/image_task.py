@@ -54,9 +54,14 @@ class ImageSettings:
     start: str
 
     @property
+    def draws(self) -> int:
+        """Images of every chain."""
+        return math.ceil(self.samples / self.chains)
+
+    @property
     def steps(self) -> int:
         """Steps of every chain."""
-        return self.burn_in + math.ceil(self.samples / self.chains) * self.thinning
+        return self.burn_in + self.draws * self.thinning
 
 
 def image_settings(config: DictConfig) -> ImageSettings:
@@ -97,8 +102,9 @@ def sampling(config: DictConfig) -> DictConfig:
         }
         thinned = {
             "_target_": "metrics.statistics.thinned_draws.ThinnedDraws",
-            "every": settings.thinning,
-            "after": settings.burn_in,
+            "most": settings.draws,
+            "burn_in": settings.burn_in,
+            "steps": settings.steps,
         }
         made.metric = {**METRICS, "thinned_draws": thinned, "_optional_": list(METRICS)}
     return made

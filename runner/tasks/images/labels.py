@@ -11,7 +11,7 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from runner.config.data.datasets import described
+from runner.config.data.datasets import dataset_settings
 from runner.config.data.known_files import added_identity, check_known, verifies
 from runner.execution.errors import UserError, one_sentence
 from targets.datasets.dataset import DataError, Dataset
@@ -41,7 +41,7 @@ def labels_of(data: Dataset, name: str, root: Any, verify: bool = True) -> Label
         UserError: if it has none, they are not there or damaged, are not as many as the images, or are not
             known and `verify` is true.
     """
-    spec = {} if name.endswith(".npz") else described(name)
+    spec = {} if name.endswith(".npz") else dataset_settings(name)
     loader = str(spec.get("_target_"))
     try:
         if loader == "targets.datasets.digits.load_digit_images":
@@ -66,7 +66,7 @@ def labels_of(data: Dataset, name: str, root: Any, verify: bool = True) -> Label
 
 def unknown_labels(config: DictConfig, name: str) -> dict[str, Any]:
     """What labels that are not known add to an identity, if `data.verify=false`."""
-    if verifies(config) or name.endswith(".npz") or "places" not in (spec := described(name)):
+    if verifies(config) or name.endswith(".npz") or "places" not in (spec := dataset_settings(name)):
         return {}
     root = config.data.root
     added = added_identity(name, spec, root, [_place(name, spec, root)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from omegaconf import DictConfig
 from torch import Tensor
@@ -26,10 +26,10 @@ from runner.problem.cached_reference_sample import with_trained_target
 from runner.problem.problems import Problems
 from runner.problem.tuning_cache import tuned
 from runner.store.arrays.array_files import DRAWS, images_file, load_images
-from runner.store.digest import digest
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_store import Store
+from runner.store.short_hash import short_hash
 from runner.tasks.images.image_task import TRAINING, data_of_target, image_settings, sampling
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling, begin
@@ -107,7 +107,7 @@ def _identity(config: DictConfig, seed: int) -> str:
     content["metric"] = {"thinning": settings.thinning}
     if settings.images == TRAINING:
         content = {key: content[key] for key in ("schema", "target", "files") if key in content}
-    return digest({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
+    return short_hash({**content, "images": settings.images, "samples": settings.samples, "seed": seed})
 
 
 def _read(folder: Path, *, locked: bool = False) -> Images | None:
@@ -161,14 +161,12 @@ def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     """The sampler's images ``(n, pixels)``, all chains of one draw before those of the next; the report."""
     draws = run.suite.metrics["thinned_draws"]
     assert isinstance(draws, ThinnedDraws)
-    bits = draws.kept[:, 0].flatten(0, 1).cpu().numpy()
-    pixels = torch.from_numpy(np.unpackbits(bits, axis=1, count=draws.pixels))
     result = run_result(run, seed)
     last = result.records[-1]
-    return pixels, {
+    return draws.images(0).cpu(), {
         **{name: getattr(result, name) for name in ("target", "sampler", "exact", "model")},
         **{"steps": last.step, "evaluations": last.evaluations, "seconds": last.seconds},
         "axes": list(result.axes),
         "notes": list(result.notes),
-        "values": {name: value for name, value in last.values.items() if np.isfinite(value)},
+        "values": {name: value for name, value in last.values.items() if math.isfinite(value)},
     }

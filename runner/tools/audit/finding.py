@@ -26,18 +26,20 @@ class Expected:
 def near(value: float, tolerance: float) -> Expected:
     """Within `tolerance` of `value`; `value` itself where the tolerance is 0."""
     if tolerance == 0:
-        return Expected(value, value, plain(value))
-    return Expected(value - tolerance, value + tolerance, f"{plain(value)} ± {plain(tolerance)}")
+        return Expected(value, value, short_number(value))
+    return Expected(
+        value - tolerance, value + tolerance, f"{short_number(value)} ± {short_number(tolerance)}"
+    )
 
 
 def at_most(value: float) -> Expected:
     """No more than `value`."""
-    return Expected(-math.inf, value, f"<= {plain(value)}")
+    return Expected(-math.inf, value, f"<= {short_number(value)}")
 
 
 def at_least(value: float) -> Expected:
     """No less than `value`."""
-    return Expected(value, math.inf, f">= {plain(value)}")
+    return Expected(value, math.inf, f">= {short_number(value)}")
 
 
 class Basis(Enum):
@@ -88,13 +90,13 @@ class Figure:
     @property
     def expectation(self) -> str:
         """The interval as printed, with the notes' figure where that is another one."""
-        return self.expected.text + ("" if self.stated is None else f" (notes {plain(self.stated)})")
+        return self.expected.text + ("" if self.stated is None else f" (notes {short_number(self.stated)})")
 
     @property
     def text(self) -> str:
         """The measured figure as printed."""
         error = "" if self.error is None else f" (se {self.error:.1g})"
-        return plain(self.measured) + error
+        return short_number(self.measured) + error
 
 
 def fitted(name: str, expected: float, measured: float, tolerance: float = 0.01) -> Figure:
@@ -166,7 +168,7 @@ def measure_finding(finding: Finding) -> MeasuredFinding:
     return MeasuredFinding(finding, figures, time.perf_counter() - start)
 
 
-def plain(value: float) -> str:
+def short_number(value: float) -> str:
     """`value` with up to four significant digits, powers of ten only where they are needed."""
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e5):
         return f"{value:.2e}"

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from runner.tools.bench.report.synthetic_runs import drawn, planned_runs, write_run
+from runner.tools.bench.report.synthetic_runs import planned_runs, synthetic_records, write_run
 from runner.tools.bench.timing import BenchRows
 
 EXPERIMENT = "pt_table1"
@@ -84,7 +84,7 @@ def _done_rows(bench: BenchRows, root: Path) -> None:
     """Times a repeated experiment and its table, on runs that nobody computed."""
     planned = planned_runs(root, EXPERIMENT)
     for place, (run, config) in enumerate(planned):
-        write_run(run, config, drawn(place), visits=True)
+        write_run(run, config, synthetic_records(place), visits=True)
     of_all = ("scale=quick", f"output_root={root}")
     again = ("-m", f"+experiment={EXPERIMENT}", *of_all)
     seconds = _least(*again)

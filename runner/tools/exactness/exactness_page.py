@@ -31,7 +31,7 @@ def unproved(distances: Sequence[Distance]) -> list[str]:
     return sorted(claiming - {d.sampler for d in distances if d.checked})
 
 
-def verdict(distance: Distance) -> str:
+def exactness_verdict(distance: Distance) -> str:
     """``exact``, ``inexact`` with its bias, ``not checked``, or in capitals what is wrong."""
     if distance.unnormalised:
         return "NOT EXACT: rows of P do not sum to 1"
@@ -62,7 +62,7 @@ def show_distances(distances: Sequence[Distance], console: Console, draws: int) 
     for sampler, group in groupby((d for d in distances if d.checked or d.crash), key=lambda d: d.sampler):
         table.add_section()
         for d in group:
-            found = verdict(d)
+            found = exactness_verdict(d)
             colour = "bold red" if d.fails or d.crash else "green" if d.claimed else "yellow"
             claims = "exact" if d.claimed else "nothing"
             name, sampler = sampler, ""
@@ -124,5 +124,5 @@ def exactness_csv(distances: Sequence[Distance]) -> str:
     for d in distances:
         bias = d.bias or ("", "")
         measured = (d.claimed, d.error, d.p_value, *bias, d.checked)
-        writer.writerow((d.sampler, d.space, *measured, verdict(d), d.left_out, d.crash))
+        writer.writerow((d.sampler, d.space, *measured, exactness_verdict(d), d.left_out, d.crash))
     return text.getvalue()

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from runner.config.compose import compose_by_groups
-from runner.config.construct import located
+from runner.config.construct import class_at
 from runner.config.construct_sampler import construct_sampler
 from runner.config.key_group import node
 from runner.config.overrides import parse
@@ -87,7 +87,7 @@ def _of_configuration(arguments: Sequence[str], label: str) -> Iterator[KernelVa
     lines = [*request.hydra, *request.plans[0].overrides]
     described = node(compose_by_groups(lines, request.names.groups), "sampler")
     described.setdefault("name", str(described.get("_target_")).rsplit(".", 1)[-1])
-    cls = located(described, "sampler", (Kernel, Tunable))
+    cls = class_at(described, "sampler", (Kernel, Tunable))
     for name, values in _settings(cls, described):
         sampler = construct_sampler({**described, **values}, "sampler")
         yield KernelVariant(f"{described['name']}{label}{name}", sampler)

@@ -44,7 +44,7 @@ class BurnIn:
     evaluations: int
 
 
-def autocorrelation_time(series: Tensor) -> float:
+def estimated_autocorrelation_time(series: Tensor) -> float:
     """1 + 2 sum over t >= 1 of rho(t), in steps, from many chains that are correlated within alone.
 
     rho(t) is the correlation at lag t about the mean over all steps and chains, so that chains that differ
@@ -129,7 +129,7 @@ def _slowest(functions: Tensor) -> float:
     """
     if not bool(functions.isfinite().all()):
         raise ValueError("the target gave a log density that is NaN or infinite in the pilot")
-    times = [autocorrelation_time(values) for values in functions]
+    times = [estimated_autocorrelation_time(values) for values in functions]
     if math.isnan(times[0]):
         return math.inf
     return max(time for time in times if not math.isnan(time))

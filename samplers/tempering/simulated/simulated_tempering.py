@@ -11,7 +11,8 @@ from torch import Tensor
 
 from samplers.choice import choose
 from samplers.hyperparameters import AUTO, move_rate
-from samplers.kernel import Info, Kernel, State, require_temperable
+from samplers.inverse_temperatures import require_temperable
+from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath

@@ -8,7 +8,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.kernel import State, SwapInfo, along_first
+from samplers.inverse_temperatures import along_first
+from samplers.kernel import State, SwapInfo
 from samplers.tempering.path import TemperedPath
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_rules import RULES, Rungs, SwapEnergies, SwapRule, log_swap_ratio

@@ -23,7 +23,8 @@ from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.replica_count import optimal_replicas
 from samplers.tempering.swaps.swap_round import SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
-from samplers.tuning.pilots.step_size import PER_RUNG, Pilot, Sought, StepSizes, check_finite, first_look
+from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, Pilot, Sought, StepSizes
+from samplers.tuning.pilots.step_size import check_finite, first_look
 
 ROUGH = Pilot(chains=8, steps=60)
 """Step sizes of the pilot rounds need only be roughly right; those of the final ladder are tuned again."""

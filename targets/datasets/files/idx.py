@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from targets.datasets.files.data_error import DataError
-from targets.datasets.files.places import LARGEST, beginning, content
+from targets.datasets.files.places import LARGEST, beginning, file_content
 
 BYTES = 0x00000800
 """Magic number of unsigned bytes; its last digit is the number of axes."""
@@ -52,7 +52,7 @@ def _read(path: Path, axes: int, what: str, items: str) -> NDArray[np.uint8]:
     expected = header.size + math.prod(shape)
     if expected > LARGEST:
         raise DataError(f"'{path}' must hold at most {LARGEST:,} bytes, its header says {expected:,}")
-    data = content(path, expected + SPARE)
+    data = file_content(path, expected + SPARE)
     if len(data) != expected:
         fault = "truncated" if len(data) < expected else "damaged"
         sizes = " x ".join(map(str, shape))

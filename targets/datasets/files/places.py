@@ -93,7 +93,7 @@ def given_file(file: str, root: str | None, folder: str, kind: str) -> Path:
     raise DataError(f"file must be null or {kind}, '{file}' was given, {why}")
 
 
-def content(path: Path, most: int = 0) -> bytes:
+def file_content(path: Path, most: int = 0) -> bytes:
     """All bytes of a file, decompressed if it is gzipped.
 
     Args:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from metrics.applications.image_classes import LeNet5, class_entropy, class_shares, classes_seen
 from metrics.enumeration.transition_matrix import total_variation
 from metrics.statistics.thinned_draws import ThinnedDraws
+from metrics.suite import MetricSuite
 from targets.datasets.dataset import DataError
 from targets.datasets.digits import digit_labels
 from targets.datasets.files.idx import read_labels
@@ -53,28 +55,32 @@ def test_lenet5_is_the_network_of_1998() -> None:
     torch.testing.assert_close(network(small), network(large))
 
 
-def test_stored_draws_are_those_of_every_fifth_step() -> None:
-    pixels, run = 13, context(RBM(13, 2).float(), 2, 3)
-    draws = (torch.rand(40, 2, 3, pixels, generator=torch.Generator().manual_seed(0)) < 0.5).float()
-    whole = ThinnedDraws(run, every=5, after=4)
-    for step in range(5, 41):
-        whole.update(step, draws[step - 1], silent(2, 3))
-    kept = np.unpackbits(whole.kept.numpy(), axis=-1, count=pixels)
-    np.testing.assert_array_equal(kept, draws[[8, 13, 18, 23, 28, 33, 38]].numpy())
-    assert whole.kept.dtype == torch.uint8
-    assert whole.kept.shape == (7, 2, 3, 2)
-    assert whole.result() == {}
+def thinned() -> MetricSuite:
+    every_fifth = partial(ThinnedDraws, most=7, burn_in=4, steps=39)
+    return MetricSuite(context(RBM(13, 2).float(), 2, 3), {"thinned_draws": every_fifth})
 
-    first, second = (ThinnedDraws(run, every=5, after=4) for _ in range(2))
+
+def images_in(suite: MetricSuite, place: int) -> Tensor:
+    draws = suite.metrics["thinned_draws"]
+    assert isinstance(draws, ThinnedDraws)
+    return draws.images(place)
+
+
+def test_stored_draws_are_those_of_every_fifth_step() -> None:
+    draws = (torch.rand(40, 2, 3, 13, generator=torch.Generator().manual_seed(0)) < 0.5).float()
+    whole, first, second, again = (thinned() for _ in range(4))
     for step in range(5, 41):
-        (first if step < 21 else second).update(step, draws[step - 1], silent(2, 3))
-    again = ThinnedDraws(run, every=5, after=4)
+        for suite in (whole, first if step < 21 else second):
+            suite.update(step, draws[step - 1], silent(2, 3))
     again.load_state_dict(first.state_dict())
     first.merge(second)
-    assert torch.equal(first.kept, whole.kept)
     for step in range(21, 41):
         again.update(step, draws[step - 1], silent(2, 3))
-    assert torch.equal(again.kept, whole.kept)
+    expected = draws[[8, 13, 18, 23, 28, 33, 38]].to(torch.uint8)
+    assert whole.result() == {}
+    for suite in (whole, first, again):
+        for place in range(2):
+            assert torch.equal(images_in(suite, place), expected[:, place].flatten(0, 1))
 
 
 def test_labels_are_read_and_damaged_ones_refused(tmp_path: Path) -> None:

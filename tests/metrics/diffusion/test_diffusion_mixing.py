@@ -15,7 +15,7 @@ from metrics.diffusion.diffusion_mixing import (
     mixing_time_from_heaviest,
 )
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
-from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from metrics.diffusion.langevin_generator import Grid, Level, joined_replicas, log_density, replica
 from targets import GaussianMixture, singular_mixture
 
 
@@ -24,7 +24,7 @@ from targets import GaussianMixture, singular_mixture
 def test_it_is_when_the_matrix_exponential_is_near(levels: tuple[Level, ...], threshold: float) -> None:
     target, grid, rho = GaussianMixture([[-1.0], [1.0]], [0.3, 0.7], 0.16).double(), Grid(13, 2.5, 1), 1.3
     U = log_density(target, grid)
-    generator = joined([replica(U, level, grid) for level in levels], rho)
+    generator = joined_replicas([replica(U, level, grid) for level in levels], rho)
     pi, Q = np.exp(generator.log_pi), generator.matrix().toarray()
     start = int(np.argmax(pi))
     kappa = float(1.0 / np.linalg.eigvalsh(generator.symmetric().toarray())[1])

@@ -24,7 +24,7 @@ from metrics.diffusion.langevin_generator import (
     Grid,
     Level,
     grid_bytes,
-    joined,
+    joined_replicas,
     log_density,
     replica,
     require_grid_fits,
@@ -60,7 +60,7 @@ LEVELS = {
 
 def chain(target: Target, levels: tuple[Level, ...], rho: float, grid: Grid) -> ReversibleGenerator:
     U = log_density(target, grid)
-    return joined([replica(U, level, grid) for level in levels], rho)
+    return joined_replicas([replica(U, level, grid) for level in levels], rho)
 
 
 def dense_inverse_gap(generator: ReversibleGenerator) -> float:
@@ -149,7 +149,7 @@ def test_the_iterative_gap_is_the_dense_one(name: str) -> None:
     grid, rho = Grid(11 if name == "mreld" else 31, 2.0, 1), 1.5
     U = log_density(Modes(0.4), grid)
     replicas = [replica(U, level, grid) for level in LEVELS[name]]
-    generator = joined(replicas, rho)
+    generator = joined_replicas(replicas, rho)
     exact = dense_inverse_gap(generator)
     solver = SeparableSolver([one.chain.symmetric().toarray() for one in replicas], rho)
     assert preconditioned_inverse_gap(generator, solver) == pytest.approx(exact, rel=1e-7)
@@ -160,7 +160,7 @@ def test_the_preconditioner_is_the_inverse_where_nothing_swaps() -> None:
     grid = Grid(9, 2.0, 1)
     U = log_density(Modes(0.5), grid)
     replicas = [replica(U, level, grid) for level in LEVELS["mreld"]]
-    matrix = joined(replicas, 0.0).symmetric().toarray() + 0.7 * np.eye(9**3)
+    matrix = joined_replicas(replicas, 0.0).symmetric().toarray() + 0.7 * np.eye(9**3)
     solver = SeparableSolver([one.chain.symmetric().toarray() for one in replicas], 0.7)
     vectors = np.random.default_rng(0).standard_normal((9**3, 2))
     assert np.allclose(solver(matrix @ vectors), vectors, atol=1e-9)

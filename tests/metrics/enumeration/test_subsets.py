@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from metrics.diffusion.langevin_gap import coarser, langevin, reld
-from metrics.diffusion.langevin_generator import Grid, Level, joined, log_density, replica
+from metrics.diffusion.langevin_generator import Grid, Level, joined_replicas, log_density, replica
 from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.diffusion.reversible_generator import ReversibleGenerator
 from metrics.enumeration.convergence import restricted_gap
@@ -102,7 +102,7 @@ def test_gaps_of_diffusions_are_those_of_the_whole_matrix(
     for on in (grid, coarser(grid)):
         U = log_density(target, on)
         replicas = [replica(U, level, on) for level in levels]
-        matrix, pi, rate = as_chain(joined(replicas, rho))
+        matrix, pi, rate = as_chain(joined_replicas(replicas, rho))
         others = len(pi) // len(replicas[0].cells)
         for name, held in divide(torch.from_numpy(on.cells()[replicas[0].cells])).items():
             kept = held.repeat_interleave(others)

@@ -28,7 +28,7 @@ from runner.execution.errors import UserError
 from runner.execution.manifest import git
 from runner.execution.memory import garbage
 from runner.models.identity import TUNED, leaves_open
-from runner.sweep import launch
+from runner.sweep.search import other_sweepers
 from samplers.tuning.tunable import Tunable
 from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call
@@ -97,11 +97,11 @@ def test_the_collector_waits_in_a_command_of_rungwise(
 def test_the_collector_works_while_another_sweeper_does(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     hydra = SimpleNamespace(multirun=lambda *_, **__: seen.append(gc.isenabled()))
-    monkeypatch.setattr(launch, "initialise", lambda: None)
-    monkeypatch.setattr(launch.GlobalHydra, "instance", lambda: SimpleNamespace(hydra=hydra))
+    monkeypatch.setattr(other_sweepers, "initialise", lambda: None)
+    monkeypatch.setattr(other_sweepers.GlobalHydra, "instance", lambda: SimpleNamespace(hydra=hydra))
     gc.disable()
     try:
-        assert launch.leave_to_hydra([]) == 0
+        assert other_sweepers.leave_to_hydra([]) == 0
     finally:
         gc.enable()
         gc.unfreeze()

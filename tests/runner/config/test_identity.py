@@ -10,7 +10,7 @@ from runner.config.compose import compose
 from runner.config.values import seeds_of
 from runner.models.identity import tuning_id
 from runner.models.model_files import save_model
-from runner.store.digest import canonical, digest
+from runner.store.short_hash import canonical, short_hash
 from runner.tasks.run_identity import run_identity, run_ids
 from targets import RBM, ResNetEBM
 
@@ -28,7 +28,9 @@ def test_an_id_is_a_short_hash_that_does_not_change_by_itself() -> None:
 
 
 def test_canonical_json_is_pinned() -> None:
-    assert digest({"b": [1.0, None], "a": 0}) == digest({"a": 0, "b": (1, None)}) == "78e2e70fcd9fd3b3"
+    assert (
+        short_hash({"b": [1.0, None], "a": 0}) == short_hash({"a": 0, "b": (1, None)}) == "78e2e70fcd9fd3b3"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,15 +79,15 @@ def test_the_device_type_is_part_of_a_run() -> None:
 def test_an_id_changed_with_the_streams_of_large_seeds_and_no_other() -> None:
     plain = run_identity(compose(["seed=0"]), "cpu")
     found = ids("seed=[4095,4096]")
-    assert found[4095] == digest({**plain, "seed": 4095})
-    assert found[4096] != digest({**plain, "seed": 4096})
+    assert found[4095] == short_hash({**plain, "seed": 4095})
+    assert found[4096] != short_hash({**plain, "seed": 4096})
 
 
 def test_falsy_values_count() -> None:
     assert ids("seed=0")[0] != ids("seed=1")[1]
     assert ids("task.burn_in=0") != ids("task.burn_in=1")
-    assert digest({"a": 0}) != digest({"a": None}) != digest({"a": False})
-    assert digest({"a": 0}) != digest({})
+    assert short_hash({"a": 0}) != short_hash({"a": None}) != short_hash({"a": False})
+    assert short_hash({"a": 0}) != short_hash({})
 
 
 def test_numbers_that_are_equal_are_the_same() -> None:

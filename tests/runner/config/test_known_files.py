@@ -20,7 +20,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import compose
 from runner.config.data import datasets, known_files
-from runner.config.data.known_files import places_of
+from runner.config.data.known_files import file_places
 from runner.execution.errors import UserError
 from runner.models.identity import tuning_id
 from runner.models.recipe import recipe_of
@@ -195,7 +195,7 @@ def test_every_set_with_files_lists_what_is_known() -> None:
         if path.stem in ("digits", "breast_cancer", "caltech"):  # no file, or one that is always verified
             assert "sha256_of" not in spec
             continue
-        named = {file for place in places_of(spec) for file in place.values()}
+        named = {file for place in file_places(spec) for file in place.values()}
         named |= {file.replace("images-idx3", "labels-idx1") for file in named}
         assert set(spec["sha256_of"]) <= named
         for digests in spec["sha256_of"].values():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner import table, verify
-from runner.config.compose import compose, parsed
+from runner.config.compose import compose, parsed_override
 from runner.config.output_root import only_output_root, output_root, output_root_word
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
@@ -26,7 +26,7 @@ REFERENCES = ["out${x}", r"a\${x}", r"a\\${x}/b", "a${", "${output_root}"]
 
 @pytest.mark.parametrize("text", ["outputs", "/tmp/a-b_c.d", "../x:y", *SPECIAL, *REFERENCES])
 def test_a_quoted_text_is_read_back(text: str) -> None:
-    assert parsed(f"output_root={quoted(text)}").value() == text
+    assert parsed_override(f"output_root={quoted(text)}").value() == text
     assert output_root([output_root_word(text)]) == Path(text)
     assert compose(["target=bernoulli4", output_root_word(text)]).output_root == text
 
@@ -107,7 +107,7 @@ def test_the_report_plans_an_experiment_below_such_a_folder(tmp_path: Path) -> N
 def test_the_folder_of_config_dir_may_have_any_name(name: str, tmp_path: Path) -> None:
     (mine := tmp_path / name / "conf").mkdir(parents=True)
     (word,) = with_config_dir(["hydra.searchpath=[pkg://conf]"], str(mine))
-    assert parsed(word).value() == ["pkg://conf", f"file://{mine}"]
+    assert parsed_override(word).value() == ["pkg://conf", f"file://{mine}"]
 
 
 def test_a_scale_below_such_a_folder_is_found(

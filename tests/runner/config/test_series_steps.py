@@ -9,7 +9,7 @@ import pytest
 from runner.__main__ import main
 from runner.config.compose import compose
 from runner.config.run_settings import flat_settings
-from runner.store.run_files import written
+from runner.store.run_files import written_settings
 from runner.tasks.run_identity import run_ids
 from tests.support.commands import measured
 
@@ -22,8 +22,8 @@ def test_runs_that_keep_as_many_steps_as_before_are_those_of_before() -> None:
     plain, more, without = compose([]), compose(["task.series=5000"]), compose(["~task.series"])
     assert run_ids(plain, "cpu", [0]) == run_ids(without, "cpu", [0])
     assert run_ids(plain, "cpu", [0]) != run_ids(more, "cpu", [0])
-    assert flat_settings(written(plain)) == flat_settings(written(without))
-    assert flat_settings(written(more))["task.series"] == 5000
+    assert flat_settings(written_settings(plain)) == flat_settings(written_settings(without))
+    assert flat_settings(written_settings(more))["task.series"] == 5000
 
 
 def test_independent_draws_of_a_long_run_all_count(tmp_path: Path) -> None:

@@ -265,13 +265,13 @@ def test_a_run_that_ends_between_the_look_and_the_lock(
     """Another process ends the run after this one has found it missing: it is not done again."""
     argv = (*SMALL, "task.steps=20")
     call(*argv, "output_root=theirs")
-    locked = job_runner.locked
+    take_locks = job_runner.take_locks
 
     def late(*arguments: Any) -> Any:
         shutil.copytree("theirs/runs", "outputs/runs", dirs_exist_ok=True)
-        return locked(*arguments)
+        return take_locks(*arguments)
 
-    monkeypatch.setattr(job_runner, "locked", late)
+    monkeypatch.setattr(job_runner, "take_locks", late)
     ended = call(*argv)
     assert "done before" in ended.out
     (manifest,) = tmp_path.glob("outputs/runs/*/manifest.json")

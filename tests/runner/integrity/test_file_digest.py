@@ -15,7 +15,7 @@ import torch
 from runner.files.atomic_files import json_bytes, read_json, write_json
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
-from runner.integrity.file_digest import BLANK, KEY, Verdict, verdict, with_own_digest
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 CONTENT = {"metrics": {"tv": 0.10283}, "notes": ['says "digest" and sha256:0', "é"], "steps": 300}
 
@@ -38,14 +38,14 @@ def a_summary(folder: Path) -> Path:
 @pytest.mark.parametrize("write", [a_checkpoint, some_tensors, a_summary])
 def test_every_flipped_bit_and_missing_end_is_found(tmp_path: Path, write: Callable[[Path], Path]) -> None:
     whole = write(tmp_path).read_bytes()
-    assert verdict(whole) is Verdict.WHOLE
+    assert file_state(whole) is FileState.WHOLE
     for place in range(len(whole)):
         for bit in range(8):
             wrong = bytearray(whole)
             wrong[place] ^= 1 << bit
-            assert verdict(bytes(wrong)) is Verdict.DAMAGED, (place, bit)
+            assert file_state(bytes(wrong)) is FileState.DAMAGED, (place, bit)
     cut_behind_the_digest = range(whole.index(BLANK[:7].encode()) + 80, len(whole))
-    assert all(verdict(whole[:length]) is Verdict.DAMAGED for length in cut_behind_the_digest)
+    assert all(file_state(whole[:length]) is FileState.DAMAGED for length in cut_behind_the_digest)
 
 
 def test_the_digest_is_that_of_the_file_with_zeros_in_its_place() -> None:
@@ -65,7 +65,7 @@ def test_json_is_read_without_its_digest_and_not_at_all_when_damaged(tmp_path: P
     path.write_bytes(path.read_bytes().replace(b"0.10283", b"0.99998"))
     assert read_json(path) is None
     path.write_text(json.dumps(CONTENT))
-    assert verdict(path.read_bytes()) is Verdict.UNKNOWN
+    assert file_state(path.read_bytes()) is FileState.UNKNOWN
     assert read_json(path) == CONTENT, "of an earlier version"
 
 
@@ -114,4 +114,4 @@ def test_a_digest_that_damage_made_unreadable_is_no_file_of_an_earlier_version()
         wrong = content.replace(old, new)
         assert wrong != content
         assert re.search(rb"0\.10283", wrong)
-        assert verdict(wrong) is Verdict.DAMAGED
+        assert file_state(wrong) is FileState.DAMAGED

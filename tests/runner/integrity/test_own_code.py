@@ -14,7 +14,7 @@ import runner
 from runner.integrity.own_code import code_digest
 from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
-from runner.store.digest import canonical, own_code
+from runner.store.short_hash import canonical, own_code
 from tests.support.commands import Call
 
 KERNEL = '''

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.execution import manifest, signals
-from runner.integrity.source import distinct, mixture, named, source_digest
+from runner.integrity.source import distinct_sources, mixture, named, source_digest
 from runner.models.learned_target import _TrainingBlocks
 from runner.tasks.images.fitting import Fit
 from runner.tasks.sample import Sampling
@@ -49,7 +49,7 @@ def test_the_digest_is_of_every_python_file_and_its_path(tmp_path: Path) -> None
 
 def test_sources_are_distinct_by_their_digest_and_a_note_names_them() -> None:
     one_, other = {"source": "ab", "commit": "0123456789"}, {"source": "cd", "commit": None}
-    assert distinct([one_, other, dict(one_)]) == [one_, other]
+    assert distinct_sources([one_, other, dict(one_)]) == [one_, other]
     assert (named(one_), named(other)) == ("ab (commit 0123456)", "cd")
     assert mixture([one_]) == []
     (note,) = mixture([one_, other])

@@ -11,7 +11,7 @@ import pytest
 
 from runner.__main__ import main as run
 from runner.store.arrays.array_files import DRAWS, load_images
-from runner.store.arrays.pictures import drawn
+from runner.store.arrays.pictures import image_of
 from tests.support.wandb_server.server import WandbServer
 
 Image = pytest.importorskip("PIL.Image")
@@ -47,7 +47,7 @@ def test_a_model_that_is_learned_shows_its_chains_at_every_recorded_point(
     assert list(found) == [row["step"] for row in sent.history] == [1, 2, 3, 4]
     stored = load_images(tmp_path / "runs" / run_id, DRAWS)
     assert stored is not None
-    assert np.array_equal(found[4], np.asarray(drawn(stored)))
+    assert np.array_equal(found[4], np.asarray(image_of(stored)))
     assert not np.array_equal(found[3], found[4])
     assert found[1].shape == (8 * (8 + 2) + 2, 8 * (8 + 2) + 2)
     assert list(sheets(server, run_id, "step", "images")) == [4]

@@ -407,7 +407,6 @@ def test_tuning_happens_at_the_start_and_every_so_many_iterations_and_is_counted
     assert len(log) == 3
     assert not torch.equal(log[0], log[1])
     assert torch.equal(log[0], small_rbm().weight)
-    assert run.chains.report == {"tuning": 3}
     assert state_of(run).theta.shape == (4, 1, 7, 8)
     # Two steps of one evaluation an iteration, and one evaluation of every replica before them.
     refreshes = 5 * 2 + 5 * 3 + 2 * 4

@@ -27,7 +27,7 @@ from runner.report.selection.grid import Grid, grid_of, varied_keys
 from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape
-from runner.store.run_files import written
+from runner.store.run_files import written_settings
 from runner.store.run_folder import RunFolder
 from tests.support.commands import Call, finished
 
@@ -117,11 +117,11 @@ def test_a_condition_that_cannot_be_read_is_refused(condition: str, said: str) -
     ],
 )
 def test_settings_that_differ_from_the_defaults(lines: tuple[str, ...], changed: dict[str, Any]) -> None:
-    assert changed_settings(written(compose(lines))) == changed
+    assert changed_settings(written_settings(compose(lines))) == changed
 
 
 def test_a_class_of_the_users_own_has_no_defaults() -> None:
-    config = written(compose(["target=mog"]))
+    config = written_settings(compose(["target=mog"]))
     config["target"] = {"name": "Mine", "_target_": "mine.Mine", "d": 5}
     assert changed_settings(config) == {"target": "Mine", "target.d": 5}
 
@@ -141,7 +141,7 @@ def test_what_varies_is_told_from_what_follows() -> None:
 
 
 def test_a_compiled_run_is_in_a_cell_of_its_own() -> None:
-    plain = written(compose(["target=bernoulli4", "sampler=dmala"]))
+    plain = written_settings(compose(["target=bernoulli4", "sampler=dmala"]))
     both = [flat_settings(plain), flat_settings(plain | {"compile": True})]
     assert varied_keys(both) == ["compile"]
     assert [settings["compile"] for settings in both] == [False, True]

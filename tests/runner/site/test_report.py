@@ -36,11 +36,11 @@ from runner.site.pages.experiment_page import said_of_picture
 from runner.site.pages.making_command import making
 from runner.site.pages.reading_links import linked
 from runner.site.pages.start_page import time_left
-from runner.store.run_files import written
+from runner.store.run_files import written_settings
 from runner.store.run_store import Store
 from runner.store.under_way import note
 from runner.sweep.jobs import experiment_jobs
-from runner.tools.bench.report.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 from tests.support.site.html_page import HtmlPage, TableCell, script_data
 from tests.support.site.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
 
@@ -262,7 +262,7 @@ def test_only_what_changed_is_made_again(report: Report) -> None:
         "scale": {"name": "quick"},
     }
     folder = Store(report.root).run("00000000000000aa")
-    write_run(folder, config, drawn(500, METRICS))
+    write_run(folder, config, synthetic_records(500, METRICS))
     later = Report(report.root, report.site.path, report.hydra)
     assert later.build().pages == 1
     (content,) = script_data(report.site.path / "data" / "runs.js")
@@ -317,7 +317,11 @@ def test_an_experiment_shows_the_runs_that_another_one_computed(tmp_path: Path) 
     hydra = [f"hydra.searchpath=[file://{conf.parent}]"]
     (job,) = experiment_jobs("one", [*hydra, "scale=smoke", f"output_root={root}"])
     for seed, run_id in job.run_ids.items():
-        write_run(Store(root).run(run_id), written(job.config) | {"seed": seed}, drawn(0, ("kl",)))
+        write_run(
+            Store(root).run(run_id),
+            written_settings(job.config) | {"seed": seed},
+            synthetic_records(0, ("kl",)),
+        )
     (root / "tables" / "other" / "smoke").mkdir(parents=True)
     (root / "tables" / "other" / "smoke" / "table.csv").write_text("row,cell\n")
     made = Report(root, root / "report", hydra)

@@ -14,7 +14,7 @@ from runner.execution.reached import Reached
 from runner.files.lock_holders import holder
 from runner.files.locks import Lock
 from runner.store.run_folder import RunFolder
-from runner.store.under_way import UnderWay, groups_of, note, under_way, works_of_others
+from runner.store.under_way import UnderWay, grouped_by_process, note, under_way, works_of_others
 
 FORK = multiprocessing.get_context("fork")
 WORK = Reached("learning", 620, 2000, 700.0)
@@ -52,7 +52,7 @@ def test_the_work_of_another_process_is_read_once_for_all_of_its_runs(runs: list
         found = under_way(three.lock.path)
         assert found is not None
         assert (found.who.pid, found.work, found.left) == (process.pid, WORK, 700.0)
-        (group,) = groups_of(runs)
+        (group,) = grouped_by_process(runs)
         assert (group.process.work, group.runs) == (WORK, [one, three])
         assert str(group.process).startswith("learning: 620 of 2,000, about 11 min 40 s left (process ")
         assert works_of_others(runs) == [WORK]
@@ -67,7 +67,7 @@ def test_the_process_with_the_most_left_comes_first(runs: list[RunFolder]) -> No
     works = [WORK, None, Reached("annealing", 1, 9, 900.0)]
     started = [held_by_another([run.lock.path], work) for run, work in zip(runs, works, strict=True)]
     try:
-        assert [group.runs[0] for group in groups_of(runs)] == [runs[1], runs[2], runs[0]]
+        assert [group.runs[0] for group in grouped_by_process(runs)] == [runs[1], runs[2], runs[0]]
         assert works_of_others(runs) == [works[2], works[0]]
     finally:
         for process in started:
@@ -133,6 +133,6 @@ def test_a_process_does_not_probe_its_own_locks(
 ) -> None:
     assert runs[0].lock.take()
     monkeypatch.setattr(fcntl, "flock", None)
-    assert len(groups_of(runs)) == 1
+    assert len(grouped_by_process(runs)) == 1
     monkeypatch.undo()
     runs[0].lock.release()

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
 from runner.store.run_folder import RunFolder
-from runner.sweep import gpus
+from runner.sweep.launchers import gpus
 from tests.support.commands import finished
 
 

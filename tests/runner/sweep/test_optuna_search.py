@@ -11,7 +11,7 @@ pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
 from runner.config.overrides import parse
 from runner.execution import signals
-from runner.sweep.search.optuna_search import distribution
+from runner.sweep.search.optuna_search import optuna_distribution
 from runner.sweep.search.whole_keys import in_whole_numbers
 from runner.tasks.sample import Sampling
 from tests.support.commands import Call
@@ -53,7 +53,7 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
 
 def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
     (each,) = parse(["task.steps=tag(int,log,interval(0.5,5.5))"])
-    found = distribution(each)
+    found = optuna_distribution(each)
     assert (type(found).__name__, found.low, found.high, found.log) == ("IntDistribution", 1, 5, True)
 
 
@@ -61,7 +61,7 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
     lines = ["target=bernoulli4", "sampler=dmala", "task.steps=100", "sampler.step_size=1.0"]
     given = parse(["task.steps=tag(log,interval(100,400))", "sampler.step_size=interval(1,3)"])
     found = in_whole_numbers({each.key_or_group: each for each in given}, lines)
-    steps, size = (distribution(found[each.key_or_group]) for each in given)
+    steps, size = (optuna_distribution(found[each.key_or_group]) for each in given)
     assert (type(steps).__name__, steps.low, steps.high, steps.log) == ("IntDistribution", 100, 400, True)
     assert type(size).__name__ == "FloatDistribution"
 

@@ -19,11 +19,11 @@ WORKER = """
 import sys, time
 from pathlib import Path
 from runner.execution import signals
-from runner.sweep.orphans import at_work
+from runner.sweep.launchers.orphans import at_work
 signals.listen()
 with at_work(), signals.deferred():
     Path("at_work").touch()
-    while not signals.wanted() and "busy" in sys.argv:
+    while not signals.stop_wanted() and "busy" in sys.argv:
         time.sleep(0.01)
     Path("saved").touch()
 time.sleep(60)
@@ -32,7 +32,7 @@ time.sleep(60)
 COMMAND = f"""
 import subprocess, sys
 from pathlib import Path
-from runner.sweep.orphans import adopted
+from runner.sweep.launchers.orphans import adopted
 with adopted():
     worker = subprocess.Popen([sys.executable, "-c", {WORKER!r}, *sys.argv[1:]])
     Path("worker").write_text(str(worker.pid))

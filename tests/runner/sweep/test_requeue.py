@@ -13,11 +13,11 @@ import pytest
 from runner.execution.storage_errors import StorageError
 from runner.problem.problems import Problems
 from runner.store.run_store import Store
-from runner.sweep import requeue
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
+from runner.sweep.launchers import requeue
+from runner.sweep.launchers.requeue import WorkerLostError, launched
 from runner.sweep.outcome import Outcome
-from runner.sweep.requeue import WorkerLostError, launched
 from tests.support.commands import Call, refusal
 
 SWEEP = (

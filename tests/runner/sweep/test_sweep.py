@@ -17,7 +17,7 @@ from runner.store.run_store import Store
 from runner.store.under_way import UnderWay, note, under_way
 from runner.sweep import job_runner
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
-from runner.sweep.outcome import command, digest
+from runner.sweep.outcome import command, failures_in_words
 from tests.support.commands import Call, refused
 
 SMALL_SWEEP = ("target=bernoulli4", "metric=tv", "task.steps=20", "task.chains=3")
@@ -239,7 +239,7 @@ def test_the_command_that_repeats_is_quoted() -> None:
     lines = ["target=mog", "sampler.ladder=[1,0.5]", "seed=[0,1,2]"]
     assert command(lines, [1]) == "python -m runner target=mog 'sampler.ladder=[1,0.5]' seed=1"
     assert command(lines, [0, 2]).endswith(" 'seed=[0,2]'")
-    assert digest([]) == ""
+    assert failures_in_words([]) == ""
 
 
 def test_one_sentence_for_an_experiment_without_rows(tmp_path: Path, tiny: str) -> None:

@@ -28,7 +28,7 @@ from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
 from runner.tasks.images.autoencode import shown_images
-from runner.tasks.images.fitting import Fit, FitSettings, built
+from runner.tasks.images.fitting import Fit, FitSettings, network_from_seed
 from runner.tasks.sample import Sampling
 from tests.support.commands import (
     Call,
@@ -302,7 +302,8 @@ class _Line(nn.Module):
 def test_weights_are_drawn_from_their_seed_alone() -> None:
     before = torch.get_rng_state()
     first, same, other = (
-        built(lambda: LeNet5(10), seed, torch.float32, torch.device("cpu")).state_dict() for seed in (1, 1, 2)
+        network_from_seed(lambda: LeNet5(10), seed, torch.float32, torch.device("cpu")).state_dict()
+        for seed in (1, 1, 2)
     )
     assert torch.equal(torch.get_rng_state(), before), "the global generator was used"
     for name, weight in first.items():
@@ -323,7 +324,7 @@ def test_a_fit_sees_every_example_once_an_epoch_and_goes_on_where_it_was() -> No
         return (network.layer(inputs[places]).squeeze(-1) - inputs[places].sum(-1)).square().mean()
 
     def fit() -> Fit[_Line]:
-        network = built(_Line, 0, torch.float32, torch.device("cpu"))
+        network = network_from_seed(_Line, 0, torch.float32, torch.device("cpu"))
         return Fit(network, loss, 10, FitSettings(epochs=4, batch=4, learning_rate=0.1), 7)
 
     def losses(part: Fit[_Line], epochs: int) -> list[float]:

@@ -17,7 +17,7 @@ from runner.config.run_settings import flat_settings
 from runner.files.plain_yaml import plain_yaml
 from runner.library.sampling import sample
 from runner.store.arrays.draws_netcdf import NEEDED
-from runner.store.run_files import written
+from runner.store.run_files import written_settings
 from runner.tasks.run_identity import run_ids
 from samplers import Gibbs
 from samplers.kernel import Info
@@ -32,8 +32,8 @@ def test_runs_that_keep_nothing_are_those_of_before() -> None:
     without = compose(["~task.keep"])
     assert run_ids(plain, "cpu", [0]) == run_ids(without, "cpu", [0])
     assert run_ids(plain, "cpu", [0]) != run_ids(keeping, "cpu", [0])
-    assert flat_settings(written(plain)) == flat_settings(written(without))
-    assert flat_settings(written(keeping))["task.keep"] == 10
+    assert flat_settings(written_settings(plain)) == flat_settings(written_settings(without))
+    assert flat_settings(written_settings(keeping))["task.keep"] == 10
 
 
 @pytest.mark.parametrize(

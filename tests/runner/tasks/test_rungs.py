@@ -10,7 +10,7 @@ import torch
 
 from metrics import SwapRate
 from metrics.mixing.swaps import rates_by_rung
-from runner.site.index.run_entry import entry_of
+from runner.site.index.run_entry import run_entry_of
 from runner.site.pages.run_page import rungs_chart
 from runner.store.run_store import Store
 from samplers import DMALA, ParallelTempering, State
@@ -73,7 +73,7 @@ def test_the_page_of_a_run_shows_its_own_rates(call: Call) -> None:
     assert sum(rates["swap_rate"]) / 2 == pytest.approx(metrics["swap_rate"], rel=1e-12)
     assert [len(rates[name]) for name in ("acceptance", "swap_rate")] == [3, 2]
     run = Store("outputs").run(one("runs/*/summary.json").parent.name)
-    chart = rungs_chart(entry_of(run, "stamp"), {})
+    chart = rungs_chart(run_entry_of(run, "stamp"), {})
     assert chart is not None
     bars = {plot["name"]: plot["traces"][0] for plot in chart["plots"]}
     assert bars["acceptance"]["y"] == rates["acceptance"]

@@ -17,7 +17,7 @@ from runner.execution.command_line import reported
 from runner.tools.exactness.distances import LIMIT, Distance, distance
 from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.exactness_command import main
-from runner.tools.exactness.exactness_page import unproved, verdict
+from runner.tools.exactness.exactness_page import exactness_verdict, unproved
 from runner.tools.exactness.kernel_variants import KernelVariant, variants
 from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from samplers.discrete.dmala import DMALA
@@ -164,7 +164,7 @@ def test_exact_samplers_are_found_exact(name: str) -> None:
         assert found.claimed
         assert found.checked >= 6
         assert found.error <= LIMIT
-        assert verdict(found) == "exact"
+        assert exactness_verdict(found) == "exact"
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,13 @@ def test_tempering_is_checked_on_its_product_space(name: str, kernels: list[str]
     assert sorted(found) == sorted(kernels)
     for group in found.values():
         one = distance(group, "binary", TARGET, FEW)
-        assert (one.checked, verdict(one)) == (matrices, "exact")
+        assert (one.checked, exactness_verdict(one)) == (matrices, "exact")
 
 
 @pytest.mark.parametrize("name", ["rbm_gibbs", "pt_rbm_gibbs", "dmala"])
 def test_samplers_are_checked_on_a_restricted_boltzmann_machine(name: str) -> None:
     for group in groups(f"sampler={name}").values():
-        assert verdict(distance(group, "RBM", small_rbm(), FEW)) == "exact"
+        assert exactness_verdict(distance(group, "RBM", small_rbm(), FEW)) == "exact"
         if "rbm" in name:
             assert "restricted Boltzmann machine" in distance(group, "binary", TARGET, FEW).left_out
 
@@ -198,7 +198,7 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> Non
     assert found.bias == pytest.approx((min(biases), max(biases)))
     assert not found.claimed
     assert not found.fails
-    assert verdict(found).startswith("inexact")
+    assert exactness_verdict(found).startswith("inexact")
 
 
 def test_all_positions_of_a_cycle_are_checked() -> None:
@@ -209,7 +209,7 @@ def test_a_false_claim_fails() -> None:
     for name in ("acceptance without beta", "reverse proposal scaled twice", "missing reverse term"):
         kernel = KERNEL_MUTANTS[name]()
         assert kernel.exact
-        assert verdict(distance_of(kernel)) == "NOT EXACT: moves the target", name
+        assert exactness_verdict(distance_of(kernel)) == "NOT EXACT: moves the target", name
     boasting = SimulatedTempering(DULA(1.0), ladder=[1.0, 0.4], log_partition=[0.0, 0.0])
     bias = distance_of(boasting).bias
     assert bias is not None

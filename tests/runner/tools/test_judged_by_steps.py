@@ -15,7 +15,7 @@ from torch import Tensor
 from runner.tools.exactness.distances import Distance, distance
 from runner.tools.exactness.enumerable_targets import log_quadratic
 from runner.tools.exactness.exactness_command import CRASHED, main
-from runner.tools.exactness.exactness_page import verdict
+from runner.tools.exactness.exactness_page import exactness_verdict
 from runner.tools.exactness.kernel_variants import KernelVariant
 from runner.tools.exactness.served import LONGEST, crash
 from runner.tools.exactness.small_tours import SmallTours
@@ -45,7 +45,7 @@ def test_a_step_that_its_formulas_do_not_describe_is_found(name: str) -> None:
     found = judged(KERNEL_MUTANTS[name]())
     assert found.claimed
     assert found.error <= 1e-12
-    assert verdict(found) == STEP
+    assert exactness_verdict(found) == STEP
 
 
 class OtherSwaps(ParallelTempering):
@@ -94,7 +94,7 @@ class Astray(Gibbs):
     ids=["swaps", "levels", "prepared", "no state"],
 )
 def test_every_step_that_a_run_takes_is_judged(kernel: Callable[[], Kernel]) -> None:
-    assert verdict(judged(kernel())) == STEP
+    assert exactness_verdict(judged(kernel())) == STEP
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_every_step_that_a_run_takes_is_judged(kernel: Callable[[], Kernel]) -> 
 def test_cycles_and_ladders_step_as_enumerated(kernel: Kernel, matrices: int) -> None:
     """All positions of a cycle, in a ladder too, and a chain that is not reversible: odd-even swaps."""
     found = judged(kernel)
-    assert (found.checked, verdict(found)) == (matrices, "exact")
+    assert (found.checked, exactness_verdict(found)) == (matrices, "exact")
     assert found.p_value > 1e-3
 
 
@@ -125,7 +125,7 @@ def test_an_inexact_sampler_is_judged_by_its_step_too() -> None:
     found = judged(Unadjusted(1.0))
     assert not found.claimed
     assert found.fails
-    assert verdict(found) == STEP
+    assert exactness_verdict(found) == STEP
 
 
 def test_uniform_draws_of_tours_are_as_likely_as_there_are_permutations() -> None:

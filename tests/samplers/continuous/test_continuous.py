@@ -16,7 +16,8 @@ from samplers import MALA, ULA, GaussianWalk, Kernel, MetropolisHastings, Parall
 from samplers.continuous.gaussian_random_walk import GaussianStep
 from samplers.kernel import evaluate
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
-from samplers.tuning.pilots.step_size import Pilot, Sought, tune_step_size
+from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
+from samplers.tuning.pilots.step_size import tune_step_size
 from targets import GaussianMixture, Real, Streams
 from tests.support.steps.stepping import seeded, walked
 from tests.support.tunable import piloted, tunable

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers import GaussianWalk, SimulatedTempering
-from samplers.tempering.simulated.burn_in import autocorrelation_time, burn_in
+from samplers.tempering.simulated.burn_in import burn_in, estimated_autocorrelation_time
 from samplers.tempering.simulated.partition_functions import PartitionPilot, inductive
 from samplers.tempering.simulated.stmh_ladder import mixture_of, stmh_ladder
 from targets import GaussianMixture, Streams, stmh_two_modes
@@ -32,16 +32,16 @@ def autoregression(steps: int, chains: int, persistence: float) -> Tensor:
 def test_the_autocorrelation_time_of_an_autoregression(persistence: float) -> None:
     """Within a tenth: what the window leaves out is 1 %, and the standard error of 256 chains at most 2 %."""
     expected = (1 + persistence) / (1 - persistence)
-    found = autocorrelation_time(autoregression(2_000, 256, persistence) + 7.0)
+    found = estimated_autocorrelation_time(autoregression(2_000, 256, persistence) + 7.0)
     assert found == pytest.approx(expected, rel=0.1)
 
 
 def test_chains_that_stay_where_they_are_never_forget() -> None:
     places = torch.arange(50.0).expand(100, 50)
-    assert autocorrelation_time(places) == math.inf
+    assert estimated_autocorrelation_time(places) == math.inf
     late = torch.where(torch.arange(100).unsqueeze(-1) < torch.arange(50) * 20, 0.0, 1.0)
-    assert autocorrelation_time(late) == math.inf
-    assert math.isnan(autocorrelation_time(torch.full((100, 50), 3.3)))
+    assert estimated_autocorrelation_time(late) == math.inf
+    assert math.isnan(estimated_autocorrelation_time(torch.full((100, 50), 3.3)))
 
 
 def test_a_burn_in_is_as_long_as_it_was_asked_to_be() -> None:

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.simulated_transition import level_log_partitions
 from samplers import DMALA, GaussianWalk, SimulatedTempering, Tunable, configured
 from samplers.tempering.simulated.partition_functions import PartitionPilot, mean_of_weights
 from samplers.tempering.simulated.stmh_ladder import Mixture, largest_ratio, mixture_of, radius, stmh_ladder
@@ -17,6 +16,7 @@ from samplers.tempering.simulated.stochastic_approximation import difference_err
 from samplers.tuning.tempered_level_tuning import PARTITIONS
 from targets import Binary, GaussianMixture, Ordinal, Streams, stmh_two_modes
 from tests.support.steps.stepping import seeded
+from tests.support.targets.level_log_partitions import level_log_partitions
 from tests.support.targets.quadrature import level_partitions
 from tests.support.targets.small_targets import random_target
 from tests.support.tunable import piloted

@@ -6,11 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.enumeration.simulated_transition import (
-    joint_distribution,
-    level_log_partitions,
-    simulated_matrix,
-)
+from metrics.enumeration.simulated_transition import joint_distribution, simulated_matrix
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
 from runner.files.checkpoint import from_plain, to_plain
 from samplers import (
@@ -29,6 +25,7 @@ from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.steps.stepping import seeded, walked
+from tests.support.targets.level_log_partitions import level_log_partitions
 from tests.support.targets.small_targets import random_target
 
 TARGETS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runner.store.run_files import written
+from runner.store.run_files import written_settings
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
-from runner.tools.bench.report.synthetic_runs import drawn, write_run
+from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 
 EXPERIMENT = """# @package _global_
 # A small table.
@@ -69,23 +69,25 @@ def made_up_store(folder: Path) -> tuple[Path, list[str]]:
     store = Store(root)
     overrides = [*hydra, "scale=smoke", f"output_root={root}"]
     places = [
-        (store.run(run_id), written(job.config) | {"seed": seed})
+        (store.run(run_id), written_settings(job.config) | {"seed": seed})
         for job in experiment_jobs("made_up", overrides)
         for seed, run_id in job.run_ids.items()
     ]
     for number, (run, config) in enumerate(places[:-1]):
-        write_run(run, config, drawn(number, METRICS, points=4), visits=number == 0)
+        write_run(run, config, synthetic_records(number, METRICS, points=4), visits=number == 0)
     grid = ["target=mog", "sampler=dmala,acs", "sampler.step_size=5,20,80", "seed=[0,1]", "task.record=4"]
     number = 100
     for job in jobs_of(requested([*grid, f"output_root={root}"], multirun=True)):
         for seed, run_id in job.run_ids.items():
             write_run(
-                store.run(run_id), written(job.config) | {"seed": seed}, drawn(number, METRICS, points=4)
+                store.run(run_id),
+                written_settings(job.config) | {"seed": seed},
+                synthetic_records(number, METRICS, points=4),
             )
             number += 1
     config = places[0][1] | {"experiment": None}
     for run_id in (DAMAGED, FAILED, OLD, LOST):
-        write_run(store.run(run_id), config, drawn(number, METRICS))
+        write_run(store.run(run_id), config, synthetic_records(number, METRICS))
     flip(store.run(DAMAGED).path / "metrics.csv")
     (store.run(LOST).path / "config.yaml").write_text("not: [yaml")
     (store.run(FAILED).path / "summary.json").unlink()

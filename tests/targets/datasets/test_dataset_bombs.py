@@ -37,7 +37,7 @@ def test_a_gzip_bomb_is_read_to_the_limit_and_no_further(tmp_path: Path) -> None
     assert path.stat().st_size < 2 * MEGABYTE
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "must hold at most 1,048,576 bytes, it holds more" in error_message(
-        DataError, places.content, path, MEGABYTE
+        DataError, places.file_content, path, MEGABYTE
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
 
@@ -49,9 +49,9 @@ def test_any_file_has_a_limit(zipped: bool, tmp_path: Path) -> None:
     for size, fits in ((1000, True), (1001, False)):
         path.write_bytes(gzip.compress(bytes(size)) if zipped else bytes(size))
         if fits:
-            assert places.content(path) == bytes(size)
+            assert places.file_content(path) == bytes(size)
         else:
-            assert "at most 1,000 bytes, it holds more" in error_message(DataError, places.content, path)
+            assert "at most 1,000 bytes, it holds more" in error_message(DataError, places.file_content, path)
 
 
 def test_an_idx_header_that_says_too_much_is_refused(tmp_path: Path) -> None:

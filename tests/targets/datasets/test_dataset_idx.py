@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files import idx
 from targets.datasets.idx_images import load_idx_images
-from targets.datasets.mnist_static import load_mnist_static, read_text
+from targets.datasets.mnist_static import load_mnist_static, read_text_images
 from tests.support.error_message import error_message
 from tests.support.targets.real_sets import ROOT, real
 from tests.support.targets.small_images import (
@@ -223,7 +223,7 @@ def test_static_mnist_is_read_from_its_texts(tmp_path: Path) -> None:
 )
 def test_a_damaged_text_is_refused_by_name(damaged: Any, sentence: str, tmp_path: Path) -> None:
     path = write(tmp_path / "train.amat", damaged(text(grey(6, 1, 2))))
-    said = error_message(DataError, read_text, path, [H, W])
+    said = error_message(DataError, read_text_images, path, [H, W])
     assert f"'{path}'" in said
     assert sentence in said
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError, Dataset
-from targets.datasets.files.places import content
+from targets.datasets.files.places import file_content
 from tests.support.error_message import error_message
 from tests.support.targets.real_sets import ROOT, described, loaded, real
 from tests.support.targets.small_images import rows
@@ -146,7 +146,7 @@ def test_static_mnist_is_the_published_text(monkeypatch: pytest.MonkeyPatch) -> 
     for source in options["files"].values():
         plain = Path(str(ROOT)) / source["path"]
         file = plain if plain.is_file() else plain.with_name(f"{plain.name}.gz")
-        assert hashlib.sha256(content(file)).hexdigest() == source["sha256"]
+        assert hashlib.sha256(file_content(file)).hexdigest() == source["sha256"]
 
 
 @pytest.mark.data

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.graphs.graph_files import find, read
+from targets.graphs.graph_files import find_graph, read_graph
 from tests.support.error_message import error_message
 
 EDGES = [(1, 2, 3.0), (1, 4, -1.0), (2, 3, 1.0), (2, 4, 1.0), (3, 4, 2.0)]
@@ -52,7 +52,7 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bo
     text, nodes, edges = FILES[name]
     path = tmp_path / (f"{name}.gz" if zipped else name)
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
-    graph = read(path)
+    graph = read_graph(path)
     assert graph.nodes == nodes
     assert graph.name == Path(name).stem
     assert (graph.edges + 1).tolist() == [[one, other] for one, other, _ in edges]
@@ -62,17 +62,19 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bo
 def test_a_format_may_be_named(tmp_path: Path) -> None:
     path = tmp_path / "own.data"
     path.write_text(METIS)
-    assert torch.equal(read(path, "metis").edges, torch.tensor([[0, 1], [0, 3], [1, 2], [1, 3], [2, 3]]))
+    assert torch.equal(
+        read_graph(path, "metis").edges, torch.tensor([[0, 1], [0, 3], [1, 2], [1, 3], [2, 3]])
+    )
     assert "file_format must be one of adjacency_list, auto," in error_message(
-        DataError, read, path, "mettis"
+        DataError, read_graph, path, "mettis"
     )
 
 
 def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "G99").write_text(GSET)
-    assert find("G99", str(tmp_path)) == tmp_path / "graphs" / "G99"
-    said = error_message(DataError, find, "G98", str(tmp_path))
+    assert find_graph("G99", str(tmp_path)) == tmp_path / "graphs" / "G99"
+    said = error_message(DataError, find_graph, "G98", str(tmp_path))
     assert (
         f"file must be null or a graph's file, 'G98' was given, which is not there, nor is '{tmp_path}"
         in said
@@ -108,6 +110,6 @@ DAMAGED = [
 def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: str | bytes, sentence: str) -> None:
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    said = error_message(DataError, read, path)
+    said = error_message(DataError, read_graph, path)
     assert sentence in said
     assert said.startswith(f"'{path}'")

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.tours.tsplib import FORMATS, OPTIMA, find, length, read, read_tour
+from targets.tours.tsplib import FORMATS, OPTIMA, find_instance, length, read_instance, read_tour
 from tests.support.error_message import error_message
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
@@ -59,7 +59,7 @@ KINDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_distances_are_those_of_the_manual(kind: str, tmp_path: Path) -> None:
-    distances = read(write(tmp_path / "own.tsp", coordinates(kind))).distances
+    distances = read_instance(write(tmp_path / "own.tsp", coordinates(kind))).distances
     assert distances.dtype == torch.float64
     assert distances.tolist() == [[KINDS[kind](one, other) for other in POINTS] for one in POINTS]
 
@@ -81,27 +81,29 @@ def test_every_layout_of_a_triangle_gives_the_matrix(layout: str, tmp_path: Path
     body = f"EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: {layout} \nEDGE_WEIGHT_SECTION\n"
     # Lines may break anywhere.
     text = body + " ".join(words[:4]) + "\n " + "\n".join(words[4:]) + "\nEOF\n"
-    assert torch.equal(read(write(tmp_path / "own.tsp", text)).distances, MATRIX)
+    assert torch.equal(read_instance(write(tmp_path / "own.tsp", text)).distances, MATRIX)
 
 
 def test_a_full_matrix_may_be_directed_and_its_diagonal_is_not_read(tmp_path: Path) -> None:
     directed = MATRIX + torch.tril(torch.ones(4, 4, dtype=torch.float64), -1)
     rows = "\n".join(" ".join(f"{value:g}" for value in row) for row in directed + 9999 * torch.eye(4))
     body = f"EDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\nEDGE_WEIGHT_SECTION\n{rows}"
-    assert torch.equal(read(write(tmp_path / "own.tsp", body)).distances, directed)
+    assert torch.equal(read_instance(write(tmp_path / "own.tsp", body)).distances, directed)
 
 
 def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", coordinates("EUC_2D"))
-    instance = read(path)
+    instance = read_instance(path)
     assert instance.optimum is None
     (tmp_path / "own.opt.tour").write_text(
         "NAME: own.opt.tour\nTYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1 3\n2\n4\n-1\nEOF\n"
     )
-    found = read(path)
+    found = read_instance(path)
     d = found.distances
     assert found.optimum == (d[0, 2] + d[2, 1] + d[1, 3] + d[3, 0]).item()
-    known = read(write(tmp_path / "gr17.tsp", coordinates("EUC_2D"), HEAD.replace("own", "gr17.tsp")))
+    known = read_instance(
+        write(tmp_path / "gr17.tsp", coordinates("EUC_2D"), HEAD.replace("own", "gr17.tsp"))
+    )
     assert known.optimum == 2085
 
 
@@ -109,9 +111,9 @@ def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
     (tmp_path / "tsplib").mkdir()
     below = tmp_path / "tsplib" / "own.tsp"
     below.write_bytes(gzip.compress((HEAD + coordinates("EUC_2D")).encode()))
-    assert find("own.tsp", str(tmp_path)) == below
-    assert find(str(below), None) == below
-    assert read(below).distances[0, 1].item() == 5
+    assert find_instance("own.tsp", str(tmp_path)) == below
+    assert find_instance(str(below), None) == below
+    assert read_instance(below).distances[0, 1].item() == 5
 
 
 EXPLICIT, FULL = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT:", "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
@@ -141,7 +143,7 @@ NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
 )
 def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", body)
-    said = error_message(DataError, read, path)
+    said = error_message(DataError, read_instance, path)
     assert sentence in said
     assert said.startswith(f"'{path}'")
 
@@ -149,7 +151,7 @@ def test_a_bad_file_is_refused_by_name(body: str, sentence: str, tmp_path: Path)
 @pytest.mark.parametrize("given", ["2", "0", "-4", "many", "4.0", "", "5001", "99999999999999"])
 def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.tsp", PLANAR, f"NAME: own\nDIMENSION: {given}\n")
-    assert error_message(DataError, read, path) == (
+    assert error_message(DataError, read_instance, path) == (
         f"'{path}' must have a DIMENSION from 3 to 5000 cities, {given} was given"
     )
 
@@ -157,9 +159,9 @@ def test_too_few_cities_are_refused(given: str, tmp_path: Path) -> None:
 def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.tsp"
     path.write_bytes(b"\xff\xfe\x00nothing")
-    assert "is damaged or no TSPLIB file: it is not text" in error_message(DataError, read, path)
+    assert "is damaged or no TSPLIB file: it is not text" in error_message(DataError, read_instance, path)
     path.write_bytes(gzip.compress(coordinates("EUC_2D").encode())[:-9])
-    assert "is damaged or cannot be read" in error_message(DataError, read, path)
+    assert "is damaged or cannot be read" in error_message(DataError, read_instance, path)
     for body, sentence in {
         "TOUR_SECTION\n1 2 3 3 -1\n": "must hold a tour of the cities 1 to 4, each once",
         "TOUR_SECTION\n1 2 3 -1\n": "TOUR_SECTION must hold 4 finite numbers, it holds 3",
@@ -170,10 +172,10 @@ def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    said = error_message(DataError, find, "x.tsp", str(tmp_path))
+    said = error_message(DataError, find_instance, "x.tsp", str(tmp_path))
     assert said.startswith("file must be null or a TSPLIB file, 'x.tsp' was given, which is not")
     for root in (None, "", " "):
-        said = error_message(DataError, find, "x.tsp", root)
+        said = error_message(DataError, find_instance, "x.tsp", root)
         assert said.endswith("DATA_ROOT=DIR or data.root=DIR says no other place")
 
 
@@ -182,8 +184,8 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", OPTIMA)
 def test_published_instances_have_the_published_optima(name: str) -> None:
     """The tour beside the file, where there is one, has the length that is published."""
-    path = find(f"{name}.tsp", os.environ["DATA_ROOT"])
-    instance = read(path)
+    path = find_instance(f"{name}.tsp", os.environ["DATA_ROOT"])
+    instance = read_instance(path)
     size = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
     assert instance.distances.shape == (size, size)
     assert torch.equal(instance.distances, instance.distances.T)

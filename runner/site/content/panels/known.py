@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.report.figures.metric_axis import Quantity
 from runner.site.index.known_quantities import known_quantities
 from runner.site.index.store_index import Index
-from runner.store.digest import digest
+from runner.store.short_hash import short_hash
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Known:
 
     def _kept(self, what: str, config: DictConfig, compute: Callable[[DictConfig], Any]) -> Any:
         kept = self.index.kept.setdefault("exact", {})
-        key = digest({"what": what, "target": OmegaConf.to_container(config.target, resolve=True)})
+        key = short_hash({"what": what, "target": OmegaConf.to_container(config.target, resolve=True)})
         if key not in kept:
             kept[key] = compute(config)
         return kept[key]

@@ -25,7 +25,7 @@ def released_step_size(step: float = STEP) -> float:
 
 
 @cache
-def run(seed: int = 0) -> dict[str, list[float]]:
+def released_run(seed: int = 0) -> dict[str, list[float]]:
     """100 chains of 1,000 steps of five replicas on the released MoS 8, started uniformly, no burn-in.
 
     Released acceptance, released swap rule, temperatures linspace(1, 0, 5), intensity 0.99, one step size.
@@ -89,7 +89,7 @@ def unevenness() -> float:
     "maximum. Swap probabilities are those of the released rule, which the notes do not say.",
 )
 def step_size() -> list[Figure]:
-    found = run()
+    found = released_run()
     return [
         Figure("step size alpha in squared grid units", near(2.66e6, 1e4), released_step_size()),
         bound("largest relative departure from uniform", at_most(0.15), unevenness()),
@@ -111,7 +111,9 @@ def step_size() -> list[Figure]:
     "Metropolis rule, which the theory needs, the total is smaller.",
 )
 def ladder_barrier() -> list[Figure]:
-    released, metropolis = ([1 - chance for chance in run()[rule]] for rule in ("released", "metropolis"))
+    released, metropolis = (
+        [1 - chance for chance in released_run()[rule]] for rule in ("released", "metropolis")
+    )
     return [
         Figure("rejection of the first pair, released rule", near(0.005, 0.0015), released[0]),
         Figure("all pairs, released rule", near(0.026, 0.002), sum(released)),

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from runner.tools.bench.child_cost import PER_MEGABYTE, spawned
-from runner.tools.bench.report.synthetic_runs import drawn, planned_runs, write_grid, write_run
+from runner.tools.bench.report.synthetic_runs import planned_runs, synthetic_records, write_grid, write_run
 from runner.tools.bench.timing import BenchRows
 
 EXPERIMENT = "pt_table1"
@@ -32,9 +32,9 @@ def report_rows(bench: BenchRows, runs: int) -> None:
         bench.limited(f"{named}, one run added", f"{seconds:.2f} s", seconds, MOST_SECONDS_OF_ONE, " s")
         *before, (last, its_config) = planned_runs(root, EXPERIMENT)
         for place, (run, config) in enumerate(before):
-            write_run(run, config, drawn(place), visits=True)
+            write_run(run, config, synthetic_records(place), visits=True)
         _made(root)
-        write_run(last, its_config, drawn(len(before)), visits=True)
+        write_run(last, its_config, synthetic_records(len(before)), visits=True)
         seconds, _ = _made(root)
         name = f"{named} and {EXPERIMENT}, one run of that added"
         bench.limited(name, f"{seconds:.2f} s", seconds, MOST_SECONDS_OF_ONE, " s")

@@ -16,9 +16,9 @@ from runner.integrity.file_digest import digest_of
 from runner.store.arrays.array_files import VISITS
 from runner.store.arrays.npz_content import compressed
 from runner.store.arrays.series_file import CHAINS, SERIES
-from runner.store.digest import digest
-from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written
+from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written_settings
 from runner.store.run_folder import RunFolder
+from runner.store.short_hash import short_hash
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
 METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
@@ -46,7 +46,7 @@ def write_grid(root: Path, runs: int, first: int = 0) -> None:
     eight chains.
     """
     request = requested(["target=mog", "sampler=dmala,acs,ab", "task.record=8"], multirun=True)
-    configs = [written(job.config) for job in jobs_of(request)]
+    configs = [written_settings(job.config) for job in jobs_of(request)]
     for place in range(first, first + runs):
         variant, seed = divmod(place, SEEDS)
         config = configs[variant % len(configs)]
@@ -58,20 +58,22 @@ def write_grid(root: Path, runs: int, first: int = 0) -> None:
             "target": {**config["target"], "components": components},
             "sampler": {**config["sampler"], "step_size": step_size},
         }
-        run = UnflushedRun(root / "runs" / digest({"synthetic": place}))
-        write_run(run, own, drawn(place), visits=True)
+        run = UnflushedRun(root / "runs" / short_hash({"synthetic": place}))
+        write_run(run, own, synthetic_records(place), visits=True)
 
 
 def planned_runs(root: Path, experiment: str) -> list[tuple[RunFolder, dict[str, Any]]]:
     """Folder and configuration of every run of an experiment at the scale quick, none of them written."""
     return [
-        (UnflushedRun(root / "runs" / run_id), written(job.config) | {"seed": seed})
+        (UnflushedRun(root / "runs" / run_id), written_settings(job.config) | {"seed": seed})
         for job in experiment_jobs(experiment, ["scale=quick", f"output_root={root}"])
         for seed, run_id in job.run_ids.items()
     ]
 
 
-def drawn(place: int, metrics: Sequence[str] = METRICS, points: int = POINTS) -> list[Measurement]:
+def synthetic_records(
+    place: int, metrics: Sequence[str] = METRICS, points: int = POINTS
+) -> list[Measurement]:
     """Values of `metrics` at so many points; the same `place` gives the same numbers."""
     numbers = random.Random(place)
     return [

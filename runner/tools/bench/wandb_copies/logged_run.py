@@ -16,17 +16,17 @@ from runner.config.run_settings import changed_settings
 from runner.execution.manifest import new_manifest
 from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.problem.metric_directions import metric_class
-from runner.store.run_files import RunResult, summary_of, written
+from runner.store.run_files import RunResult, summary_of, written_settings
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.launch import run_one as _loaded  # noqa: F401  what a run has loaded anyway
-from runner.tools.bench.report.synthetic_runs import drawn
+from runner.tools.bench.report.synthetic_runs import synthetic_records
 
 
 def main(folder: Path, seconds: float) -> None:
     """Logs the points of a run over so many seconds, from the import of W&B's client to its end."""
-    config = written(jobs_of(requested(["target=mog", "sampler=dmala"], multirun=False))[0].config)
+    config = written_settings(jobs_of(requested(["target=mog", "sampler=dmala"], multirun=False))[0].config)
     about = {**new_manifest("cpu", 1, None), "settings": changed_settings(config)}
-    records = drawn(0)
+    records = synthetic_records(0)
     for node in config["metric"].values():
         if isinstance(node, dict):
             metric_class("", node.get("_target_"))  # a run has loaded its metrics

@@ -67,7 +67,7 @@ def _codes(value: Any) -> set[str]:
     return set() if code is None else {code}
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def short_hash(content: Mapping[str, Any]) -> str:
     """First 16 hexadecimal digits of the SHA-256 of the canonical JSON of `content`."""
     text = json.dumps(canonical(content), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""Computes jobs here, or hands them to the launcher of Hydra that was asked for."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hydra._internal.callbacks import Callbacks
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn
+from hydra.types import HydraContext, RunMode
+from omegaconf import OmegaConf
+
+from runner.config.compose import CONFIG, loader, one_sentence_errors, searched
+from runner.config.output_root import output_root_word
+from runner.config.values import fails_fast
+from runner.execution import signals
+from runner.execution.errors import UserError, one_sentence
+from runner.execution.manifest import told_to_workers
+from runner.execution.progress import Progress
+from runner.execution.storage_errors import storage_error
+from runner.store.under_way import works_of_others
+from runner.sweep.jobs import Job, Request, folders_of
+from runner.sweep.launchers.gpus import one_each
+from runner.sweep.launchers.orphans import adopted
+from runner.sweep.launchers.requeue import WorkerLostError, is_worker_lost
+from runner.sweep.outcome import Outcome
+
+if TYPE_CHECKING:
+    from runner.problem.problems import Problems
+
+
+def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:
+    """Computes all jobs here, or hands them to the launcher that was asked for in one call.
+
+    Raises:
+        WorkerLostError: if a worker of the launcher has ended, whose jobs may be launched again.
+        StorageError: if the disk of a worker refuses.
+        UserError: if the launcher cannot hand out jobs.
+    """
+    from runner.sweep.job_runner import job
+
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    root = f"++{output_root_word(jobs[0].config.output_root)}"
+    with one_sentence_errors():
+        config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
+        context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
+        plugins = Plugins.instance()
+        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+    one_each(launcher, jobs[0].config)
+    runs = [folder for each in jobs for folder in folders_of(each)]
+    summaries = [run.path / "summary.json" for run in runs]
+    # By name: Hydra loads its plugins' modules once more, and their classes are then others.
+    kind = type(launcher).__name__
+    # Joblib's workers are our children and save their runs; a cluster's jobs go on without us.
+    ours = kind == "JoblibLauncher"
+    progress = Progress(summaries, elsewhere=partial(works_of_others, runs))
+    with signals.commanding(), progress, adopted() if ours else nullcontext():
+        try:
+            if kind == "BasicLauncher":
+                return list(_in_turn(jobs, searched(request.hydra), problems))
+            with told_to_workers():
+                returned = launcher.launch(
+                    [list(each.overrides) for each in in_turns(jobs)], initial_job_idx=0
+                )
+        except Exception as error:
+            signals.obey()
+            if is_worker_lost(error):
+                _stop_ray()
+                # What follows the first sentence is advice on the logs of the workers.
+                said, *_ = one_sentence(error).split(". ")
+                raise WorkerLostError(f"{said.rstrip('.')}.") from error
+            # Ray wraps what a worker raised.
+            if (refused := storage_error(getattr(error, "cause", None) or error)) is not None:
+                raise refused from error
+            # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
+            raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
+    return [outcome_of(each) for each in returned]
+
+
+def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
+    """The outcome of each job, computed here; with ``sweep.fail_fast`` none after the first failure."""
+    from runner.sweep.job_runner import compute
+
+    for each in jobs:
+        outcome = compute(each, hydra, problems)
+        yield outcome
+        if outcome.failures and fails_fast(each.config):
+            return
+
+
+def in_turns(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs in turns of one for each target and sampler.
+
+    Jobs that share both also share what is computed once, such as the images of a model, and side by side
+    one would wait for the other.
+    """
+    alike: dict[str, list[Job]] = {}
+    for job in jobs:
+        shared = (OmegaConf.to_yaml(job.config[key], resolve=True) for key in ("target", "sampler"))
+        alike.setdefault("".join(shared), []).append(job)
+    return [job for turn in itertools.zip_longest(*alike.values()) for job in turn if job is not None]
+
+
+def _stop_ray() -> None:
+    """Ends the tasks that Ray still has for this process: they are launched anew."""
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        ray.shutdown()
+
+
+def outcome_of(returned: JobReturn) -> Outcome:
+    """What a job gave that was computed elsewhere.
+
+    Raises:
+        UserError: if it was not computed at all.
+    """
+    value: Any = returned._return_value
+    if isinstance(value, Outcome):
+        return value
+    raise UserError(f"A job could not be started: {value}")
