@@ -59,8 +59,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         warn(said)
     shape = shape.restricted(results.columns, results.rows)
     summary = summarise(shape, results, published)
-    command = shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
-    page = lay_out(shape, summary, results, budget_sentence(results), command)
+    page = lay_out(shape, summary, results, budget_sentence(results), _command(experiment, overrides))
 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,11 +85,17 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     return folder
 
 
+def _command(experiment: str, overrides: Sequence[str]) -> str:
+    """What a reader of the table runs for the missing runs."""
+    return shlex.join(["python", "-m", "runner", "-m", f"+experiment={experiment}", *overrides])
+
+
 def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
-    """Draws the figures of a recorded table anew, from its numbers, and says which.
+    """Renders a recorded table anew, as far as what it keeps suffices, and says which files.
 
     Raises:
-        UserError: as of `render`, and where there is no such record or it is damaged.
+        UserError: as of `render`, and where there is no such record, or it is damaged, contradicts itself or
+            has what the experiment no longer has.
     """
     shape = experiment_shape(experiment, overrides)
 
@@ -103,10 +108,9 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     config = jobs[0].config
     results = gather(experiment, shape, jobs, Store(Path(config.output_root)))
     folder = RECORD / f"{experiment}_{config.scale.name}"
-    written = redraw(shape, results, folder)
-    print(
-        f"Redrawn in {folder}: {', '.join(path.name for path in written) or 'nothing, all figures need runs'}"
-    )
+    written = redraw(shape, results, folder, _command(experiment, overrides))
+    names = ", ".join(path.name for path in written) or "nothing, all of it needs runs"
+    print(f"Rendered anew in {folder}: {names}")
 
 
 def render_runs(conditions: Sequence[str], *, sort: str | None = None, everything: bool = False) -> Path:
@@ -142,7 +146,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         "--record", action="store_true", help="also copy the table to outputs/record, whatever output_root is"
     )
     parser.add_argument(
-        "--redraw", action="store_true", help="only redraw the figures in outputs/record, from its numbers"
+        "--redraw", action="store_true", help="only render the table in outputs/record anew, from its numbers"
     )
     parser.add_argument("--sort", metavar="METRIC", help="with runs: this metric first, sorted from the best")
     parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")

@@ -15,10 +15,29 @@ from runner.report.table_shape import GrowthShape, TableShape
 def growing(shape: TableShape, results: Results) -> list[str]:
     """One sentence for each growth and row: the exponent with its interval, and how straight the line is."""
     return [
-        _sentence(shape, growth, row, points(shape, growth, row, results))
-        for growth in shape.growths
-        for row in growth.rows or [row.row for row in shape.rows if row.role is Role.sampler]
+        results.growths.get(name_of(growth, row))
+        or _sentence(shape, growth, row, points(shape, growth, row, results))
+        for growth, row in fits(shape)
     ]
+
+
+def along_runs(shape: TableShape, results: Results) -> dict[str, str]:
+    """Those of the sentences that need the curves of the runs, by `name_of`."""
+    said = zip(fits(shape), growing(shape, results), strict=True)
+    return {name_of(growth, row): sentence for (growth, row), sentence in said if growth.along is not None}
+
+
+def name_of(growth: GrowthShape, row: str) -> str:
+    """A growth of a row in words, ``DMALA | D = 10 | mean_norm``; none other of the table has this name."""
+    form = "exp" if growth.exponential else ""
+    along = growth.along or growth.x
+    return " | ".join(filter(None, (row, along, growth.metric, form)))
+
+
+def fits(shape: TableShape) -> list[tuple[GrowthShape, str]]:
+    """Every growth with each of its rows."""
+    samplers = [row.row for row in shape.rows if row.role is Role.sampler]
+    return [(growth, row) for growth in shape.growths for row in growth.rows or samplers]
 
 
 def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -> list[tuple[float, float]]:
@@ -36,7 +55,7 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
             runs, by_seed = results.at(row, column.label), results.values(row, column.label, growth.metric)
             if runs:
                 place = float(chosen(runs[0].config, growth.x))
-                pairs.append((place, _mean(by_seed.values(), len(runs))))
+                pairs.append((place, _mean(by_seed.values(), results.planned(row, column.label))))
     return sorted(pairs)
 
 

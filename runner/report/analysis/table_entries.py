@@ -162,10 +162,10 @@ def _entries(
     if best is not None:
         p_values = p_values_against(best, candidates, {row: values[row] for row in samplers})
     floor = values[metric.floor] if metric.floor in whole and sign and not void else {}
-    most = max(len({run.seed for run in results.at(row, column.label)}) for row in values)
+    most = max(results.planned(row, column.label) for row in values)
     entries = []
     for row in shape.rows:
-        name, runs = row.row, results.at(row.row, column.label)
+        name = row.row
         printed = {version: published.find(version, metric, column, row) for version in metric.published}
         better = best is not None and name in whole and sign * spans[name].mean < sign * spans[best].mean
         entries.append(
@@ -174,8 +174,8 @@ def _entries(
                 column=column.label,
                 metric=metric.metric,
                 interval=spans.get(name),
-                runs=len({run.seed for run in runs if run.status == "done"}),
-                expected=len({run.seed for run in runs}),
+                runs=results.finished(name, column.label),
+                expected=results.planned(name, column.label),
                 most=most,
                 exact=exact[name],
                 published={version: number for version, number in printed.items() if number is not None},

@@ -1,1 +1,1 @@
-"""Tables that are kept in git: written with the values of their seeds, and their figures drawn anew."""
+"""Tables that are kept in git: written with the values of their seeds, and rendered anew from them."""

@@ -12,6 +12,7 @@ from typing import Any
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
+from runner.report.recorded.said import SAID, said_by
 from runner.report.recorded.seed_values import SEEDS, seed_values
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
@@ -26,6 +27,11 @@ OUTPUT_ROOT = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
 """What a command says of the folder that the runs were in, which nobody else has."""
 
 
+def shareable(page: str) -> str:
+    """The page of a table without the folder that its runs are in."""
+    return OUTPUT_ROOT.sub("", page)
+
+
 def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
     """The distinct values of `key` among the runs' manifests."""
     values = {json.dumps(manifest[key], sort_keys=True) for manifest in manifests if key in manifest}
@@ -37,7 +43,8 @@ def manifest(
 ) -> dict[str, Any]:
     """Commits, devices, threads and packages of the runs, budget, seconds, overrides and number of runs.
 
-    ``units`` has the units of the metrics that the table shows in others than their own.
+    ``units`` has the units of the metrics that the table shows in others than their own, and ``said`` what
+    its page says of the runs, so that it can be rendered anew when they are gone.
     """
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
@@ -47,6 +54,7 @@ def manifest(
         "overrides": [line for line in overrides if not line.startswith(PLACES)],
         "units": {metric.metric: metric.scale for metric in shape.metrics if metric.scale != 1.0},
         "budget": budget(results.runs[0].config),
+        SAID: said_by(shape, results),
         **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
     }
@@ -78,7 +86,7 @@ def record(
     files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
     for path in files:
         if path.suffix == ".md":
-            write_text(folder / path.name, OUTPUT_ROOT.sub("", path.read_text(encoding="utf-8")))
+            write_text(folder / path.name, shareable(path.read_text(encoding="utf-8")))
         else:
             shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))

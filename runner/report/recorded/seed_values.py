@@ -23,14 +23,13 @@ PLACE = ["row", "cell", "metric"]
 def seed_values(shape: TableShape, results: Results) -> str:
     """The file's text: of metrics with a direction or published numbers, and of those compared or drawn.
 
-    Nine digits: more than a test can tell apart.
+    All digits, so that the table rendered anew from them is the same.
     """
-    shown = {comparison.metric for comparison in shape.comparisons}
-    shown |= {panel.metric for figure in shape.figures for panel in figure.panels if panel.metric}
+    drawn = {panel.metric for figure in shape.figures for panel in figure.panels}
     metrics = [
         metric
         for metric in shape.metrics
-        if metric.published or metric.direction != Direction.none or metric.metric in shown
+        if metric.published or metric.metric in drawn or metric.metric in tested(shape)
     ]
     lines: list[dict[str, object]] = []
     for metric, row, column in product(metrics, shape.rows, shape.columns):
@@ -38,7 +37,14 @@ def seed_values(shape: TableShape, results: Results) -> str:
             place = dict(zip(PLACE, (row.row, column.label, metric.metric), strict=True))
             lines.append(place | {str(seed): values[seed] for seed in sorted(values)})
     seeds = sorted({int(name) for line in lines for name in line if name not in PLACE})
-    return pd.DataFrame(lines, columns=[*PLACE, *map(str, seeds)]).to_csv(index=False, float_format="%.9g")
+    return pd.DataFrame(lines, columns=[*PLACE, *map(str, seeds)]).to_csv(index=False)
+
+
+def tested(shape: TableShape) -> set[str]:
+    """The metrics that the page needs by seed: they are compared, or a growth is fitted to them."""
+    named = {comparison.metric for comparison in shape.comparisons}
+    named |= {growth.metric for growth in shape.growths if growth.along is None}
+    return named | {metric.metric for metric in shape.metrics if metric.direction != Direction.none}
 
 
 def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, float]]:
@@ -55,5 +61,8 @@ def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, floa
 
 
 def read_labelled(path: Path) -> pd.DataFrame:
-    """A recorded CSV; labels of rows and columns are text, also where all of them are numbers."""
-    return pd.read_csv(path, dtype=dict.fromkeys(PLACE, str))
+    """A recorded CSV, no bit of a number changed; labels are text, also where all of them are numbers."""
+    frame, text = pd.read_csv(path, dtype=dict.fromkeys(PLACE, str)), pd.read_csv(path, dtype=str)
+    # pandas before 3 reads a float that may differ in its last bit.
+    floats = {str(name): text[name].astype(float) for name in frame.select_dtypes("float")}
+    return frame.assign(**floats)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -84,12 +84,25 @@ class Results:
         values = self.known(row, column, metric) or self.values(row, column, metric)
         return interval(list(values.values()))
 
+    def planned(self, row: str, column: str) -> int:
+        """How many seeds one row and column have."""
+        return len({run.seed for run in self.at(row, column)})
+
+    def finished(self, row: str, column: str) -> int:
+        """How many seeds of one row and column are done."""
+        return len({run.seed for run in self.at(row, column) if run.status == "done"})
+
+    @property
+    def growths(self) -> Mapping[str, str]:
+        """Sentences on growths along the runs, by name, where the runs are gone: here they are not."""
+        return {}
+
     @property
     def seeds(self) -> int:
         """The most seeds that a row has in a column; 0 where nothing in any run is random."""
         if not self.random:
             return 0
-        return max(len({run.seed for run in runs}) for runs in self._places.values())
+        return max(self.planned(*place) for place in self._places)
 
     @property
     def random(self) -> bool:

@@ -310,6 +310,7 @@ def test_columns_with_fewer_seeds_are_named() -> None:
     "shown",
     [
         "comparisons: [{metric: mass, rows: [lucky, slow]}]",
+        "growths: [{metric: mass, x: target.nodes, symbol: n}]",
         "figures: [{name: figure, panels: [{kind: intervals, title: M, metric: mass, columns: [graph]}]}]",
     ],
 )
@@ -319,4 +320,4 @@ def test_the_values_by_seed_are_those_of_what_is_compared_or_drawn(shown: str) -
     shape = shape_from(f"{block}{shown}\n")
     run = finished("slow", "graph", 0, {"scale": {"name": "quick"}}, {"time_to_target": 2.0, "mass": 0.5})
     lines = seed_values(shape, Results((run,), random_runs=True)).splitlines()
-    assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2"]
+    assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2.0"]
