@@ -183,7 +183,7 @@ def test_a_node_without_a_gpu_submits_jobs_for_one(
         handed.extend(jobs)
         return []
 
-    monkeypatch.setattr("runner.sweep.launch._launch", launch)
+    monkeypatch.setattr("runner.sweep.launch.launch_jobs", launch)
     command = [*SWEEP, "device=cuda", f"output_root={tmp_path}"]
     said = call(*command, "hydra/launcher=slurm")
     assert "There is no CUDA device here: the jobs look for that of device=cuda" in said.err

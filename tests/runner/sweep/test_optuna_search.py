@@ -70,10 +70,7 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
     ("words", "sentence"),
     [
         (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
-        (
-            ["++output_root=a,b"],
-            "output_root must be one folder for all jobs, '++output_root=a,b' was given.",
-        ),
+        (["++output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
         (["sampler.step_size=1"], "searches intervals or several values"),
         (["hydra.sweeper.n_trial=4"], "did you mean 'hydra.sweeper.n_trials'?"),
         (["hydra.sweeper.n_trials=0"], "hydra.sweeper.n_trials"),
