@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -21,6 +22,7 @@ from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import draw_against_steps
 from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
+from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.curves import Curve
@@ -162,21 +164,26 @@ def test_rows_without_some_values_are_not_compared(results: Results) -> None:
     assert third.endswith("as 2 of 4 runs of lucky and 4 of 4 runs of never have no finite value.")
 
 
-def test_a_curve_ends_where_a_seed_has_no_value() -> None:
-    """A mean over the seeds that are left would be too good."""
-    values = {0: [1.0, 2.0, 3.0], 1: [1.5, None, 3.5]}
-    averages = averaged(Curve([1, 2, 3], [1, 2, 3], [0.1, 0.2, 0.3], each) for each in values.values())
-    assert [(point.step, point.span.mean) for point in averages] == [(1, 1.25), (3, 3.25)]
-    runs = []
+def with_curves(values: Mapping[int, Sequence[float | None]]) -> Iterator[Run]:
+    """Runs of these seeds with the values along them, one a step; None is one that is not finite."""
     for seed, each in values.items():
         rows = [(step, step, 0.1 * step, "time_to_target", math.nan if value is None else value)
                 for step, value in enumerate(each, start=1)]  # fmt: skip
         curve = pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
         config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
-        runs.append(finished("steady", "graph", seed, config, {"time_to_target": 3.0}, curve=curve))
+        yield finished("steady", "graph", seed, config, {"time_to_target": 3.0}, curve=curve)
+
+
+def test_a_curve_ends_where_a_seed_has_no_value() -> None:
+    """A mean over the seeds that are left would be too good."""
+    values = {0: [1.0, 2.0, 3.0], 1: [1.5, None, 3.5]}
+    averages = averaged(Curve([1, 2, 3], [1, 2, 3], [0.1, 0.2, 0.3], each) for each in values.values())
+    assert [(point.step, point.span.mean) for point in averages] == [(1, 1.25), (3, 3.25)]
     figure, ax = pyplot.subplots()
     shape = shape_from(BLOCK)
-    draw_against_steps(ax, panel_data(shape, Results(tuple(runs)), "graph", metric="time_to_target"))
+    draw_against_steps(
+        ax, panel_data(shape, Results(tuple(with_curves(values))), "graph", metric="time_to_target")
+    )
     (bars,) = ax.containers
     assert list(bars.lines[0].get_ydata()) == [1.25, 3.25]
     pyplot.close(figure)
@@ -247,15 +254,10 @@ def test_a_line_is_broken_at_a_mean_of_only_some_runs(distances: Results) -> Non
 
 def test_a_band_is_broken_where_a_seed_has_no_value() -> None:
     values = {0: [*range(1, 9)], 1: [1.5, 2.5, None, 4.5, None, 6.5, 7.5, 8.5]}
-    runs = []
-    for seed, each in values.items():
-        rows = [(step, step, 0.1 * step, "time_to_target", math.nan if value is None else value)
-                for step, value in enumerate(each, start=1)]  # fmt: skip
-        curve = pd.DataFrame(rows, columns=["step", "evaluations", "seconds", "metric", "value"])
-        config = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}}
-        runs.append(finished("steady", "graph", seed, config, {"time_to_target": 3.0}, curve=curve))
     figure, ax = pyplot.subplots()
-    data = panel_data(shape_from(BLOCK), Results(tuple(runs)), "graph", metric="time_to_target")
+    data = panel_data(
+        shape_from(BLOCK), Results(tuple(with_curves(values))), "graph", metric="time_to_target"
+    )
     draw_against_steps(ax, data)
     line, alone = ax.lines[:2]
     assert [math.isnan(value) for value in line.get_ydata()] == [
