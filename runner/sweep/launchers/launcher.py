@@ -64,10 +64,10 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
     with signals.commanding(), progress, adopted() if ours else nullcontext():
         try:
             if kind == "BasicLauncher":
-                return list(_in_turn(jobs, searched(request.hydra), problems))
+                return list(_computed_here(jobs, searched(request.hydra), problems))
             with told_to_workers():
                 returned = launcher.launch(
-                    [list(each.overrides) for each in in_turns(jobs)], initial_job_idx=0
+                    [list(each.overrides) for each in interleaved(jobs)], initial_job_idx=0
                 )
         except Exception as error:
             signals.obey()
@@ -84,7 +84,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
     return [outcome_of(each) for each in returned]
 
 
-def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
+def _computed_here(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
     """The outcome of each job, computed here; with ``sweep.fail_fast`` none after the first failure."""
     from runner.sweep.job_runner import compute
 
@@ -95,7 +95,7 @@ def _in_turn(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> I
             return
 
 
-def in_turns(jobs: Sequence[Job]) -> list[Job]:
+def interleaved(jobs: Sequence[Job]) -> list[Job]:
     """The jobs in turns of one for each target and sampler.
 
     Jobs that share both also share what is computed once, such as the images of a model, and side by side

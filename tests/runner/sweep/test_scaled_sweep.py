@@ -9,7 +9,7 @@ import pytest
 from runner.execution.errors import UserError
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
-from runner.sweep.launchers.launcher import in_turns
+from runner.sweep.launchers.launcher import interleaved
 from tests.support.commands import Call
 
 EXPERIMENT = """# @package _global_
@@ -98,14 +98,14 @@ def test_jobs_that_share_a_target_and_a_sampler_are_apart(written: str) -> None:
         return [(job.row, job.config.task.chains, job.config.target.components) for job in jobs]
 
     assert points_of(jobs) == [(row, count, size) for row in rows for count in chains for size in sizes]
-    assert points_of(in_turns(jobs)) == [
+    assert points_of(interleaved(jobs)) == [
         (row, count, size) for count in chains for row in rows for size in sizes
     ]
 
 
 def test_a_target_of_each_seed_is_another_one(written: str) -> None:
     jobs = experiment_jobs("alone", [written, "sampler=gibbs", "seed=3,4", "task.chains=5,6"])
-    assert [(job.config.seed, job.config.task.chains) for job in in_turns(jobs)] == [
+    assert [(job.config.seed, job.config.task.chains) for job in interleaved(jobs)] == [
         (3, 5), (4, 5), (3, 6), (4, 6),
     ]  # fmt: skip
 
