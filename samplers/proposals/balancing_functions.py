@@ -45,6 +45,14 @@ FUNCTIONS: dict[str, BalancingFunction] = {
     "max": maximum,
 }
 
+FROM_ROOT: dict[BalancingFunction, Callable[[Tensor], Tensor]] = {
+    square_root: torch.reciprocal,
+    barker: lambda root: root.square().add_(1.0).reciprocal_(),
+    minimum: torch.ones_like,
+    maximum: lambda root: root.square().reciprocal_(),
+}
+"""g(t) for t of at least 1 from 1 / sqrt(t): as the function itself gives it, without exponentials."""
+
 PROBED, TOLERANCE = 20.0, 1e-6
 """A function of a user is looked at for log t from -`PROBED` to `PROBED`."""
 

@@ -65,18 +65,22 @@ class Torus(Interactions):
     def sums(self, values: Tensor, inner: int = 0) -> Tensor:
         first = values.dim() - inner - 1
         grid = values.reshape(*values.shape[:first], *self.sides, *values.shape[first + 1 :])
+        padded = _padded(grid, first) if is_traced() else None
         total = torch.zeros_like(grid)
         for axis, side in enumerate(self.sides):
-            place = first + axis - grid.dim()
+            place = first + axis
             each = self.coupling[axis].reshape(*self.sides, *(1,) * inner) if self.coupling.dim() else None
-            if is_traced():
-                total = total + _both_neighbours(grid, each, place)
+            if padded is not None:
+                next_ones = _neighbours(padded, grid, first, place, 1)
+                shared = padded if each is None else _padded(each * grid, first)
+                total = total + (next_ones if each is None else each * next_ones)
+                total = total + _neighbours(shared, grid, first, place, -1)
                 continue
             # Sites with their next neighbour: all but the last of a side, then the last with the first.
             for low, high, length in ((0, 1, side - 1), (side - 1, 0, 1)):
                 next_one, this = grid.narrow(place, high, length), grid.narrow(place, low, length)
                 if each is not None:
-                    coupling = each.narrow(place, low, length)
+                    coupling = each.narrow(axis, low, length)
                     next_one, this = coupling * next_one, coupling * this
                 total.narrow(place, low, length).add_(next_one)
                 total.narrow(place, high, length).add_(this)
@@ -84,23 +88,28 @@ class Torus(Interactions):
         return total.reshape(values.shape)
 
 
-def _both_neighbours(grid: Tensor, each: Tensor | None, place: int) -> Tensor:
-    """Sums over the two neighbours along the axis `place`, for a compiler: of padded copies, without writes.
+def _padded(grid: Tensor, first: int) -> Tensor:
+    """`grid` with one slice more at each end of its axis `first`, as on a torus; flat from there on."""
+    ends = grid.narrow(first, grid.shape[first] - 1, 1), grid.narrow(first, 0, 1)
+    return torch.cat([ends[0], grid, ends[1]], first).flatten(first)
 
-    Args:
-        each: coupling of every site with the next one; None: 1.
+
+def _neighbours(padded: Tensor, grid: Tensor, first: int, place: int, step: int) -> Tensor:
+    """The next (`step` 1) or the last (-1) neighbour of every site along the axis `place`, like `grid`.
+
+    For a compiler: of `_padded(grid, first)`, without writes, as windows of it at several offsets.
     """
-    padded = _padded(grid, place)
-    next_ones = padded.narrow(place, 2, grid.shape[place])
-    if each is None:
-        return next_ones + padded.narrow(place, 0, grid.shape[place])
-    return each * next_ones + _padded(each * grid, place).narrow(place, 0, grid.shape[place])
+    stride, side = math.prod(grid.shape[place + 1 :]), grid.shape[place]
 
+    def window(offset: int) -> Tensor:
+        own = math.prod(grid.shape[first + 1 :])
+        return padded.narrow(-1, own + offset, own * grid.shape[first]).reshape(grid.shape)
 
-def _padded(grid: Tensor, place: int) -> Tensor:
-    """`grid` with its last slice along an axis also before it, and its first behind it."""
-    first, last = grid.narrow(place, 0, 1), grid.narrow(place, grid.shape[place] - 1, 1)
-    return torch.cat([last, grid, first], place)
+    near = window(step * stride)
+    if place == first:
+        return near
+    site = torch.arange(side, device=grid.device).reshape(-1, *(1,) * (grid.dim() - place - 1))
+    return torch.where(site == (side - 1 if step > 0 else 0), window(-step * (side - 1) * stride), near)
 
 
 class SparseInteractions(Interactions):

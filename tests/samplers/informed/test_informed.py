@@ -22,7 +22,7 @@ from samplers import (
     ParallelTempering,
     configured,
 )
-from samplers.proposals.balancing_functions import FUNCTIONS, balancing_function
+from samplers.proposals.balancing_functions import FROM_ROOT, FUNCTIONS, balancing_function
 from samplers.proposals.jump_process import JumpProcess, interpolated
 from targets import Bernoulli4, Binary, Categorical, Discrete, Ising, Potts, Tabulated, Target
 from tests.support.checks import invariance
@@ -55,6 +55,9 @@ def test_balancing_functions_are_those_of_their_formulas(name: str) -> None:
     formula = {"sqrt": t.sqrt(), "barker": t / (1 + t), "min": t.clamp(max=1), "max": t.clamp(min=1)}[name]
     torch.testing.assert_close(FUNCTIONS[name](t.log()).exp(), formula, rtol=1e-12, atol=0)
     assert balancing_function(name) is FUNCTIONS[name]
+    larger = t >= 1
+    found = FROM_ROOT[FUNCTIONS[name]](t[larger].rsqrt())
+    torch.testing.assert_close(found, formula[larger], rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize(
