@@ -21,7 +21,18 @@ from runner.store.run_folder import RunFolder
 from runner.store.short_hash import short_hash
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
-METRICS = ("acceptance", "emc", "ess", "jump", "kl", "mmd", "rhat", "tv")
+METRICS = (
+    "acceptance",
+    "emc",
+    "ess",
+    "jump",
+    "kl",
+    "mmd",
+    "mmd_exact",
+    "mmd_unshared_features",
+    "rhat",
+    "tv",
+)
 POINTS, POINTS_OF_SERIES = 8, 200
 STEPS = 2000
 SEEDS = 10
@@ -42,7 +53,7 @@ class UnflushedRun(RunFolder):
 def write_grid(root: Path, runs: int, first: int = 0) -> None:
     """Writes `runs` runs of a grid over targets, samplers, step sizes and seeds, the ones from `first` on.
 
-    A run has 8 recorded points of 8 metrics, visits to the states of a grid of 101 x 101, and U along
+    A run has 8 recorded points of 10 metrics, visits to the states of a grid of 101 x 101, and U along
     eight chains.
     """
     request = requested(["target=mog", "sampler=dmala,acs,ab", "task.record=8"], multirun=True)
