@@ -12,7 +12,7 @@ from torch import Tensor
 
 from samplers.cluster.components import components
 from samplers.kernel import Info, Kernel, NotEnumerableError, State, evaluate
-from samplers.proposals.draws import whole_numbers
+from samplers.proposals.draws.places import whole_numbers
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, level_space
 from targets.target import PairwiseInteractions, PairwiseTerms, Target

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from samplers.cluster.cluster_kernel import Choice, ClusterKernel, Clusters, drawn_site, other_level
-from samplers.proposals.draws import draw_level
+from samplers.proposals.draws.places import draw_level
 from targets.checks import one_of
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.proposals.draws import draw_place, whole_numbers
+from samplers.proposals.draws.places import draw_place, whole_numbers
 from targets.checks import one_of
 from targets.randomness import Generator, uniform
 from targets.spaces import discrete_space

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from samplers.discrete.gibbs import certain, tempered_weights
 from samplers.kernel import Info, Kernel, State, evaluate
-from samplers.proposals.draws import draw_place, whole_numbers
+from samplers.proposals.draws.places import draw_place, whole_numbers
 from targets.checks import at_most, whole_number
 from targets.randomness import Generator, uniform
 from targets.spaces import Discrete, discrete_space

@@ -11,7 +11,7 @@ from samplers.hyperparameters import positive
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
-from samplers.proposals.draws import whole_numbers
+from samplers.proposals.draws.places import whole_numbers
 from targets.randomness import Generator, normal, uniform
 from targets.spaces import Discrete, Ordinal, Real, Space, discrete_space
 from targets.target import Target

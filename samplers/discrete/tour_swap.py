@@ -8,7 +8,7 @@ from torch import Tensor
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import accepted, jump_length
-from samplers.proposals.draws import whole_numbers
+from samplers.proposals.draws.places import whole_numbers
 from targets.checks import one_of
 from targets.randomness import Generator, uniform
 from targets.target import Target

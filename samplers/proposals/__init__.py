@@ -1,4 +1,4 @@
-"""What kernels propose with: Langevin proposals, local moves and paths of them, jump processes, draws.
+"""What kernels propose with: Langevin proposals, local moves and paths of them, jump processes.
 
 Of `samplers` it imports `samplers.kernel` only.
 """

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import State
-from samplers.proposals.draws import draw_level
+from samplers.proposals.draws.places import draw_level
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.sum_log import sum_log

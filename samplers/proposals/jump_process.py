@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import FROM_ROOT, BalancingFunction
-from samplers.proposals.draws import draw_level
+from samplers.proposals.draws.places import draw_level
 from samplers.proposals.local_moves import log_ratios, present
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space, level_space

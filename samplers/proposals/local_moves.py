@@ -7,7 +7,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction, square_root
-from samplers.proposals.draws import draw_place
+from samplers.proposals.draws.places import draw_place
 from targets.randomness import Generator
 from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 

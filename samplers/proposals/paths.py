@@ -9,9 +9,10 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction
-from samplers.proposals.draws import draw_level, draw_place, smallest
+from samplers.proposals.draws.distinct_places import DistinctPlaces, log_others
+from samplers.proposals.draws.places import draw_level, draw_place
 from samplers.proposals.local_moves import log_ratios, present, relative_weights
-from targets.randomness import Generator, uniform
+from targets.randomness import Generator
 from targets.spaces import Binary, Discrete
 
 
@@ -52,6 +53,7 @@ class MoveWeights:
         scores = function(log_ratios(space, state, beta))
         self.levels: Tensor | None = None
         self._log_total: Tensor | None = None
+        self._drawn: DistinctPlaces | None = None
         self.sites = scores
         if not isinstance(space, Binary):
             self.levels = scores
@@ -82,8 +84,12 @@ class MoveWeights:
         else:
             # What is left before each move: coordinates that are not of the path, and those still to come.
             ahead = chosen.masked_fill(~path.made, -torch.inf)
-            others = self.sites.scatter(-1, path.sites, torch.where(path.made, -torch.inf, chosen))
-            ahead = torch.cat([others.logsumexp(-1, keepdim=True), ahead.flip(-1)], -1)
+            drawn = self._drawn
+            if drawn is not None and drawn.places is path.sites:
+                others = drawn.log_others(path.made)
+            else:
+                others = log_others(self.sites, path.sites, path.made)
+            ahead = torch.cat([others, ahead.flip(-1)], -1)
             left = ahead.logcumsumexp(-1)[..., 1:].flip(-1)
         terms = chosen - left
         if self.levels is not None:
@@ -99,10 +105,8 @@ class MoveWeights:
 
     def _distinct(self, number: int, generator: Generator) -> Tensor:
         """Distinct coordinates one after the other, in proportion to the weights of those that are left."""
-        # The smallest of exponential variables with the weights as rates (Efraimidis and Spirakis 2006).
-        batch, d = self.sites.shape[:-1], self.sites.shape[-1:]
-        times = uniform(generator, batch, d, like=self.sites).log_().neg_().log_().sub_(self.sites)
-        return smallest(times, number)
+        self._drawn = DistinctPlaces(self.sites, number, generator)
+        return self._drawn.places
 
     def _rows(self, sites: Tensor) -> Tensor:
         """log weights of the levels of `sites` ``(*batch, n)``: ``(*batch, n, levels)``."""

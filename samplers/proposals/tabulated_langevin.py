@@ -15,9 +15,9 @@ from torch import Tensor
 
 from samplers.inverse_temperatures import along_first
 from samplers.kernel import State, evaluate
-from samplers.proposals.alias_rows import AliasRows
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.proposals.sorted_rows import SortedRows
+from samplers.proposals.draws.alias_rows import AliasRows
+from samplers.proposals.draws.sorted_rows import SortedRows
 from targets.randomness import Generator, for_compiled_steps, uniform
 from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Enumerable, Target

@@ -26,7 +26,7 @@ from samplers import (
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.proposals.draws import draw_level
+from samplers.proposals.draws.places import draw_level
 from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from targets import RBM, Binary, Discrete, MixtureOfGaussians, Space, Streams, Target
 from targets.randomness import Generator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from samplers.proposals.sorted_rows import FEW, SortedRows
+from samplers.proposals.draws.sorted_rows import FEW, SortedRows
 
 
 def distribution_functions(rows: int, length: int, dtype: torch.dtype) -> torch.Tensor:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.proposals import alias_rows
-from samplers.proposals.alias_rows import AliasRows
+from samplers.proposals.draws.alias_rows import AliasRows
+from samplers.proposals.draws import alias_rows
 
 ROWS = 60
 

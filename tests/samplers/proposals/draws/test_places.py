@@ -1,11 +1,11 @@
-"""Draws of places: compiled ones, in two parts, and the smallest of many numbers."""
+"""Draws of places: compiled ones, in two parts."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from samplers.proposals.draws import COLUMN, draw_place, smallest
+from samplers.proposals.draws.places import draw_place
 from targets.randomness import uniform
 from targets.tracing import traced
 from tests.support.steps.stepping import seeded
@@ -37,13 +37,3 @@ def test_a_traced_draw_stays_within_what_has_weight() -> None:
     assert found.min() == 19
     assert found.max() == 29
     assert (beyond < 64).all()
-
-
-@pytest.mark.parametrize("number", [1, 5, 29, 40])
-@pytest.mark.parametrize("values", [8 * COLUMN, 50 * COLUMN, 100 * COLUMN, 1001])
-def test_the_smallest_are_found_in_their_order(values: int, number: int) -> None:
-    """Also where all of them are in one column, and among values that are infinite."""
-    given = uniform(seeded(5), (2, 50), (values,), like=DOUBLE)
-    given[0, :10, :: values // COLUMN] -= 1.0
-    given[1, :, : values - number - 3] = torch.inf
-    assert torch.equal(smallest(given, number), given.topk(number, largest=False).indices)

@@ -13,9 +13,6 @@ from targets.tracing import is_traced
 SHORTEST_ROW = 8
 """Places that a compiled draw leaves to its second part, or more; with fewer it would be no faster."""
 
-COLUMN = 16
-"""Values of which the smallest is found first where few of many are sought."""
-
 
 def draw_level(weights: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
     """Levels ``(*batch, d)`` drawn in proportion to `weights` ``(*batch, d, levels)``, and the weights' sums.
@@ -63,20 +60,6 @@ def _row_width(number: int) -> int:
     """The largest divisor of `number` that is at most its square root; 1 where rows would not pay."""
     widths = [width for width in range(1, math.isqrt(number) + 1) if number % width == 0]
     return widths[-1] if widths[-1] >= SHORTEST_ROW else 1
-
-
-def smallest(values: Tensor, number: int) -> Tensor:
-    """Places ``(*batch, number)`` of the smallest `values` ``(*batch, n)``, the smallest of all first."""
-    columns, left = divmod(values.shape[-1], COLUMN)
-    if left or 2 * number > columns:
-        return values.topk(number, dim=-1, largest=False).indices
-    # They are in the columns with the smallest minima, of which there are no more than `number`.
-    table = values.reshape(*values.shape[:-1], COLUMN, columns)
-    column = table.amin(-2).topk(number, dim=-1, largest=False, sorted=False).indices
-    few = table.gather(-1, column.unsqueeze(-2).expand(*column.shape[:-1], COLUMN, number))
-    place = few.flatten(-2).topk(number, dim=-1, largest=False).indices
-    row = torch.div(place, number, rounding_mode="floor")
-    return row * columns + column.gather(-1, place % number)
 
 
 def _drawn(cumulative: Tensor, total: Tensor, draws: Tensor) -> Tensor:

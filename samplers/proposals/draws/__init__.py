@@ -1,0 +1,1 @@
+"""Draws from finitely many possibilities: levels, places, distinct places, and those of rows of a table."""

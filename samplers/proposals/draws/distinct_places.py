@@ -1,0 +1,89 @@
+"""Distinct places, drawn one after the other in proportion to the weights of those that are left."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from targets.randomness import Generator, uniform
+
+
+class DistinctPlaces:
+    """The first `number` of many places, where each comes after an exponential time with its weight as rate.
+
+    Many places are arranged in columns. The first time of a column is exponential, too, with its total weight
+    as rate; the places sought are in the `number` columns whose first times are the smallest. Exponential
+    times have no memory: after its first time a column goes on as fresh times of its places do after the
+    smallest of them. So most places need neither a random number nor a logarithm, and the law is that of one
+    time for each place.
+
+    Source: Efraimidis and Spirakis (2006) for the exponential times.
+
+    Args:
+        log_weights: ``(*batch, n)``; -inf where there is no weight.
+        number: how many are sought, from 1 to n.
+
+    Attributes:
+        places: those drawn, in their order, ``(*batch, number)``, int64.
+    """
+
+    def __init__(self, log_weights: Tensor, number: int, generator: Generator) -> None:
+        batch, n = log_weights.shape[:-1], log_weights.shape[-1]
+        rows = _rows(n, number)
+        self._totals = log_weights
+        if rows > 1:
+            table = log_weights.reshape(*batch, rows, n // rows)
+            self._totals = table.logsumexp(-2)
+        times = _log_times(self._totals, batch, (n // rows,), generator)
+        first = times.topk(number, dim=-1, largest=False, sorted=rows == 1)
+        self._columns = self.places = first.indices
+        if rows == 1:
+            return
+        index = self._columns.unsqueeze(-2).expand(*batch, rows, number)
+        self._few = table.gather(-1, index)
+        own = _log_times(self._few, batch, (rows, number), generator)
+        later = _log_sum(first.values.unsqueeze(-2), _log_difference(own, own.amin(-2, keepdim=True)))
+        self._chosen = later.flatten(-2).topk(number, dim=-1, largest=False).indices
+        row = torch.div(self._chosen, number, rounding_mode="floor")
+        self.places = row * (n // rows) + self._columns.gather(-1, self._chosen % number)
+
+    def log_others(self, taken: Tensor) -> Tensor:
+        """log total weight of all places but those `taken` of `places`, ``(*batch, 1)``.
+
+        Args:
+            taken: ``(*batch, number)``, bool.
+        """
+        if self.places is self._columns:
+            return log_others(self._totals, self.places, taken)
+        columns = self._totals.scatter(-1, self._columns, -torch.inf).logsumexp(-1, keepdim=True)
+        return torch.logaddexp(columns, log_others(self._few.flatten(-2), self._chosen, taken))
+
+
+def log_others(log_weights: Tensor, places: Tensor, taken: Tensor) -> Tensor:
+    """log total weight of all but those `taken` of `places`, which are distinct, ``(*batch, 1)``."""
+    kept = torch.where(taken, -torch.inf, log_weights.gather(-1, places))
+    return log_weights.scatter(-1, places, kept).logsumexp(-1, keepdim=True)
+
+
+def _rows(n: int, number: int) -> int:
+    """Places in a column: a divisor of `n` that leaves few columns, and few places in `number` of them."""
+    most = max(1, math.isqrt(n // (2 * number)))
+    return max(rows for rows in range(1, most + 1) if n % rows == 0)
+
+
+def _log_times(log_rates: Tensor, batch: torch.Size, event: tuple[int, ...], generator: Generator) -> Tensor:
+    """Logarithms of exponential times, like `log_rates`."""
+    return uniform(generator, batch, event, like=log_rates).log_().neg_().log_().sub_(log_rates)
+
+
+def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:
+    """log(e^larger - e^smaller); -inf where they are the same, also at infinity."""
+    difference = larger + (1.0 - (smaller - larger).exp()).log()
+    return torch.where(larger == smaller, -torch.inf, difference)
+
+
+def _log_sum(a: Tensor, b: Tensor) -> Tensor:
+    """log(e^a + e^b); not by `torch.logaddexp`, which a compiler makes slow."""
+    return torch.maximum(a, b) + (1.0 + (a - b).abs().neg().exp()).log()

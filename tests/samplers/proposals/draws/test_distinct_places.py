@@ -1,0 +1,90 @@
+"""Distinct places: their law, also where most of them get no random number."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from samplers.proposals.draws.distinct_places import DistinctPlaces, log_others
+from targets.randomness import uniform
+from targets.tracing import traced
+from tests.support.steps.stepping import seeded
+
+DOUBLE = torch.empty(0, dtype=torch.float64)
+
+
+def in_columns(drawn: DistinctPlaces, n: int) -> bool:
+    """Whether places were drawn in columns of more than one."""
+    return drawn._totals.shape[-1] < n
+
+
+@pytest.mark.parametrize(
+    ("n", "number", "columns"), [(24, 2, True), (64, 2, True), (24, 3, True), (23, 2, False), (9, 3, False)]
+)
+def test_the_order_is_that_of_draws_one_after_the_other(n: int, number: int, columns: bool) -> None:
+    """By a chi-squared test of all orders that are expected five times; false alarm 1e-6."""
+    weights = uniform(seeded(n), (), (n,), like=DOUBLE).square_().add_(0.02)
+    weights[3] = 0.0
+    draws = 1_000_000
+    drawn = DistinctPlaces(weights.log().expand(draws, n), number, seeded(1))
+    assert in_columns(drawn, n) is columns
+    code = (drawn.places * n ** torch.arange(number)).sum(-1)
+    counts = torch.bincount(code, minlength=n**number).double()
+    expected = torch.zeros(n**number, dtype=torch.float64)
+    for order in itertools.permutations(range(n), number):
+        left, probability = float(weights.sum()), 1.0
+        for place in order:
+            probability *= float(weights[place]) / left
+            left -= float(weights[place])
+        expected[sum(place * n**power for power, place in enumerate(order))] = draws * probability
+    assert counts[expected == 0.0].sum() == 0
+    often = expected >= 5.0
+    rare = torch.stack([counts[~often].sum(), expected[~often].sum()])
+    found, law = (
+        torch.cat([each[often], rest[None]]) for each, rest in zip((counts, expected), rare, strict=True)
+    )
+    kept = law > 0.0
+    assert chisquare(found[kept].numpy(), law[kept].numpy()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_weights_far_apart_are_drawn_in_their_order(dtype: torch.dtype) -> None:
+    """Each has e^50 times the weight of the next, so that no exponential of a difference is a number."""
+    n, number = 96, 4
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    drawn = DistinctPlaces((-50.0 * order).to(dtype).expand(100, n), number, seeded(2))
+    assert in_columns(drawn, n)
+    assert torch.equal(drawn.places, order.argsort()[:number].expand(100, number))
+
+
+@pytest.mark.parametrize(("n", "number"), [(64, 2), (784, 9), (23, 2), (9, 9)])
+def test_the_weight_of_the_others_is_that_of_all_but_those_taken(n: int, number: int) -> None:
+    log_weights = 5.0 * uniform(seeded(3), (2, 50), (n,), like=DOUBLE)
+    log_weights[..., ::7] = -torch.inf
+    taken = uniform(seeded(4), (2, 50), (number,), like=DOUBLE) < 0.6
+    drawn = DistinctPlaces(log_weights, number, seeded(5))
+    gone = torch.zeros(2, 50, n).scatter_(-1, drawn.places, taken.float()).bool()
+    expected = log_weights.masked_fill(gone, -torch.inf).logsumexp(-1, keepdim=True)
+    torch.testing.assert_close(drawn.log_others(taken), expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(log_others(log_weights, drawn.places, taken), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_places_are_distinct_where_few_have_weight() -> None:
+    """And those with weight come first."""
+    log_weights = torch.full((200, 96), -torch.inf)
+    log_weights[:, [5, 60]] = 0.0
+    places = DistinctPlaces(log_weights, 4, seeded(6)).places
+    assert (places[:, :2].sort(-1).values == torch.tensor([5, 60])).all()
+    assert (places.sort(-1).values.diff(dim=-1) > 0).all()
+
+
+def test_a_traced_draw_is_the_same() -> None:
+    log_weights = 5.0 * uniform(seeded(7), (2, 50), (784,), like=DOUBLE)
+    expected = DistinctPlaces(log_weights, 9, seeded(8))
+    with traced():
+        found = DistinctPlaces(log_weights, 9, seeded(8))
+    assert in_columns(found, 784)
+    assert torch.equal(found.places, expected.places)
