@@ -242,7 +242,7 @@ def test_a_recorded_experiment_shows_table_reading_files_and_manifest(report: Re
     colours = {trace["name"]: trace["marker"]["color"] for trace in plot["traces"]}
     assert colours["AB-like"] == look_of("ab")[0]
     assert colours["DMALA, step 25"] == look_of("dmala")[0]
-    assert "The row of exact draws" in shown.text
+    assert "It is not at the level of independent draws" in shown.text
     assert '"expected": 520' in shown.text
     assert "make pt-table1 SCALE=quick" in shown.text
     for suffix in ("csv", "tex", "pdf", "png"):
