@@ -143,15 +143,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument(
-        "--record", action="store_true", help="also copy the table to outputs/record, whatever output_root is"
+        "--record", action="store_true", help="of an experiment: also copy the table to outputs/record"
     )
     parser.add_argument(
-        "--redraw", action="store_true", help="only render the table in outputs/record anew, from its numbers"
+        "--redraw", action="store_true", help="of an experiment: only render its table in outputs/record anew"
     )
     parser.add_argument("--sort", metavar="METRIC", help="with runs: this metric first, sorted from the best")
     parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
     if experiment == RUNS:
+        if given.record or given.redraw:
+            raise UserError("--record and --redraw are for experiments, not for runs.")
         render_runs(overrides, sort=given.sort, everything=given.all)
         return 0
     if given.sort or given.all:

@@ -77,7 +77,7 @@ class ExperimentPages:
             from runner.site.pages.experiment_page import write_experiment
 
             data = experiment_data(place, self.root, self.hydra, self.index, bool(ids or why))
-            kept[place.key] = write_experiment(data, runs, others, self.site, left)
+            kept[place.key] = write_experiment(data, runs, others, self.site, left, self.hydra)
             self.index.pages[name] = made_of
             self.written += 1
         self.cards.append(kept[place.key])

@@ -20,7 +20,7 @@ def compared(shape: TableShape, results: Results) -> list[str]:
         (comparison, column) for comparison in shape.comparisons for column in shape.columns if column.table
     ]
     values = [
-        [results.values(row, column.label, comparison.metric) for row in comparison.rows]
+        [results.shown(row, column.label, comparison.metric) for row in comparison.rows]
         for comparison, column in pairs
     ]
     without = [_without(results, comparison, column) for comparison, column in pairs]

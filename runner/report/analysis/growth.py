@@ -52,7 +52,7 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
             pairs.append((float(str(x)), _mean(filter(math.isfinite, group["value"]), len(runs))))
     else:
         for column in shape.columns:
-            runs, by_seed = results.at(row, column.label), results.values(row, column.label, growth.metric)
+            runs, by_seed = results.at(row, column.label), results.shown(row, column.label, growth.metric)
             if runs:
                 place = float(chosen(runs[0].config, growth.x))
                 pairs.append((place, _mean(by_seed.values(), results.planned(row, column.label))))
@@ -73,6 +73,8 @@ def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tupl
     if len(positive) < 2:
         return f"{about}: {len(positive)} of {len(found)} points have a value, too few for a fit.{theory}"
     places, values = [x for x, _ in positive], [y for _, y in positive]
+    if len(set(places)) < 2:
+        return f"{about}: all points have {growth.symbol} = {places[0]:g}, too few for a fit.{theory}"
     raised = [x**growth.power for x in places]
     fit = exponential_rate(raised, values) if growth.exponential else growth_exponent(places, values)
     span = "" if fit.lo is None else f" (95 % interval {fit.lo:.2f} to {fit.hi:.2f})"

@@ -93,7 +93,10 @@ class Summary:
         return pd.DataFrame.from_records(self.records(shape))
 
     def records(self, shape: TableShape) -> list[dict[str, object]]:
-        """Long table in the metrics' own units; published numbers are brought to that unit."""
+        """Long table in the metrics' own units; published numbers are brought to that unit.
+
+        ``closed_form`` says that a mean is an expectation, which `n` runs have alike, and no mean of theirs.
+        """
         records = []
         for entry in self:
             role, span = shape.row(entry.row).role, asdict(entry.interval) if entry.interval else {"n": 0}
@@ -109,7 +112,7 @@ class Summary:
             record |= {"best": entry.best, "p_value": entry.p_value, "exact": entry.exact}
             record |= {"within_floor": entry.within_floor}
             record |= {"runs": entry.runs, "runs_expected": entry.expected}
-            record |= {"without_value": entry.without_value}
+            record |= {"without_value": entry.without_value, "closed_form": entry.closed_form}
             records.append(record)
         return records
 
@@ -143,10 +146,11 @@ def _entries(
     """The entries of one column: the best exact sampler, the others tested against it, and the floor.
 
     Where only one exact sampler has a value, or the floor is void, there is no best. A row some of whose runs
-    have no value is compared with nothing: the others are not a fair choice of its runs.
+    have no value is compared with nothing: the others are not a fair choice of its runs. Nor is one that the
+    table does not show for this metric.
     """
     void = metric.floor is not None and results.void(column.label)
-    values = {row.row: results.values(row.row, column.label, metric.metric) for row in shape.rows}
+    values = {row.row: results.shown(row.row, column.label, metric.metric) for row in shape.rows}
     spans = {row: span for row in values if (span := results.interval(row, column.label, metric.metric))}
     sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
     known = {row: bool(results.known(row, column.label, metric.metric)) for row in values}
@@ -154,7 +158,8 @@ def _entries(
         row: 0 if known[row] else results.without_value(row, column.label, metric.metric) for row in values
     }
     whole = {row: span for row, span in spans.items() if not without[row]}
-    samplers = [row.row for row in shape.rows if row.role is Role.sampler and row.row in whole]
+    visible = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
+    samplers = [row.row for row in visible if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None
     ties = {row for row in candidates if best is not None and _equal(row, best, values, spans)}
@@ -167,7 +172,8 @@ def _entries(
     for row in shape.rows:
         name = row.row
         printed = {version: published.find(version, metric, column, row) for version in metric.published}
-        better = best is not None and name in whole and sign * spans[name].mean < sign * spans[best].mean
+        competes = name in whole and row in visible
+        better = best is not None and competes and sign * spans[name].mean < sign * spans[best].mean
         entries.append(
             Entry(
                 row=name,

@@ -12,8 +12,10 @@ from rich.text import Text
 
 from runner.execution.errors import unknown
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.figure_shape import Role
 from runner.report.numerals import numeral
 from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations
+from runner.report.page.terminal import BEST, named_best
 from runner.report.selection.grid import Grid
 from runner.report.table_shape import Direction, MetricShape
 
@@ -22,9 +24,6 @@ NARROW = 80
 
 WIDE_ENOUGH = 10_000
 """Columns of a page that may be as wide as it is."""
-
-BEST = "*"
-"""Marks the best number where nothing can be bold."""
 
 ARROWS = {Direction.min: " ↓", Direction.max: " ↑", Direction.none: ""}
 
@@ -63,9 +62,7 @@ def show_grid(
     console.print(table)
     names = {metric.metric for metric in metrics[: max(number, 1)]}
     said = explanations(grid.shape, [entry for entry in summary if entry.metric in names])
-    if best:
-        said = [sentence.replace("Bold:", f"{best}:") for sentence in said]
-    if text := " ".join([*_averaged(grid), *said]):
+    if text := named_best(" ".join([*_averaged(grid), *said]), best):
         console.print(Text(text, style="dim"))
     for note in grid.shape.notes:
         console.print(Text(note, style="dim"))
@@ -120,7 +117,8 @@ def _table(
         for row in _rows(grid, summary, column.label, sort):
             named = {} if grid.keys else {"target": column.label, "sampler": row}
             settings = {**named, **grid.settings[column.label], **grid.settings[row]}
-            inexact = any(summary.at(metric.metric, row, column.label).exact is False for metric in metrics)
+            claims = {summary.at(metric.metric, row, column.label).exact for metric in metrics}
+            inexact = False in claims and grid.shape.row(row).role is not Role.draws
             names = [_setting(settings.get(key, ""), key, inexact) for key in keys]
             cells = [_cell(summary.at(metric.metric, row, column.label), stacked, best) for metric in metrics]
             table.add_row(*names, *cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import IO
 
 from rich.box import SIMPLE_HEAD
@@ -10,10 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runner.report.page.layout import MetricBlock, Page
+from runner.report.page.layout import Cell, MetricBlock, Page
 from runner.report.page.markdown import SUPERSCRIPT, block_title, cell_text, column_titles, label_text
 
 WIDE_ENOUGH = 10_000
+
+BEST = "*"
+"""Marks the best number where nothing can be bold."""
 
 
 def show_page(page: Page, file: IO[str] | None = None) -> None:
@@ -21,15 +25,16 @@ def show_page(page: Page, file: IO[str] | None = None) -> None:
     console = Console(file=file or sys.stdout, highlight=False)
     if not console.is_terminal:
         console = Console(file=file or sys.stdout, highlight=False, width=WIDE_ENOUGH)
+    best = "" if console.is_terminal else BEST
     console.print(Text(page.title, style="bold"))
     console.print(Text(page.caption))
     for block in page.blocks:
         console.print()
         console.print(Text(block_title(block), style="bold cyan"))
-        console.print(_block(block))
+        console.print(_block(block, best))
     for finding in page.findings:
         console.print(Text(finding))
-    console.print(Text(" ".join(page.legend), style="dim"))
+    console.print(Text(named_best(" ".join(page.legend), best), style="dim"))
     for mark, text in page.footnotes:
         console.print(Text(f"{mark.translate(SUPERSCRIPT)} {text}".strip(), style="dim"))
     console.print(Text(page.coverage, style="green" if page.rest is None else "yellow"))
@@ -37,8 +42,13 @@ def show_page(page: Page, file: IO[str] | None = None) -> None:
         console.print(Text(f"For the rest: {page.rest}"))
 
 
-def _block(block: MetricBlock) -> Table:
-    """The block; the spread of published numbers is left to the files."""
+def named_best(legend: str, best: str) -> str:
+    """The legend with the mark `best` in the place of bold; nothing is replaced by an empty one."""
+    return legend.replace("Bold:", f"{best}:") if best else legend
+
+
+def _block(block: MetricBlock, best: str) -> Table:
+    """The block, its best numbers marked by `best`; the spread of published numbers is left to the files."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     table.add_column("", no_wrap=True)
     for title in column_titles(block):
@@ -46,10 +56,14 @@ def _block(block: MetricBlock) -> Table:
     for line, following in zip(block.lines, [*block.lines[1:], None], strict=True):
         texts = [
             Text(
-                cell_text(cell, spread=cell is None or not cell.published),
+                cell_text(_marked(cell, best), spread=cell is None or not cell.published),
                 style="bold green" if cell and cell.bold else "dim" if cell and cell.published else "",
             )
             for cell in line.cells
         ]
         table.add_row(Text(label_text(line.label)), *texts, end_section=bool(following and following.rule))
     return table
+
+
+def _marked(cell: Cell | None, best: str) -> Cell | None:
+    return replace(cell, marks=(best, *cell.marks)) if cell and cell.bold and best else cell

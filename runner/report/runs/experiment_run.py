@@ -62,9 +62,18 @@ class Run:
         """Whether the run failed, or measured `metric` and has no finite value of it."""
         if self.summary is None:
             return self.status == "failed"
-        found = self.summary["metrics"]
-        measured = metric if metric in found else metric.rpartition("_per_")[0]
-        return measured in found and not finite(found[measured])
+        name = self._measured_as(metric)
+        return name is not None and not finite(self.summary["metrics"][name])
+
+    def measured(self, metric: str) -> bool:
+        """Whether the run has a value of `metric`, be it no finite one."""
+        return self.value(metric) is not None or self._measured_as(metric) is not None
+
+    def _measured_as(self, metric: str) -> str | None:
+        """What the run measured for `metric`, which may be a rate of it; None for nothing."""
+        found = {} if self.summary is None else self.summary["metrics"]
+        names = metric, metric.rpartition("_per_")[0]
+        return next((name for name in names if name in found), None)
 
     def _rate(self, metric: str, cost: str) -> float | None:
         """`metric` over the run's seconds, or the evaluations of all its chains; None where those are 0."""

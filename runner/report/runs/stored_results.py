@@ -65,7 +65,11 @@ class Results:
 
         Such is the time to a target that was not reached.
         """
-        found = {run.seed for run in self.at(row, column) if run.is_without(metric)}
+        runs = self.at(row, column)
+        done = [run for run in runs if run.summary is not None]
+        if done and not any(run.measured(metric) for run in done):
+            return 0  # nobody asked these runs for it
+        found = {run.seed for run in runs if run.is_without(metric)}
         return len(found - self.values(row, column, metric).keys())
 
     def coverage(self, row: str, column: str, metric: str) -> tuple[int, int]:
@@ -81,8 +85,11 @@ class Results:
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` over seeds, in its own unit; its expectation where that is known."""
-        values = self.known(row, column, metric) or self.values(row, column, metric)
-        return interval(list(values.values()))
+        return interval(list(self.shown(row, column, metric).values()))
+
+    def shown(self, row: str, column: str, metric: str) -> dict[int, float]:
+        """The values by seed that `interval` is of, which tests and fits take, too."""
+        return self.known(row, column, metric) or self.values(row, column, metric)
 
     def planned(self, row: str, column: str) -> int:
         """How many seeds one row and column have."""

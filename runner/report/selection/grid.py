@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from omegaconf import OmegaConf
 
 from runner.config.run_settings import METRIC, TUNING, Settings
 from runner.execution.errors import UserError
+from runner.report.figure_shape import Role
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
@@ -20,6 +22,9 @@ from runner.report.table_shape import ColumnShape, RowShape, TableShape
 
 BESIDE = {METRIC: "target", TUNING: "sampler"}
 """Of groups that have no one option: the setting that must be the same where their own are compared."""
+
+REFERENCE = "samplers.reference."
+"""Where draws come from that are no sampler's: exact, uniform and held-out ones."""
 
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
@@ -48,10 +53,15 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
         across: a setting of the sampler that makes columns, as those of the target and the task do.
 
     Raises:
-        UserError: if there are no runs.
+        UserError: if there are no runs, or none of them has measured anything.
     """
     if not runs:
         raise UserError(f"{title}: no run fits.")
+    metrics = metric_shapes(runs)
+    if not metrics:
+        standing = Counter(run.status for run in runs)
+        counts = ", ".join(f"{standing[status]} {status}" for status in sorted(standing))
+        raise UserError(f"{title}: no run that fits has measured anything ({counts}).")
     places = places_of(runs, across)
     configs: dict[tuple[str, str], Any] = {}
     placed = []
@@ -64,12 +74,18 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
     shape = TableShape(
         title=title,
         caption=f"{len(runs)} runs{EQUAL_COST * equal}.",
-        rows=[RowShape(row) for row in ordered(rows, places.settings)],
+        rows=[RowShape(row, role=_role(placed, row)) for row in ordered(rows, places.settings)],
         columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
-        metrics=metric_shapes(runs),
+        metrics=metrics,
         notes=disagreements(placed),
     )
     return Grid(places.keys, shape, Results(tuple(placed)), places.settings)
+
+
+def _role(runs: Sequence[Run], row: str) -> Role:
+    """Draws that no sampler made do not compete."""
+    path = next(str(OmegaConf.select(run.config, "sampler._target_")) for run in runs if run.row == row)
+    return Role.draws if path.startswith(REFERENCE) else Role.sampler
 
 
 @dataclass(frozen=True)
@@ -104,8 +120,8 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     labels, settings = [], dict[str, Settings]()
     for run in runs:
         row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
-        settings[row] = {key: run.settings.get(key) for key in inner}
-        settings[column] = {key: run.settings.get(key) for key in outer}
+        settings[row] = {key: run.settings.get(key, "") for key in inner}
+        settings[column] = {key: run.settings.get(key, "") for key in outer}
         labels.append((row, column))
     return Places([*outer, *inner], labels, settings)
 

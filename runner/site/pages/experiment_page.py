@@ -42,7 +42,12 @@ MARKS = {
 
 
 def write_experiment(
-    data: ExperimentData, runs: Mapping[str, RunEntry], others: Sequence[Place], folder: SiteFolder, left: str
+    data: ExperimentData,
+    runs: Mapping[str, RunEntry],
+    others: Sequence[Place],
+    folder: SiteFolder,
+    left: str,
+    hydra: Sequence[str],
 ) -> dict[str, Any]:
     """Writes the page of an experiment and the files that it links to.
 
@@ -50,6 +55,7 @@ def write_experiment(
         runs: what is known of the runs, by id.
         others: the same experiment at other scales.
         left: how long its runs will take, in words; empty where that is not known.
+        hydra: overrides of Hydra itself, which say where else experiments are.
 
     Returns:
         What the start page says of it.
@@ -77,7 +83,7 @@ def write_experiment(
         ],
         files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
         reading=html_of_markdown(linked(reading, data.place.record.parent)) if reading else None,
-        command=making(data.place, data.manifest),
+        command=making(data.place, data.manifest, hydra),
         manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
         origins=origins(own),
     )  # fmt: skip

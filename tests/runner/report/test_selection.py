@@ -432,6 +432,42 @@ def test_flags_of_runs_are_refused_for_an_experiment(capsys: pytest.CaptureFixtu
     assert "--sort and --all are for runs" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("flag", ["--record", "--redraw"])
+def test_flags_of_experiments_are_refused_for_runs(
+    flag: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert table.main(["runs", f"output_root={store}", flag]) == 2
+    assert "--record and --redraw are for experiments" in capsys.readouterr().err
+
+
+def test_runs_that_measured_nothing_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = finished(tmp_path, *GRID, "sampler=gibbs", "task.steps=20")
+    for summary in root.glob("runs/*/summary.json"):
+        summary.unlink()
+    assert table.main(["runs", f"output_root={root}"]) == 2
+    assert "no run that fits has measured anything (" in capsys.readouterr().err
+    assert not (root / "tables").exists()
+
+
+def test_draws_that_no_sampler_made_do_not_compete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = finished(tmp_path, *GRID, "sampler=gibbs,random_walk,exact_draws,uniform_draws", "task.steps=20")
+    grid, summary = show_runs(stored_runs(root), "all")
+    assert {row.row: row.role.value for row in grid.shape.rows} == {
+        "exact_draws": "draws", "gibbs": "sampler", "random_walk": "sampler", "uniform_draws": "draws",
+    }  # fmt: skip
+    assert {entry.row for entry in summary if entry.best} <= {"gibbs", "random_walk"}
+    assert "uniform_draws†" not in capsys.readouterr().out
+
+
+def test_a_setting_that_a_sampler_lacks_is_no_value_of_it(store: Path) -> None:
+    grid = grid_of(stored_runs(store), "all")
+    assert grid.settings["gibbs"]["sampler.step_size"] == ""
+
+
 def test_sorting_by_a_metric_without_a_direction_shows_it() -> None:
     metrics = [MetricShape("kl", "KL", Direction.min), MetricShape("acceptance", "A", Direction.none)]
     grid = cast(Grid, SimpleNamespace(shape=SimpleNamespace(metrics=metrics)))

@@ -288,6 +288,18 @@ def test_terminal_folds_nothing(page: Page) -> None:
     assert "(n=2 of 3)" in line
 
 
+def test_where_nothing_can_be_bold_the_best_has_a_mark(page: Page) -> None:
+    out = io.StringIO()
+    show_page(page, out)
+    best = [
+        cell for block in page.blocks for line in block.lines for cell in line.cells if cell and cell.bold
+    ]
+    assert best
+    assert out.getvalue().count("*") == len(best) + 1  # and in the legend
+    assert "*: the best mean" in out.getvalue()
+    assert "Bold" not in out.getvalue()
+
+
 def test_a_table_without_runs_is_a_table_of_dashes(
     shape: TableShape, jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

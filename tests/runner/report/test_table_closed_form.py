@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.comparison import compared
+from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
@@ -42,10 +46,51 @@ def test_what_is_known_of_exact_draws_is_printed_and_not_estimated() -> None:
         panel_data(shape, results, "eight", metric="mmd_exact").interval("exact draws", "eight")
         == entry.interval
     )
-    # Tests against the floor pair the values of the seeds.
+    # Tests against the floor take what is printed of it.
     assert summary.at("mmd_exact", "A", "eight").within_floor
     assert not summary.at("mmd_exact", "A", "eight").closed_form
     assert not summary.at("emc", "exact draws", "eight").closed_form
     text = markdown(lay_out(shape, summary, results, "", "make it"))
     assert "| exact draws | 0.0562 |" in text
     assert "MMD² of exact draws: the expected value of as many independent draws, in closed form" in text
+
+
+def test_sentences_are_of_the_numbers_that_the_table_prints() -> None:
+    """On growth and on differences, whatever the runs drew; and the CSV says which they are."""
+    block = """
+title: A small table
+caption: For the tests.
+rows:
+  - {row: A}
+  - {row: exact draws, role: draws}
+columns:
+  - {label: two, where: {task.chains: 2}}
+  - {label: four, where: {task.chains: 4}}
+  - {label: eight, where: {task.chains: 8}}
+metrics:
+  - {metric: mmd_exact, name: MMD², direction: min}
+comparisons:
+  - {metric: mmd_exact, rows: [A, exact draws]}
+growths:
+  - {metric: mmd_exact, x: task.chains, symbol: C, rows: [exact draws]}
+"""
+    runs = []
+    for label, chains in (("two", 2), ("four", 4), ("eight", 8)):
+        config = {"scale": {"name": "quick"}, "task": {"chains": chains}}
+        for seed in range(3):
+            own = {"mmd_exact": 1.5 + 0.1 * seed}
+            drawn = {"mmd_exact": (1.0 + seed) / chains**2, "mmd_exact_expected": 1.0 / chains}
+            runs += [
+                finished("A", label, seed, config, own),
+                finished("exact draws", label, seed, config, drawn),
+            ]
+    shape, results = shape_from(block), Results(tuple(runs))
+    assert "p = -1.00 (95 % interval -1.00 to -1.00)" in growing(shape, results)[0]
+    said = compared(shape, results)
+    assert ["A against exact draws, 1.6 against 0.5" in said[0], "1.6 against 0.125" in said[2]] == [
+        True,
+        True,
+    ]
+    frame = summarise(shape, results, published_numbers(shape)).frame(shape).set_index(["row", "cell"])
+    assert frame.loc[("exact draws", "two"), "mean"] == pytest.approx(0.5)
+    assert list(frame["closed_form"]) == [False, True] * 3

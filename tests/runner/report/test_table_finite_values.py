@@ -323,3 +323,32 @@ def test_the_values_by_seed_are_those_of_what_is_compared_or_drawn(shown: str) -
     run = finished("slow", "graph", 0, {"scale": {"name": "quick"}}, {"time_to_target": 2.0, "mass": 0.5})
     lines = seed_values(shape, Results((run,), random_runs=True)).splitlines()
     assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2.0"]
+
+
+def test_a_failed_run_does_not_count_where_nobody_asked_for_the_metric(results: Results) -> None:
+    """The runs that are done beside it have not measured it."""
+    failed = replace(results.at("unmeasured", "graph")[0], summary=None, status="failed")
+    others = results.at("unmeasured", "graph")[1:]
+    alone = Results((failed, *others), random_runs=True)
+    assert alone.without_value("unmeasured", "graph", "time_to_target") == 0
+    never = Results((replace(failed, seed=9), *results.at("never", "graph")), random_runs=True)
+    assert [never.without_value(row, "graph", "time_to_target") for row in ("never", "unmeasured")] == [4, 1]
+    assert Results((failed,), random_runs=True).without_value("unmeasured", "graph", "time_to_target") == 1
+
+
+def test_a_row_that_a_metric_does_not_show_does_not_compete(results: Results) -> None:
+    """Neither for the best nor in the number of tests."""
+    shown = BLOCK.replace("direction: min}", "direction: min, rows: [steady, slow]}")
+    hidden = shown.replace("{row: lucky}", "{row: quick}")
+    quick = [replace(run, row="quick") for run in results.at("steady", "graph")]
+    quick = [replace(run, summary={**run.summary, "metrics": {"time_to_target": 1.0}}) for run in quick]
+    summary = summarise(shape_from(hidden), Results((*results.runs, *quick)), PublishedNumbers({}))
+    assert [entry.row for entry in summary if entry.best] == ["steady"]
+    tested = {entry.row: entry.p_value for entry in summary if entry.p_value is not None}
+    two = BLOCK.replace(
+        "{row: lucky}, {row: steady}, {row: slow}, {row: never}, {row: unmeasured}",
+        "{row: steady}, {row: slow}",
+    )
+    pair = Results((*results.at("steady", "graph"), *results.at("slow", "graph")))
+    alone = summarise(shape_from(two), pair, PublishedNumbers({}))
+    assert tested == {"slow": alone.at("time_to_target", "slow", "graph").p_value}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import pandas as pd
@@ -143,3 +144,11 @@ def test_sweep_and_table_of_stmh_fit(experiment: str, scale: str) -> None:
         assert found.config.task.burn_in == 0
         if scale == "paper":
             assert found.config.task.chains == 20_000
+
+
+def test_points_at_one_place_are_too_few_for_a_fit(results: Results) -> None:
+    """Such as where columns differ in something else than the place; the table is made nevertheless."""
+    same = [replace(run, config=OmegaConf.create({"target": {"distance": 3}})) for run in results.runs]
+    block = {**BLOCK, "growths": [{**GROWTH, "rows": ["A"]}]}
+    said = growing(table_shape("made", OmegaConf.create(block)), Results(tuple(same)))
+    assert said == ["Cost, A: all points have D = 3, too few for a fit."]

@@ -382,8 +382,15 @@ def test_readings_link_to_the_pages_of_other_experiments(report: Report) -> None
 def test_the_command_of_a_page_is_one_that_works(
     experiment: str, scale: str, overrides: list[str], command: str
 ) -> None:
-    place = Place(experiment, scale, Path(), Path())
+    place = Place(experiment, scale, Path("outputs", "tables", experiment, scale), Path())
     assert making(place, {"overrides": overrides}) == command
+
+
+def test_the_command_of_a_page_says_where_an_experiment_of_ones_own_is(tmp_path: Path) -> None:
+    place = Place("mine", "quick", tmp_path / "tables" / "mine" / "quick", Path())
+    hydra = with_config_dir([], str(tmp_path))
+    where = f"'hydra.searchpath=[file://{tmp_path}]' +experiment=mine scale=quick output_root={tmp_path}"
+    assert making(place, {}, hydra) == f"rungwise run -m {where}"
 
 
 def test_the_text_of_a_picture_names_its_panels_and_metrics(report: Report) -> None:

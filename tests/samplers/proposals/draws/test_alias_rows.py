@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from samplers.proposals.draws.alias_rows import AliasRows
 from samplers.proposals.draws import alias_rows
+from samplers.proposals.draws.alias_rows import AliasRows
 
 ROWS = 60
 
