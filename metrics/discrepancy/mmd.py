@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, by_seed
+from metrics.metric import Context, UnsupportedMetric, by_seed
 from metrics.statistics.closed_form import expected
 from metrics.statistics.visit_histogram import FrequencyMetric
 from samplers.hyperparameters import positive
@@ -20,6 +20,9 @@ from targets.checks import whole_number
 from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
+MOST_FEATURES = 2**27
+"""Features of all states together; with more, one measurement takes more than some seconds."""
+
 GRID_BANDWIDTH = 0.25
 
 
@@ -124,10 +127,16 @@ class MMD(FrequencyMetric):
         extent: float = 3.0,
     ) -> None:
         super().__init__(context)
+        whole_number("metric.mmd.features", features)
+        if features * self.space.size > MOST_FEATURES:
+            raise UnsupportedMetric(
+                f"mmd with {features:,} features of each of {self.space.size:,} states takes minutes at "
+                f"each measurement; mmd_exact does not, nor do {MOST_FEATURES // self.space.size:,} features"
+            )
         self.features = FeatureMap(
             self.space,
             level_coordinates(self.space, extent),
-            whole_number("metric.mmd.features", features),
+            features,
             kernel_bandwidth(self.space, bandwidth),
             context.generator(self.name),
         ).to(context.device)

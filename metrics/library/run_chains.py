@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel, require_kernel
@@ -14,7 +15,7 @@ from samplers.trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
-from targets.trial.target_trial import require_target, try_target
+from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
 
 
 @torch.no_grad()
@@ -60,6 +61,7 @@ def run_chains(
     whole_number("chains", chains)
     whole_number("steps", steps)
     whole_number("thin", thin)
+    whole_number("seed", seed, 0)
     burn_in = steps // 5 if burn_in is None else whole_number("burn_in", burn_in, 0)
     if burn_in + thin > steps:
         raise ValueError(f"burn_in must leave at least one draw of {steps} steps, {burn_in} was given")
@@ -70,8 +72,7 @@ def run_chains(
     # On the CPU, as the runner's: the devices' streams of one seed differ.
     there = target if like.device.type == "cpu" else copy.deepcopy(target).to("cpu")
     start = there.initial((*kernel.axes, 1, chains), Streams([seed], "start", "cpu")).to(like)
-    name = target.function if isinstance(target, FunctionTarget) else type(target)
-    try_target(getattr(name, "__name__", "given"), target, start, gradient=kernel.needs_gradient)
+    try_given(target, start, gradient=kernel.needs_gradient)
     streams = Streams([seed], "chain", like.device)
     try_step(kernel, target, start, one)  # of all chains: hyperparameters may be one for each
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
@@ -107,3 +108,20 @@ def run_chains(
         infos=tuple(infos),
         source=Chains(target, kernel, burn_in, thin, seed),
     )
+
+
+def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
+    """Refuses a target whose log density, modes or probabilities are not what they must be.
+
+    Args:
+        start: states ``(*batch, *event_shape)``, as `Target.initial` gave them.
+        gradient: whether its gradient will be needed.
+
+    Raises:
+        ValueError: naming what it gave and what was expected, in one sentence.
+    """
+    of = target.function if isinstance(target, FunctionTarget) else type(target)
+    name = getattr(of, "__name__", "given")
+    try_target(name, target, start, gradient=gradient)
+    try_modes(name, target, start)
+    try_probabilities(name, target)

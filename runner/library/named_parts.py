@@ -18,6 +18,7 @@ from runner.files.plain_yaml import plain_yaml
 from runner.problem.build import build_kernel, built_target
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
+from targets.checks import described as described_value
 from targets.target import Target
 
 HERE, OWN = "_here_", "_self_"
@@ -29,7 +30,7 @@ def named_target(name: str, **settings: Any) -> Target:
     ``runner.named_target("mog", components=4)``; a setting may be an array or a tensor.
 
     Raises:
-        UserError: for an unknown name or setting, or a target that is trained before it is sampled.
+        UserError: for an unknown name or setting, a value of another kind, or a target that is trained first.
     """
     described = described_option("target", name) | _plain(settings)
     if "training" in described:
@@ -62,7 +63,13 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not (value is None or isinstance(value, str | int | float | list)):
+        raise UserError(
+            "A setting of a name must be a number, text, a list or a group, "
+            f"{described_value(value)} was given; the class itself takes other values."
+        )
+    return value
 
 
 def _configuration(**groups: Any) -> DictConfig:

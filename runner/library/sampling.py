@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws
-from metrics.library.run_chains import run_chains
+from metrics.library.run_chains import run_chains, try_given
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
 from targets.randomness import Streams
 from targets.target import Target
+from targets.trial.target_trial import require_target
 
 if TYPE_CHECKING:
     from targets.spaces import Space
+
+TRIED = 2
+"""Chains with which a target is tried before a sampler is tuned to it."""
 
 TUNING_SEED = 0
 """As in the runner, tuning has random numbers of its own, the same for every run."""
@@ -69,7 +73,12 @@ def sample(
 
         kernel = named_sampler(kernel, whole_number("steps", steps))
     if isinstance(kernel, Tunable):
+        whole_number("seed", seed, 0)
+        require_target(on)
         kernel.check(on)
+        # Before the pilot, whose errors would be those of the target.
+        start = on.initial((1, TRIED), Streams([TUNING_SEED], "trial", on.like().device))
+        try_given(on, start, gradient=kernel.example.needs_gradient)
         streams = Streams([TUNING_SEED], "tuning", on.like().device)
         try:
             kernel = kernel.tuned(on, streams)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 from hydra.core.global_hydra import GlobalHydra
 
+from runner.execution.command_line import with_config_dir
 from runner.execution.errors import RunError, UserError
 from runner.execution.signals import listening
 from runner.report.selection.stored_runs import done_runs, runs_frame
 from runner.sweep.jobs import Job, folders_of, requested
 from runner.sweep.launch import run_sweep
+from targets.checks import described
 
 OURS = "pkg://conf"
 """Where our configurations are, as Hydra calls it."""
 
 
-def run(*overrides: str) -> pd.DataFrame:
+def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
     """Computes the runs that `overrides` describe, as ``python -m runner -m`` does, and returns them.
 
         runner.run("target=mog", "sampler=dmala,acs", "seed=range(0,5)", "output_root=outputs")
@@ -23,14 +27,22 @@ def run(*overrides: str) -> pd.DataFrame:
     Runs that are done are not computed again; interrupted ones continue when the call is repeated. Progress
     and failures are printed.
 
+    Args:
+        config_dir: a folder with configurations of your own, as ``--config-dir``.
+
     Returns:
         One row for each run that is done, as `runner.load_runs` describes it.
 
     Raises:
+        TypeError: if an override is no text.
         UserError: for a name, key or value that is refused, before anything is computed.
         RunError: if a run failed; those that are done are on disk.
         Interrupted: after Ctrl-C; the state of the runs is on disk.
     """
+    for given in overrides:
+        if not isinstance(given, str):
+            raise TypeError(f"overrides are texts, as run('target=mog'); {described(given)} was given")
+    lines = with_config_dir(overrides, None if config_dir is None else str(config_dir))
     hydra = GlobalHydra.instance()
     if hydra.is_initialized() and OURS not in _places(hydra):
         raise UserError(
@@ -38,7 +50,7 @@ def run(*overrides: str) -> pd.DataFrame:
             "call `python -m runner -m ...` in a process of its own, or runner.sample, which needs no Hydra."
         )
     with listening():
-        request = requested(list(overrides), multirun=True)
+        request = requested(lines, multirun=True)
         jobs: list[Job] = []
         status = run_sweep(request, jobs.extend)
     folders = [folder for job in jobs for folder in folders_of(job)]

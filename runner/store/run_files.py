@@ -97,18 +97,18 @@ def start_runs(
         content: of the configuration, without the seed.
         settings: those that differ from the defaults, for the logger.
     """
-    text, manifests = _yaml(content), {}
+    manifests = {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
         manifests[seed] = new_manifest(device, content["threads"], folder.manifest())
-        own = {"seed": seed}
-        folder.start(text + _yaml(own), manifests[seed])
-        logger.start(folder.run_id, {**content, **own}, manifests[seed] | {"settings": settings})
+        folder.start(config_text(content, seed), manifests[seed])
+        logger.start(folder.run_id, {**content, "seed": seed}, manifests[seed] | {"settings": settings})
     return manifests
 
 
-def _yaml(content: Mapping[str, Any]) -> str:
-    return yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True)
+def config_text(content: Mapping[str, Any], seed: int) -> str:
+    """The file ``config.yaml`` of the run with that seed; `content` is of the configuration without it."""
+    return yaml.safe_dump({**content, "seed": seed}, sort_keys=False, allow_unicode=True)
 
 
 def finish_run(

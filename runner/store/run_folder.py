@@ -183,8 +183,10 @@ class RunFolder:
         write_bytes(self.path / name, content, flush_folder=False)
         self._written[name] = digest_of(content)
 
-    def fail(self, failure: Mapping[str, Any]) -> None:
-        """Writes why the run failed."""
+    def fail(self, failure: Mapping[str, Any], config: str | None = None) -> None:
+        """Writes why the run failed, and its `config` where it failed before it was started."""
+        if config is not None and not (self.path / "config.yaml").exists():
+            write_bytes(self.path / "config.yaml", config.encode())
         write_json(self.path / "failure.json", failure)
 
 

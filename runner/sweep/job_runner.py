@@ -27,7 +27,7 @@ from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
-from runner.store.run_files import finish_run, start_runs, written_settings
+from runner.store.run_files import config_text, finish_run, start_runs, written_settings
 from runner.store.run_folder import RunFolder
 from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
@@ -216,8 +216,8 @@ class _Computation:
         failure = Failure.of(error, self.overrides, ids, repeat)
         self.outcome.failures.append(failure)
         logger = logger_of(self.config)
-        for folder in runs.values():
+        for seed, folder in runs.items():
             logger.finish(folder.run_id, failure.to_json(), failed=True)
             if not folder.lock.lost:
                 with suppress(OSError, StorageError):
-                    folder.fail(failure.to_json())
+                    folder.fail(failure.to_json(), config_text(self._written, seed))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from targets.checks import described
-from targets.spaces import Discrete
+from targets.spaces import Discrete, Space
 from targets.target import HasModes, Target
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
@@ -21,12 +21,16 @@ MOST, TRIED = 2**16, 1024
 
 
 def require_target(given: object) -> None:
-    """Raises TypeError, in one sentence, unless a target was given."""
+    """Raises TypeError, in one sentence, unless a target was given that is set up."""
     if not isinstance(given, Target):
         raise TypeError(
             "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
             f"{described(given)} was given"
         )
+    if "_modules" not in vars(given):
+        raise TypeError(f"the target {type(given).__name__} must call super().__init__() in its own")
+    if not isinstance(getattr(given, "space", None), Space):
+        raise TypeError(f"the target {type(given).__name__} sets no space (targets.spaces)")
 
 
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:

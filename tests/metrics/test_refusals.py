@@ -8,12 +8,13 @@ import pytest
 import torch
 
 import metrics
+from metrics.metric import UnsupportedMetric
 from metrics.statistics.thinned_draws import ThinnedDraws
 from targets import RBM, Binary, BinaryBNN, Categorical, GaussianMixture, Ordinal, Target
 from tests.support.measuring import context
 from tests.support.targets.modes import Bare, Table, corners
 from tests.support.targets.small_tables import made_up
-from tests.support.targets.small_targets import random_target
+from tests.support.targets.small_targets import Quadratic, random_target
 
 PUBLIC = [getattr(metrics, name) for name in metrics.__all__]
 METRICS = {one.name: one for one in PUBLIC if hasattr(one, "name")}
@@ -119,3 +120,12 @@ def test_bad_kernels_of_mmd_are_refused(key: str, value: float) -> None:
     for name in ("mmd", "mmd_exact"):
         with pytest.raises(ValueError, match=f"^{key} must be a positive number, {value} was given$"):
             METRICS[name](context(TABLE), **{key: value})
+
+
+def test_features_of_very_many_states_are_refused() -> None:
+    """One measurement would take minutes; 512 features of 2^18 states are as many as it may be."""
+    coupling = torch.zeros(18, 18, dtype=torch.float64)
+    large = context(Quadratic(Binary(18), coupling, coupling[0]))
+    assert METRICS["mmd"](large, features=512).features.waves.shape == (18, 2, 512)
+    with pytest.raises(UnsupportedMetric, match="1,000 features of each of 262,144 states takes minutes"):
+        METRICS["mmd"](large)

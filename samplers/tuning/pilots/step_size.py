@@ -22,6 +22,7 @@ from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, Pilot, Sought, StepSizes
+from targets.trial.failures import failure
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 """The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
@@ -119,7 +120,15 @@ def _tried(
         return {"state": state, "total": torch.zeros_like(state.log_prob.double()), "evaluations": 0}
 
     def step(values: Values) -> bool:
-        values["state"], info = kernel.step(target, values["state"], ladder, run.generator)
+        try:
+            values["state"], info = kernel.step(target, values["state"], ladder, run.generator)
+        except RuntimeError as error:
+            if values["steps"]:
+                raise
+            raise ValueError(
+                f"a step of {type(kernel).__name__} with a tensor of {kernel.step_name}s, one for each of "
+                f"{len(candidates)} candidates, fails with {failure(error)}"
+            ) from error
         values["evaluations"] += info.evaluations
         counted = values["steps"] + 1 - burn_in
         if counted > 0:

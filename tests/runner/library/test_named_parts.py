@@ -67,3 +67,8 @@ def test_settings_may_be_arrays_and_tensors() -> None:
     assert kernel.betas.tolist() == plain.betas.tolist() == pytest.approx([1.0, 0.5, 0.25])
     assert torch.equal(torch.as_tensor(kernel.base.step_size), torch.as_tensor(plain.base.step_size))
     assert len(runner.named_target("mog", components=np.int64(4)).modes) == 4
+
+
+def test_a_setting_that_no_configuration_holds_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="must be a number, text, a list or a group, "):
+        runner.named_sampler("dlmc", balancing_function=torch.exp)

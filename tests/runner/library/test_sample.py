@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,10 @@ from metrics import KL
 from runner.__main__ import main
 from runner.execution.errors import UserError
 from samplers import DMALA, Gibbs, ParallelTempering, configured
-from targets import Bernoulli4, Binary, Real, Streams
+from samplers.kernel import Info, State
+from targets import Bernoulli4, Binary, Categorical, Real, Streams, Target
+from targets.randomness import Generator
+from targets.spaces import Space
 
 SMALL = {"steps": 60, "chains": 4, "seed": 3}
 
@@ -141,3 +146,78 @@ def test_importing_the_runner_is_cheap_and_sampling_needs_no_hydra() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+class Unnormalised(Bernoulli4):
+    def probabilities(self) -> Tensor:
+        return 56.0 * super().probabilities()
+
+
+class Spaceless(Target):
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return theta.sum(-1)
+
+
+class NotSetUp(Target):
+    def __init__(self) -> None:
+        pass
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return theta.sum(-1)
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "dmala", "dlmc", "pt_gibbs"])
+@pytest.mark.parametrize(
+    ("target", "space", "error", "said"),
+    [
+        (
+            Unnormalised(),
+            None,
+            ValueError,
+            "The probabilities of Unnormalised must be at least 0 and sum to 1",
+        ),
+        (ones, Categorical(3, 5), ValueError, "The target ones gave log densities of shape"),
+        (lambda theta: theta.sum(), Binary(4), ValueError, "gave log densities of shape ()"),
+        (lambda theta: theta.detach().numpy().sum(-1), Binary(4), ValueError, "gave log densities of shape"),
+        (NotSetUp(), None, TypeError, "the target NotSetUp must call super().__init__() in its own"),
+        (Spaceless(), None, TypeError, "the target Spaceless sets no space"),
+    ],
+)
+def test_a_wrong_target_is_one_sentence_also_where_the_sampler_is_tuned(
+    target: Any, space: Space | None, error: type[Exception], said: str, sampler: str
+) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        runner.sample(target, sampler, steps=20, space=space)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "0", None, [0, 1]])
+@pytest.mark.parametrize("sampler", ["gibbs", "dmala"])
+def test_a_seed_is_a_whole_number(seed: Any, sampler: str) -> None:
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0"):
+        runner.sample("bernoulli4", sampler, steps=20, seed=seed)
+
+
+def test_two_metrics_of_one_name_are_refused() -> None:
+    draws = runner.sample("bernoulli4", "gibbs", steps=20)
+    own = type("Own", (KL,), {"name": "tv"})
+    for wanted in (["tv", own], [own, "tv"], ["tv", "tv"]):
+        with pytest.raises(ValueError, match="two have the name 'tv'"):
+            draws.metrics(wanted)
+    with pytest.raises(TypeError, match="metrics must be names, classes or functions of a Context, 3 was"):
+        draws.metrics([3])  # type: ignore[list-item]
+
+
+class ByNumbers(DMALA):
+    """Takes a number alone, and does not say so."""
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        state.theta + self.step_size * torch.ones(7)
+        return super().step(target, state, beta, generator)
+
+
+def test_a_kernel_that_cannot_take_a_step_size_for_each_candidate_is_told() -> None:
+    said = (
+        r"a step of ByNumbers with a tensor of step_sizes, one for each of \d+ candidates, fails with Runtime"
+    )
+    with pytest.raises(ValueError, match=said):
+        runner.sample("bernoulli4", configured(ByNumbers), steps=20)

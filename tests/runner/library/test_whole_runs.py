@@ -29,6 +29,17 @@ class Breaking(Bernoulli4):
         return super().log_prob(theta) * (1.0 if Breaking.calls < 12 else torch.nan)
 
 
+class Spoilt(Bernoulli4):
+    """Gives NaN once it is tuned to."""
+
+    calls = 0
+
+    def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        Spoilt.calls += 1
+        log_prob, grad = super().log_prob_and_grad(theta)
+        return log_prob * (1.0 if Spoilt.calls < 60 else torch.nan), grad
+
+
 def test_runs_are_computed_once_and_come_back_as_a_frame(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
     asked = (*SMALL, "seed=range(0,3)", f"output_root={tmp_path}")
@@ -64,3 +75,22 @@ def test_a_process_with_a_hydra_of_its_own_is_told(tmp_path: Path) -> None:
                 runner.run(*SMALL, f"output_root={tmp_path}")
     finally:
         GlobalHydra.instance().clear()
+
+
+def test_overrides_are_texts_and_may_come_with_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"overrides are texts, as run\('target=mog'\); a list was given"):
+        runner.run([*SMALL])  # type: ignore[arg-type]
+    (tmp_path / "conf" / "target").mkdir(parents=True)
+    (tmp_path / "conf" / "target" / "mine.yaml").write_text("name: mine\n_target_: targets.Bernoulli4\n")
+    asked = ("target=mine", *SMALL[1:], f"output_root={tmp_path}")
+    assert list(runner.run(*asked, config_dir=tmp_path / "conf")["target"]) == ["mine"]
+
+
+def test_a_run_that_fails_before_its_start_is_among_the_runs(tmp_path: Path) -> None:
+    """As where a sampler cannot be tuned."""
+    place = f"target._target_={__name__}.Spoilt"
+    with pytest.raises(RunError):
+        runner.run(place, "sampler=dmala", *SMALL[2:], f"output_root={tmp_path}")
+    found = runner.load_runs("status=failed", output_root=tmp_path)
+    assert list(found["sampler"]) == ["dmala"]
+    assert runner.load_runs("sampler=dmala", output_root=tmp_path)["status"].tolist() == ["failed"]
