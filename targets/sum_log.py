@@ -42,7 +42,7 @@ def sum_log(factors: Tensor) -> Tensor:
 
 
 def sum_log_any(factors: Tensor) -> Tensor:
-    """`sum_log` of positive normal numbers of any size.
+    """`sum_log` of positive normal numbers of almost any size: below 2^127, in float64 below 2^1023.
 
     To a compiler their exponents are added up and their significands, from 1 to 2, multiplied, in a fifth of
     the time of the logarithms. NaN and zero give NaN and -inf, as with those.

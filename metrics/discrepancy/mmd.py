@@ -127,10 +127,10 @@ class MMD(FrequencyMetric):
         extent: float = 3.0,
     ) -> None:
         super().__init__(context)
-        whole_number("metric.mmd.features", features)
+        features = whole_number("metric.mmd.features", features)
         if features * self.space.size > MOST_FEATURES:
             raise UnsupportedMetric(
-                f"mmd with {features:,} features of each of {self.space.size:,} states takes minutes at "
+                f"mmd with {features:,} features of each of {self.space.size:,} states takes many seconds at "
                 f"each measurement; mmd_exact does not, nor do {MOST_FEATURES // self.space.size:,} features"
             )
         self.features = FeatureMap(

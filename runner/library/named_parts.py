@@ -59,12 +59,17 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
 
 def _plain(value: Any) -> Any:
     """`value` with arrays, tensors and their numbers as those of Python: a configuration has no others."""
+    if OmegaConf.is_config(value):
+        value = OmegaConf.to_container(value, resolve=True)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if not (value is None or isinstance(value, str | int | float | list)):
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if not (value is None or isinstance(value, str | int | float)):
         raise UserError(
             "A setting of a name must be a number, text, a list or a group, "
             f"{described_value(value)} was given; the class itself takes other values."

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers import DMALA, Info, Kernel, ParallelTempering, State
+from samplers import DMALA, PAS, Info, Kernel, ParallelTempering, State
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import SMALLEST
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import Stepper
 from samplers.tensor_tree import maker, tensors
-from targets import RBM, FunctionTarget, Streams, Target
+from targets import RBM, FunctionTarget, Ising, Streams, Target
 from targets.randomness import Generator
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
@@ -104,6 +104,20 @@ def test_compiled_steps_are_drawn_from_the_enumerated_rows(name: str, where: str
 
 
 @pytest.mark.slow
+def test_a_traced_path_of_places_in_columns_is_the_eager_one() -> None:
+    """On more coordinates than can be enumerated: of 64, in columns of two."""
+    kernel, target = PAS(2.0), Ising(size=8, disorder="gaussian")
+    state = kernel.init(target, target.initial((2, 50), seeded()), ONE)
+    streams = CounterStreams([4, 5], "chain")
+    traced = Stepper(kernel, target, ONE, streams).trace(state)
+    for _ in range(5):
+        given = of_next_step(kernel, target, state, ONE, streams)
+        found, expected = traced(state), kernel.step(target, state, ONE, given)
+        for one, other in zip(tensors(found), tensors(expected), strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+        state = found[0]
+
+
 def test_compiled_steps_from_tables_are_drawn_from_the_enumerated_rows() -> None:
     target, kernel, draws = SMALL["ordinal"], SAMPLERS["dmala"](2.0), 50_000
     beta = torch.tensor(0.7, dtype=torch.float64)

@@ -153,6 +153,11 @@ def test_levels_and_categories(kernel: str, space: str) -> None:
     proved(KERNELS[kernel], LogQuadratic(space, d=9, levels=4), torch.float32)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+def test_paths_whose_places_are_drawn_in_columns(dtype: torch.dtype) -> None:
+    proved(PAS(2.0, balancing_function="barker"), LogQuadratic(d=784), dtype, 100, (1, 3), steps=30)
+
+
 def test_moves_along_exact_differences() -> None:
     proved(DMALANewton(0.3), LogQuadratic(d=21), torch.float32)
 

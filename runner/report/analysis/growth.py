@@ -54,8 +54,9 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
         for column in shape.columns:
             runs, by_seed = results.at(row, column.label), results.shown(row, column.label, growth.metric)
             if runs:
-                place = float(chosen(runs[0].config, growth.x))
-                pairs.append((place, _mean(by_seed.values(), results.planned(row, column.label))))
+                known = results.known(row, column.label, growth.metric)
+                number = len(known) or results.planned(row, column.label)
+                pairs.append((float(chosen(runs[0].config, growth.x)), _mean(by_seed.values(), number)))
     return sorted(pairs)
 
 

@@ -154,9 +154,7 @@ def _entries(
     spans = {row: span for row in values if (span := results.interval(row, column.label, metric.metric))}
     sign = {Direction.min: 1.0, Direction.max: -1.0, Direction.none: 0.0}[metric.direction]
     known = {row: bool(results.known(row, column.label, metric.metric)) for row in values}
-    without = {
-        row: 0 if known[row] else results.without_value(row, column.label, metric.metric) for row in values
-    }
+    without = {row: results.without_value(row, column.label, metric.metric) for row in values}
     whole = {row: span for row, span in spans.items() if not without[row]}
     visible = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
     samplers = [row.row for row in visible if row.role is Role.sampler and row.row in whole]

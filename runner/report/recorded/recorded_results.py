@@ -63,7 +63,7 @@ class RecordedResults(Results):
         Tables recorded before that was counted do not know of failed runs.
         """
         line = self.lines.get((row, column, metric))
-        if line is None:
+        if line is None or self.known(row, column, metric):
             return 0
         if "without_value" in line:
             return int(line["without_value"])
@@ -80,7 +80,9 @@ class RecordedResults(Results):
         if self.said is None or place_of(row, column, metric) not in self.said.closed_form:
             return {}
         line = self.lines[row, column, metric]
-        return dict.fromkeys(range(int(line["n"])), float(line["mean"]))
+        seeds = self.values(row, column, metric)
+        number = int(line["n"])
+        return dict.fromkeys(seeds if len(seeds) == number else range(number), float(line["mean"]))
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` that the table has."""

@@ -63,9 +63,11 @@ class Results:
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it.
 
-        Such is the time to a target that was not reached.
+        Such is the time to a target that was not reached. None where the table has an expectation.
         """
         runs = self.at(row, column)
+        if self.known(row, column, metric):
+            return 0
         done = [run for run in runs if run.summary is not None]
         if done and not any(run.measured(metric) for run in done):
             return 0  # nobody asked these runs for it
@@ -74,9 +76,7 @@ class Results:
 
     def coverage(self, row: str, column: str, metric: str) -> tuple[int, int]:
         """Of how many seeds `interval` is, and of how many it would be if none were `without_value`."""
-        if known := self.known(row, column, metric):
-            return len(known), len(known)
-        found = len(self.values(row, column, metric))
+        found = len(self.shown(row, column, metric))
         return found, found + self.without_value(row, column, metric)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:

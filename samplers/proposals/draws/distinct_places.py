@@ -58,7 +58,9 @@ class DistinctPlaces:
         if self.places is self._columns:
             return log_others(self._totals, self.places, taken)
         columns = self._totals.scatter(-1, self._columns, -torch.inf).logsumexp(-1, keepdim=True)
-        return torch.logaddexp(columns, log_others(self._few.flatten(-2), self._chosen, taken))
+        few = log_others(self._few.flatten(-2), self._chosen, taken)
+        # Not logaddexp, whose rounding depends on the rest of the batch.
+        return torch.cat([columns, few], -1).logsumexp(-1, keepdim=True)
 
 
 def log_others(log_weights: Tensor, places: Tensor, taken: Tensor) -> Tensor:
@@ -74,8 +76,9 @@ def _rows(n: int, number: int) -> int:
 
 
 def _log_times(log_rates: Tensor, batch: torch.Size, event: tuple[int, ...], generator: Generator) -> Tensor:
-    """Logarithms of exponential times, like `log_rates`."""
-    return uniform(generator, batch, event, like=log_rates).log_().neg_().log_().sub_(log_rates)
+    """Logarithms of exponential times, like `log_rates`; infinite where there is no rate, and only there."""
+    draws = uniform(generator, batch, event, like=log_rates)
+    return draws.clamp_(min=torch.finfo(draws.dtype).tiny).log_().neg_().log_().sub_(log_rates)
 
 
 def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:
@@ -85,5 +88,5 @@ def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:
 
 
 def _log_sum(a: Tensor, b: Tensor) -> Tensor:
-    """log(e^a + e^b); not by `torch.logaddexp`, which a compiler makes slow."""
-    return torch.maximum(a, b) + (1.0 + (a - b).abs().neg().exp()).log()
+    """log(e^a + e^b), and a itself where e^b is 0; not by `logaddexp`, which a compiler makes slow."""
+    return torch.where(b.isneginf(), a, torch.maximum(a, b) + (1.0 + (a - b).abs().neg().exp()).log())

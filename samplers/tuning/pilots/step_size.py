@@ -123,7 +123,7 @@ def _tried(
         try:
             values["state"], info = kernel.step(target, values["state"], ladder, run.generator)
         except RuntimeError as error:
-            if values["steps"]:
+            if values["steps"] or isinstance(error, torch.OutOfMemoryError):
                 raise
             raise ValueError(
                 f"a step of {type(kernel).__name__} with a tensor of {kernel.step_name}s, one for each of "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import pytest
 
 from metrics.inference.few_seeds import interval
@@ -11,6 +14,8 @@ from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
+from runner.report.recorded.recorded_results import RecordedResults
+from runner.report.recorded.said import Said
 from runner.report.runs.stored_results import Results
 from tests.support.tables import finished, panel_data, shape_from
 
@@ -94,3 +99,30 @@ growths:
     frame = summarise(shape, results, published_numbers(shape)).frame(shape).set_index(["row", "cell"])
     assert frame.loc[("exact draws", "two"), "mean"] == pytest.approx(0.5)
     assert list(frame["closed_form"]) == [False, True] * 3
+
+
+@pytest.mark.parametrize("first", [0, 10])
+def test_a_record_pairs_the_expectation_with_the_seeds_of_others(first: int) -> None:
+    """Whatever the seeds are called, and also where a run of exact draws failed."""
+    runs = []
+    for row, values in MEASURED.items():
+        for place, value in enumerate(values):
+            known = {"mmd_exact_expected": KNOWN} if row == "exact draws" else {}
+            metrics = {"mmd_exact": value, "emc": 1.0 - value, **known}
+            runs.append(finished(row, "eight", first + place, {"scale": {"name": "quick"}}, metrics))
+    failed = replace(runs[-1], seed=first + 3, summary=None, status="failed")
+    shape, results = shape_from(BLOCK), Results((*runs, failed))
+    summary = summarise(shape, results, published_numbers(shape))
+    entry = summary.at("mmd_exact", "exact draws", "eight")
+    assert (entry.closed_form, entry.without_value) == (True, 0)
+    recorded = RecordedResults(
+        results.runs,
+        frame=summary.frame(shape),
+        seed_values={
+            place: results.values(*place) for place in product(MEASURED, ["eight"], ["mmd_exact", "emc"])
+        },
+        said=Said("", 3, [], {}, ["exact draws | eight | mmd_exact"], {}),
+    )
+    again = summarise(shape, recorded, published_numbers(shape))
+    for metric, row in product(("mmd_exact", "emc"), MEASURED):
+        assert again.at(metric, row, "eight") == summary.at(metric, row, "eight")

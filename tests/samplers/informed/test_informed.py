@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -80,6 +81,20 @@ def test_functions_that_are_not_balanced_are_refused(given: object, sentence: st
 def test_a_function_of_the_users_own_is_taken() -> None:
     kernel = DLMC(1.0, cube_root_pair)
     assert invariance(kernel, random_target(SPACES["categorical"]), 0.5) <= 1e-12
+
+
+def test_a_function_without_a_hash_is_taken() -> None:
+    @dataclass
+    class Power:
+        def __call__(self, log_ratio: torch.Tensor) -> torch.Tensor:
+            return 0.5 * log_ratio
+
+    target, thetas = Bernoulli4(), []
+    for function in (Power(), "sqrt"):
+        kernel = DLMC(0.3, balancing_function=function)
+        state = kernel.init(target, target.initial((50,), seeded()), ONE)
+        thetas.append(kernel.step(target, state, ONE, seeded(1))[0].theta)
+    assert torch.equal(*thetas)
 
 
 def test_one_site_with_the_gradients_square_root_is_gwg() -> None:

@@ -8,9 +8,9 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
+from samplers.compiling.noted_draws import GivenDraws
 from samplers.proposals.draws.distinct_places import DistinctPlaces, log_others
 from targets.randomness import uniform
-from targets.tracing import traced
 from tests.support.steps.stepping import seeded
 
 DOUBLE = torch.empty(0, dtype=torch.float64)
@@ -81,10 +81,11 @@ def test_places_are_distinct_where_few_have_weight() -> None:
     assert (places.sort(-1).values.diff(dim=-1) > 0).all()
 
 
-def test_a_traced_draw_is_the_same() -> None:
-    log_weights = 5.0 * uniform(seeded(7), (2, 50), (784,), like=DOUBLE)
-    expected = DistinctPlaces(log_weights, 9, seeded(8))
-    with traced():
-        found = DistinctPlaces(log_weights, 9, seeded(8))
-    assert in_columns(found, 784)
-    assert torch.equal(found.places, expected.places)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_place_without_weight_is_not_drawn_before_one_with_weight(dtype: torch.dtype) -> None:
+    """Not even where a uniform number is 0, whose logarithm is infinite."""
+    log_weights = torch.full((50, 96), -torch.inf, dtype=dtype)
+    log_weights[:, :4] = torch.tensor([0.0, -3.0, 2.0, 1.0], dtype=dtype)
+    zeros = GivenDraws(iter([torch.zeros(50, 32, dtype=dtype), torch.zeros(50, 3, 4, dtype=dtype)]))
+    places = DistinctPlaces(log_weights, 4, zeros).places
+    assert (places.sort(-1).values == torch.arange(4)).all()
