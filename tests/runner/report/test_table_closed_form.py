@@ -16,6 +16,7 @@ from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
 from runner.report.recorded.recorded_results import RecordedResults
 from runner.report.recorded.said import Said
+from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from tests.support.tables import finished, panel_data, shape_from
 
@@ -35,13 +36,19 @@ MEASURED = {"A": [0.06e-3, 0.07e-3, 0.09e-3], "exact draws": [0.05e-3, 0.06e-3, 
 KNOWN = 0.0562e-3
 
 
-def test_what_is_known_of_exact_draws_is_printed_and_not_estimated() -> None:
+def measured(first: int = 0) -> list[Run]:
+    """Runs with the seeds from `first` on."""
     runs = []
     for row, values in MEASURED.items():
-        for seed, value in enumerate(values):
+        for place, value in enumerate(values):
             known = {"mmd_exact_expected": KNOWN} if row == "exact draws" else {}
             metrics = {"mmd_exact": value, "emc": 1.0 - value, **known}
-            runs.append(finished(row, "eight", seed, {"scale": {"name": "quick"}}, metrics))
+            runs.append(finished(row, "eight", first + place, {"scale": {"name": "quick"}}, metrics))
+    return runs
+
+
+def test_what_is_known_of_exact_draws_is_printed_and_not_estimated() -> None:
+    runs = measured()
     shape, results = shape_from(BLOCK), Results(tuple(runs))
     summary = summarise(shape, results, published_numbers(shape))
     entry = summary.at("mmd_exact", "exact draws", "eight")
@@ -104,12 +111,7 @@ growths:
 @pytest.mark.parametrize("first", [0, 10])
 def test_a_record_pairs_the_expectation_with_the_seeds_of_others(first: int) -> None:
     """Whatever the seeds are called, and also where a run of exact draws failed."""
-    runs = []
-    for row, values in MEASURED.items():
-        for place, value in enumerate(values):
-            known = {"mmd_exact_expected": KNOWN} if row == "exact draws" else {}
-            metrics = {"mmd_exact": value, "emc": 1.0 - value, **known}
-            runs.append(finished(row, "eight", first + place, {"scale": {"name": "quick"}}, metrics))
+    runs = measured(first)
     failed = replace(runs[-1], seed=first + 3, summary=None, status="failed")
     shape, results = shape_from(BLOCK), Results((*runs, failed))
     summary = summarise(shape, results, published_numbers(shape))
