@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -97,18 +97,19 @@ def start_runs(
         content: of the configuration, without the seed.
         settings: those that differ from the defaults, for the logger.
     """
-    manifests = {}
+    texts, manifests = config_texts(content, folders), {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
         manifests[seed] = new_manifest(device, content["threads"], folder.manifest())
-        folder.start(config_text(content, seed), manifests[seed])
+        folder.start(texts[seed], manifests[seed])
         logger.start(folder.run_id, {**content, "seed": seed}, manifests[seed] | {"settings": settings})
     return manifests
 
 
-def config_text(content: Mapping[str, Any], seed: int) -> str:
-    """The file ``config.yaml`` of the run with that seed; `content` is of the configuration without it."""
-    return yaml.safe_dump({**content, "seed": seed}, sort_keys=False, allow_unicode=True)
+def config_texts(content: Mapping[str, Any], seeds: Iterable[int]) -> dict[int, str]:
+    """The file ``config.yaml`` of the run of each seed; `content` is of the configuration without it."""
+    text = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True)
+    return {seed: f"{text}seed: {seed}\n" for seed in seeds}
 
 
 def finish_run(

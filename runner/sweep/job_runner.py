@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import searched
 from runner.config.form import check_form
-from runner.config.run_settings import COMPILE, Settings, changed_settings
+from runner.config.run_settings import Settings, changed_settings
 from runner.config.tempering import folded
 from runner.config.values import seeds_of, threads
 from runner.execution import signals
@@ -27,7 +27,7 @@ from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
-from runner.store.run_files import config_text, finish_run, start_runs, written_settings
+from runner.store.run_files import config_texts, finish_run, start_runs
 from runner.store.run_folder import RunFolder
 from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
@@ -39,7 +39,7 @@ from runner.sweep.launchers.orphans import at_work
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
-from runner.tasks.run_identity import compile_identity, run_ids
+from runner.tasks.run_identity import run_ids, written_run
 from runner.tasks.task import Runs, SeedError, task_of
 
 
@@ -179,9 +179,7 @@ class _Computation:
 
     @cached_property
     def _written(self) -> dict[str, Any]:
-        """What is written of the configuration; a compiled run says that it is one."""
-        compiled = compile_identity(self.config, device_type(self.config.device))
-        return written_settings(self.config) | ({COMPILE: True} if compiled else {})
+        return written_run(self.config)
 
     def _open(self) -> list[str]:
         """Makes the runs that are left known to the logger; their ids."""
@@ -216,8 +214,9 @@ class _Computation:
         failure = Failure.of(error, self.overrides, ids, repeat)
         self.outcome.failures.append(failure)
         logger = logger_of(self.config)
+        texts = config_texts(self._written, runs)
         for seed, folder in runs.items():
             logger.finish(folder.run_id, failure.to_json(), failed=True)
             if not folder.lock.lost:
                 with suppress(OSError, StorageError):
-                    folder.fail(failure.to_json(), config_text(self._written, seed))
+                    folder.fail(failure.to_json(), texts[seed])

@@ -7,10 +7,13 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from runner.config.run_settings import COMPILE
 from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.compiling.choice import compiled_identity, compiles
+from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
+from runner.store.run_files import written_settings
 from runner.store.short_hash import SCHEMA, short_hash
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
@@ -71,6 +74,12 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, str]:
             raise UserError(f"compile=true is for task=sample and task=learn, task={name} was given.")
         return {}
     return compiled_identity(compiles(given, device, steps))
+
+
+def written_run(config: DictConfig) -> dict[str, Any]:
+    """What is written of `config` with each of its runs, without the seed; a compiled one says that it is."""
+    compiled = compile_identity(config, device_type(config.device))
+    return written_settings(config) | ({COMPILE: True} if compiled else {})
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

@@ -13,9 +13,11 @@ from time import monotonic, sleep
 from runner.execution.errors import RunError, one_sentence, warn
 from runner.execution.storage_errors import StorageError
 from runner.files.lock_holders import Holder, holder, is_held
+from runner.store.run_files import config_texts
 from runner.store.run_folder import RunFolder
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Failure, Outcome
+from runner.tasks.run_identity import written_run
 
 RAY = ("WorkerCrashedError", "OutOfMemoryError", "NodeDiedError", "LocalRayletDiedError", "ObjectLostError")
 """Errors of Ray for a task whose worker or node is gone more often than Ray retries."""
@@ -157,10 +159,11 @@ class _Queue:
         runs = {seed: run_id for seed, run_id in job.run_ids.items() if run_id not in done}
         failure = Failure.of(error, [*self.hydra, *job.overrides], runs)
         self.outcome.add(Outcome(skipped=done, failures=[failure]))
-        for trace in traces:
-            if trace.folder.run_id not in done:
-                with suppress(OSError, StorageError):
-                    trace.folder.fail(failure.to_json())
+        texts = config_texts(written_run(job.config), runs)
+        for seed, run_id in runs.items():
+            (folder,) = (trace.folder for trace in traces if trace.folder.run_id == run_id)
+            with suppress(OSError, StorageError):
+                folder.fail(failure.to_json(), texts[seed])
 
 
 def _wait_for_workers(folders: Iterable[RunFolder]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from runner.execution.storage_errors import StorageError
 from runner.problem.problems import Problems
+from runner.report.selection.stored_runs import stored_runs
 from runner.store.run_store import Store
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, jobs_of, requested
@@ -97,6 +98,8 @@ def test_a_job_that_always_kills_its_worker_fails_alone(jobs: list[Job]) -> None
     assert failure.command.startswith("python -m runner hydra/launcher=joblib ")
     assert list(failure.runs.values()) == list(jobs[0].run_ids.values())
     assert Store("outputs").run(jobs[0].run_ids[0]).status() == "failed"
+    # Also of a run that no worker had begun its configuration is known.
+    assert {run.folder.run_id: run.status for run in stored_runs("outputs")}[jobs[0].run_ids[0]] == "failed"
 
 
 def test_no_retries(jobs: list[Job]) -> None:
