@@ -21,7 +21,7 @@ from targets.spaces import Discrete, Ordinal
 
 CELLS = 2**22
 MOST_FEATURES = 2**27
-"""Features of all states together; with more, one measurement takes more than some seconds."""
+"""Features of all states together; with more, one measurement takes many seconds."""
 
 GRID_BANDWIDTH = 0.25
 

@@ -85,7 +85,7 @@ class OneSentenceParser(argparse.ArgumentParser):
         raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")
 
 
-def with_config_dir(lines: Sequence[str], given: str | None) -> list[str]:
+def with_config_dir(lines: Sequence[str], given: str | Path | None) -> list[str]:
     """The overrides `lines` with the folder of ``--config-dir`` as one more place on Hydra's search path.
 
     Raises:

@@ -86,7 +86,7 @@ def load_runs(
     for given in conditions:
         if not isinstance(given, str):
             raise TypeError(f"conditions are texts, as load_runs('target=mog'); {described(given)} was given")
-    lines = [*with_config_dir([], None if config_dir is None else str(config_dir)), *conditions]
+    lines = [*with_config_dir([], config_dir), *conditions]
     if output_root is not None:
         lines.append(output_root_word(output_root))
     return runs_frame(_fitting(lines)[0].runs)

@@ -42,7 +42,7 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
     for given in overrides:
         if not isinstance(given, str):
             raise TypeError(f"overrides are texts, as run('target=mog'); {described(given)} was given")
-    lines = with_config_dir(overrides, None if config_dir is None else str(config_dir))
+    lines = with_config_dir(overrides, config_dir)
     hydra = GlobalHydra.instance()
     if hydra.is_initialized() and OURS not in _places(hydra):
         raise UserError(

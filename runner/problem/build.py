@@ -31,9 +31,9 @@ from runner.problem.sample_settings import SampleSettings, sample_settings
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
-from targets.spaces import Space
 from targets.target import HasModes, Target
 from targets.trial.failures import failure
+from targets.trial.target_trial import not_set_up
 
 
 @dataclass(frozen=True)
@@ -190,10 +190,8 @@ def build_target(config: DictConfig) -> Target:
     described = node(config, "target")
     with_data = with_rows(described, OmegaConf.select(config, "data.root"), verifies(config))
     target: Target = construct(with_data, "target", (Target,))
-    if "_modules" not in vars(target):
-        raise UserError(f"The target {described['_target_']} must call super().__init__() in its own.")
-    if not isinstance(getattr(target, "space", None), Space):
-        raise UserError(f"The target {described['_target_']} sets no space (targets.spaces).")
+    if lacking := not_set_up(target):
+        raise UserError(f"The target {described['_target_']} {lacking}.")
     return target
 
 

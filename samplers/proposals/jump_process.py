@@ -93,7 +93,7 @@ class JumpProcess:
         likelier = torch.gt(rise, 0.0, out=rise)
         weight = torch.maximum(less, likelier, out=likelier)
         total = less.add_(1.0)
-        left = self.solver(rate * total * self.step_size.unsqueeze(-1))
+        left = self.solver(rate.mul_(total).mul_(self.step_size.unsqueeze(-1)))
         return weight.mul_(left.neg_().add_(1.0)).div_(total)
 
     def _scores(self, space: Discrete, state: State, beta: Tensor) -> Tensor:

@@ -65,27 +65,43 @@ class Torus(Interactions):
     def sums(self, values: Tensor, inner: int = 0) -> Tensor:
         first = values.dim() - inner - 1
         grid = values.reshape(*values.shape[:first], *self.sides, *values.shape[first + 1 :])
-        padded = _padded(grid, first) if is_traced() else None
-        total = torch.zeros_like(grid)
-        for axis, side in enumerate(self.sides):
-            place = first + axis
-            each = self.coupling[axis].reshape(*self.sides, *(1,) * inner) if self.coupling.dim() else None
-            if padded is not None:
-                next_ones = _neighbours(padded, grid, first, place, 1)
-                shared = padded if each is None else _padded(each * grid, first)
-                total = total + (next_ones if each is None else each * next_ones)
-                total = total + _neighbours(shared, grid, first, place, -1)
-                continue
-            # Sites with their next neighbour: all but the last of a side, then the last with the first.
-            for low, high, length in ((0, 1, side - 1), (side - 1, 0, 1)):
-                next_one, this = grid.narrow(place, high, length), grid.narrow(place, low, length)
-                if each is not None:
-                    coupling = each.narrow(axis, low, length)
-                    next_one, this = coupling * next_one, coupling * this
-                total.narrow(place, low, length).add_(next_one)
-                total.narrow(place, high, length).add_(this)
+        couplings: list[Tensor | None] = [None] * len(self.sides)
+        if self.coupling.dim():
+            couplings = [each.reshape(*self.sides, *(1,) * inner) for each in self.coupling]
+        total = (_windows if is_traced() else _slices)(grid, first, couplings)
         total = total if self.coupling.dim() else total.mul_(self.coupling)
         return total.reshape(values.shape)
+
+
+def _slices(grid: Tensor, first: int, couplings: Sequence[Tensor | None]) -> Tensor:
+    """Sums over neighbours along the axes from `first` on, added slice by slice.
+
+    Args:
+        couplings: for each axis that of a site with the next one; None for 1.
+    """
+    total = torch.zeros_like(grid)
+    for axis, each in enumerate(couplings):
+        place, side = first + axis, grid.shape[first + axis]
+        # Sites with their next neighbour: all but the last of a side, then the last with the first.
+        for low, high, length in ((0, 1, side - 1), (side - 1, 0, 1)):
+            next_one, this = grid.narrow(place, high, length), grid.narrow(place, low, length)
+            if each is not None:
+                coupling = each.narrow(axis, low, length)
+                next_one, this = coupling * next_one, coupling * this
+            total.narrow(place, low, length).add_(next_one)
+            total.narrow(place, high, length).add_(this)
+    return total
+
+
+def _windows(grid: Tensor, first: int, couplings: Sequence[Tensor | None]) -> Tensor:
+    """`_slices` for a compiler: windows of a padded copy, without writes."""
+    padded, total = _padded(grid, first), torch.zeros_like(grid)
+    for place, each in enumerate(couplings, start=first):
+        next_ones = _neighbours(padded, grid, first, place, 1)
+        shared = padded if each is None else _padded(each * grid, first)
+        total = total + (next_ones if each is None else each * next_ones)
+        total = total + _neighbours(shared, grid, first, place, -1)
+    return total
 
 
 def _padded(grid: Tensor, first: int) -> Tensor:
@@ -95,10 +111,7 @@ def _padded(grid: Tensor, first: int) -> Tensor:
 
 
 def _neighbours(padded: Tensor, grid: Tensor, first: int, place: int, step: int) -> Tensor:
-    """The next (`step` 1) or the last (-1) neighbour of every site along the axis `place`, like `grid`.
-
-    For a compiler: of `_padded(grid, first)`, without writes, as windows of it at several offsets.
-    """
+    """The next (`step` 1) or the last (-1) neighbour of every site along the axis `place`, like `grid`."""
     stride, side = math.prod(grid.shape[place + 1 :]), grid.shape[place]
 
     def window(offset: int) -> Tensor:

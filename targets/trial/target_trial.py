@@ -27,10 +27,15 @@ def require_target(given: object) -> None:
             "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
             f"{described(given)} was given"
         )
-    if "_modules" not in vars(given):
-        raise TypeError(f"the target {type(given).__name__} must call super().__init__() in its own")
-    if not isinstance(getattr(given, "space", None), Space):
-        raise TypeError(f"the target {type(given).__name__} sets no space (targets.spaces)")
+    if lacking := not_set_up(given):
+        raise TypeError(f"the target {type(given).__name__} {lacking}")
+
+
+def not_set_up(target: Target) -> str:
+    """What the constructor of `target` has left undone, as the end of a sentence; empty for nothing."""
+    if "_modules" not in vars(target):
+        return "must call super().__init__() in its own"
+    return "" if isinstance(getattr(target, "space", None), Space) else "sets no space (targets.spaces)"
 
 
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:

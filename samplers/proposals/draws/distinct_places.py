@@ -88,5 +88,5 @@ def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:
 
 
 def _log_sum(a: Tensor, b: Tensor) -> Tensor:
-    """log(e^a + e^b), and a itself where e^b is 0; not by `logaddexp`, which a compiler makes slow."""
+    """log(e^a + e^b), and a itself where e^b is 0. Not by `logaddexp`, see `DistinctPlaces.log_others`."""
     return torch.where(b.isneginf(), a, torch.maximum(a, b) + (1.0 + (a - b).abs().neg().exp()).log())
