@@ -11,8 +11,8 @@ from omegaconf import DictConfig
 from runner.problem.build import Problem, build, built_target
 from runner.problem.cached_reference_sample import check_reference_sample
 from runner.problem.trials import check_kernel, check_metrics, check_target, check_traceable
-from runner.store.run_files import plain_value
 from runner.store.short_hash import short_hash
+from runner.store.written_config import plain_value
 from targets.target import Target
 
 TARGET_KEYS = ("target", "device", "dtype", "data", "output_root")

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-import yaml
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
 from runner.store.arrays.pictures import stored_pictures
 from runner.store.logger_protocol import Logger
 from runner.store.run_folder import RunFolder
-from runner.store.short_hash import PARTS, SCHEMA, own_code
-
-WRITTEN = (
-    *PARTS,
-    "tuning",
-    "model",
-    "scale",
-    "logger",
-    "device",
-    "dtype",
-    "output_root",
-    "experiment",
-    "streams",
-    "threads",
-)
-"""Keys of a configuration that are written with a run; its seed joins them."""
+from runner.store.short_hash import SCHEMA
+from runner.store.written_config import config_texts
 
 UNSUMMARISED = ("records", "files")
 """What of a result its summary does not hold."""
@@ -106,12 +91,6 @@ def start_runs(
     return manifests
 
 
-def config_texts(content: Mapping[str, Any], seeds: Iterable[int]) -> dict[int, str]:
-    """The file ``config.yaml`` of the run of each seed; `content` is of the configuration without it."""
-    text = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True)
-    return {seed: f"{text}seed: {seed}\n" for seed in seeds}
-
-
 def finish_run(
     config: DictConfig,
     result: RunResult,
@@ -169,22 +148,6 @@ def summary_of(result: RunResult, run_id: str) -> dict[str, Any]:
         "axes": list(result.axes),
         "notes": list(result.notes),
     }
-
-
-def written_settings(config: DictConfig) -> dict[str, Any]:
-    """The part of a configuration that is written with its runs, in plain values.
-
-    Where it names code of the user's own, ``code`` has a digest of that by group.
-    """
-    content = {key: plain_value(config, key) for key in WRITTEN}
-    code = {part: found for part in PARTS if (found := own_code(content[part])) is not None}
-    return {**content, "code": code} if code else content
-
-
-def plain_value(config: DictConfig, key: str) -> Any:
-    """The value at `key` as plain numbers, texts, dictionaries and lists."""
-    value = config[key]
-    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
 def _values(record: Measurement) -> dict[str, float]:

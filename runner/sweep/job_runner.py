@@ -27,11 +27,12 @@ from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
-from runner.store.run_files import config_texts, finish_run, start_runs
+from runner.store.run_files import finish_run, start_runs
 from runner.store.run_folder import RunFolder
 from runner.store.run_locks import take_locks
 from runner.store.run_store import Store
 from runner.store.under_way import note
+from runner.store.written_config import config_texts
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
 from runner.sweep.launchers.gpus import take_gpu

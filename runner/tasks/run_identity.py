@@ -13,8 +13,8 @@ from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
-from runner.store.run_files import written_settings
 from runner.store.short_hash import SCHEMA, short_hash
+from runner.store.written_config import written_settings
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
 

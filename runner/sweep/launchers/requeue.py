@@ -13,8 +13,8 @@ from time import monotonic, sleep
 from runner.execution.errors import RunError, one_sentence, warn
 from runner.execution.storage_errors import StorageError
 from runner.files.lock_holders import Holder, holder, is_held
-from runner.store.run_files import config_texts
 from runner.store.run_folder import RunFolder
+from runner.store.written_config import config_texts
 from runner.sweep.jobs import Job, folders_of
 from runner.sweep.outcome import Failure, Outcome
 from runner.tasks.run_identity import written_run

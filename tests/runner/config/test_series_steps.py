@@ -9,7 +9,7 @@ import pytest
 from runner.__main__ import main
 from runner.config.compose import compose
 from runner.config.run_settings import flat_settings
-from runner.store.run_files import written_settings
+from runner.store.written_config import written_settings
 from runner.tasks.run_identity import run_ids
 from tests.support.commands import measured
 

@@ -27,8 +27,8 @@ from runner.report.selection.grid import Grid, grid_of, varied_keys
 from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape
-from runner.store.run_files import written_settings
 from runner.store.run_folder import RunFolder
+from runner.store.written_config import written_settings
 from tests.support.commands import Call, finished
 
 GRID = (

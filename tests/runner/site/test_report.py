@@ -36,9 +36,9 @@ from runner.site.pages.experiment_page import said_of_picture
 from runner.site.pages.making_command import making
 from runner.site.pages.reading_links import linked
 from runner.site.pages.start_page import time_left
-from runner.store.run_files import written_settings
 from runner.store.run_store import Store
 from runner.store.under_way import note
+from runner.store.written_config import written_settings
 from runner.sweep.jobs import experiment_jobs
 from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 from tests.support.site.html_page import HtmlPage, TableCell, script_data

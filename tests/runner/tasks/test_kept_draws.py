@@ -17,7 +17,7 @@ from runner.config.run_settings import flat_settings
 from runner.files.plain_yaml import plain_yaml
 from runner.library.sampling import sample
 from runner.store.arrays.draws_netcdf import NEEDED
-from runner.store.run_files import written_settings
+from runner.store.written_config import written_settings
 from runner.tasks.run_identity import run_ids
 from samplers import Gibbs
 from samplers.kernel import Info

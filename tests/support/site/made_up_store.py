@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runner.store.run_files import written_settings
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
+from runner.store.written_config import written_settings
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 

@@ -16,9 +16,10 @@ from runner.integrity.file_digest import digest_of
 from runner.store.arrays.array_files import VISITS
 from runner.store.arrays.npz_content import compressed
 from runner.store.arrays.series_file import CHAINS, SERIES
-from runner.store.run_files import Measurement, RunResult, rows_of, summary_of, written_settings
+from runner.store.run_files import Measurement, RunResult, rows_of, summary_of
 from runner.store.run_folder import RunFolder
 from runner.store.short_hash import short_hash
+from runner.store.written_config import written_settings
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 
 METRICS = (

@@ -16,7 +16,8 @@ from runner.config.run_settings import changed_settings
 from runner.execution.manifest import new_manifest
 from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.problem.metric_directions import metric_class
-from runner.store.run_files import RunResult, summary_of, written_settings
+from runner.store.run_files import RunResult, summary_of
+from runner.store.written_config import written_settings
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.launch import run_one as _loaded  # noqa: F401  what a run has loaded anyway
 from runner.tools.bench.report.synthetic_runs import synthetic_records
