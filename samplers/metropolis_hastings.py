@@ -11,6 +11,7 @@ from torch import Tensor
 from samplers.choice import choose
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.proposals.kept_weights import Keepable, KeptWeights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
 from targets.target import Target
@@ -74,20 +75,35 @@ class MetropolisHastings(Kernel):
         return self.proposal.needs_gradient
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
-        """With tables in place of the proposal, unless a subclass moves in another way than this class."""
-        parts = ("evaluated", "init", "step", *(("_log_acceptance",) if self.adjusted else ()))
-        if any(getattr(type(self), part) is not getattr(MetropolisHastings, part) for part in parts):
+        """With a faster proposal in place of its own, unless a subclass moves in another way than this class.
+
+        It has tables, or keeps its weights in the states. A ladder's would be those of another temperature
+        after a swap.
+        """
+        if self._has_own("init", "step", *(("_log_acceptance",) if self.adjusted else ())):
             return self
-        tables = self.proposal.tabulated(target, beta) if isinstance(self.proposal, Tabulable) else None
-        if tables is None:
+        found: Proposal | None = None
+        if isinstance(self.proposal, Tabulable) and not self._has_own("evaluated"):
+            found = self.proposal.tabulated(target, beta)
+        if found is None and self.adjusted and not beta.dim() and isinstance(self.proposal, Keepable):
+            found = KeptWeights(self.proposal, beta) if self.proposal.weight_names(target.space) else None
+        if found is None:
             return self
         faster = copy.copy(self)
-        faster.proposal = tables
+        faster.proposal = found
         return faster
+
+    def _has_own(self, *parts: str) -> bool:
+        """Whether a subclass has methods of these names of its own."""
+        return any(getattr(type(self), part) is not getattr(MetropolisHastings, part) for part in parts)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
-        return self.evaluated(target, theta)
+        return self._weighed(target.space, self.evaluated(target, theta))
+
+    def _weighed(self, space: Space, state: State) -> State:
+        """`state` with what a prepared proposal keeps in it."""
+        return self.proposal.weighed(space, state) if isinstance(self.proposal, KeptWeights) else state
 
     def evaluated(self, target: Target, theta: Tensor) -> State:
         """The state at `theta`, with what the proposal needs, from one evaluation of the target."""
@@ -106,8 +122,9 @@ class MetropolisHastings(Kernel):
         return ratio.clamp(max=0.0)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        state = self._weighed(target.space, state)
         theta, forward = self.proposal.propose(target.space, state, beta, generator)
-        proposed = self.evaluated(target, theta)
+        proposed = self._weighed(target.space, self.evaluated(target, theta))
         if self.adjusted:
             log_acceptance = self._log_acceptance(target.space, state, proposed, beta, forward)
             after, acceptance = accepted(log_acceptance, proposed, state, generator)

@@ -10,6 +10,8 @@ norm p. On one-hot spaces |y_i - x_i|_p^p is 2 for any other level.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
@@ -19,6 +21,10 @@ from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.sum_log import sum_log
 from targets.target import Target
+
+ODDS, LOG_TOTAL = "flip_odds", "flip_log_total"
+FLIP_WEIGHTS = frozenset({ODDS, LOG_TOTAL})
+"""Names of the weights of bits, see `_flip_weights`."""
 
 
 class LangevinProposal:
@@ -51,6 +57,26 @@ class LangevinProposal:
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         return self.log_prob_along(space, source, self.drift(source, beta), destination)
 
+    def weight_names(self, space: Space) -> frozenset[str]:
+        """Of bits, and not of a subclass, which may move otherwise."""
+        return FLIP_WEIGHTS if type(self) is LangevinProposal and isinstance(space, Binary) else frozenset()
+
+    def weights(self, space: Space, state: State, beta: Tensor) -> Mapping[str, Tensor]:
+        """See `samplers.proposals.kept_weights.Keepable`."""
+        return _flip_weights(self._flip_logits(state, self.drift(state, beta)))
+
+    def propose_weighed(
+        self, space: Space, state: State, beta: Tensor, weights: Mapping[str, Tensor], generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """`propose` with the `weights` of `state`."""
+        return self.propose_along(space, state, self.drift(state, beta), generator, weights)
+
+    def log_prob_weighed(
+        self, space: Space, source: State, destination: Tensor, beta: Tensor, weights: Mapping[str, Tensor]
+    ) -> Tensor:
+        """`log_prob` with the `weights` of `source`."""
+        return self.log_prob_along(space, source, self.drift(source, beta), destination, weights)
+
     def tabulated(self, target: Target, beta: Tensor) -> LangevinProposal | None:
         """This proposal from tables for `target` and `beta`; None where they would be too large."""
         from samplers.proposals.tabulated_langevin import tabulated  # a subclass of this class
@@ -64,19 +90,25 @@ class LangevinProposal:
         return state.grad * scale.reshape(scale.shape + (1,) * (state.grad.dim() - state.log_prob.dim()))
 
     def propose_along(
-        self, space: Space, state: State, drift: Tensor, generator: Generator
+        self,
+        space: Space,
+        state: State,
+        drift: Tensor,
+        generator: Generator,
+        weights: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """`propose` with any `drift`, like theta, in the place of b beta dU; it is used up."""
         if isinstance(space, Binary):
             logit = self._flip_logits(state, drift)
-            odds = _odds(logit)
+            weights = weights or _flip_weights(logit)
+            odds = weights[ODDS]
             likelier = torch.gt(logit, 0.0, out=torch.empty_like(odds))
             numerator = torch.maximum(odds, likelier, out=likelier)
             batch, event = state.theta.shape[:-1], state.theta.shape[-1:]
             # u < sigmoid(logit), multiplied out: how sigmoid() rounds depends on an element's place in
             # memory, and with it the draws of a seed would depend on the rest of the batch.
-            flip = uniform(generator, batch, event, like=state.theta).mul_(odds.add_(1.0)).lt_(numerator)
-            return (state.theta - flip).abs_(), _log_flips(logit, flip, odds)
+            flip = uniform(generator, batch, event, like=state.theta).mul_(odds + 1.0).lt_(numerator)
+            return (state.theta - flip).abs_(), _log_flips(logit, flip, weights)
         discrete = level_space("the discrete Langevin proposal", space)
         logits = self._logits(discrete, state, drift)
         peak = logits.amax(-1, keepdim=True)
@@ -85,11 +117,19 @@ class LangevinProposal:
         log_prob = (chosen - peak.squeeze(-1) - total.log()).sum(-1)
         return discrete.from_levels(level, state.theta.dtype), log_prob
 
-    def log_prob_along(self, space: Space, source: State, drift: Tensor, destination: Tensor) -> Tensor:
+    def log_prob_along(
+        self,
+        space: Space,
+        source: State,
+        drift: Tensor,
+        destination: Tensor,
+        weights: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
         """`log_prob` with any `drift`, like theta, in the place of b beta dU; it is used up."""
         if isinstance(space, Binary):
             logit = self._flip_logits(source, drift)
-            return _log_flips(logit, (destination - source.theta).abs_(), _odds(logit).add_(1.0))
+            flip = (destination - source.theta).abs_()
+            return _log_flips(logit, flip, weights or _flip_weights(logit))
         discrete = level_space("the discrete Langevin proposal", space)
         logits = self._logits(discrete, source, drift)
         chosen = logits.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1)
@@ -117,16 +157,21 @@ class LangevinProposal:
         return drift.unsqueeze(-1) * offset - penalty * offset.abs().pow_(self.norm)
 
 
-def _odds(logit: Tensor) -> Tensor:
-    """exp(-|logit|), from 0 to 1: the odds of the less likely of flipping and staying."""
-    return logit.abs().neg_().exp_()
+def _flip_weights(logit: Tensor) -> dict[str, Tensor]:
+    """Of the log odds `logit` of flipping each bit: what does not depend on which are flipped.
+
+    `ODDS` are e^-|logit|, from 0 to 1, those of the less likely of flipping and staying; `LOG_TOTAL` is
+    sum_i log(1 + e^-|logit_i|), ``(*batch)``.
+    """
+    odds = logit.abs().neg_().exp_()
+    return {ODDS: odds, LOG_TOTAL: sum_log(odds + 1.0)}
 
 
-def _log_flips(logit: Tensor, flip: Tensor, weight: Tensor) -> Tensor:
+def _log_flips(logit: Tensor, flip: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
     """log probability ``(*batch)`` of `flip` (1 or 0 for each bit), whose log odds are `logit`.
 
     log sigmoid(x) = min(x, 0) - log(1 + e^-|x|): no exponential overflows and no large terms cancel. `flip`
-    and `weight`, which is 1 + e^-|x|, are used up.
+    is used up.
     """
     half = flip.sub_(0.5).mul_(logit).clamp_(max=0.0)
-    return 2.0 * half.sum(-1) - sum_log(weight)
+    return 2.0 * half.sum(-1) - weights[LOG_TOTAL]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -18,6 +18,9 @@ from targets.tracing import is_traced
 
 Solver = Callable[[Tensor], Tensor]
 """From r = time * rate / nu, which is used up, the share of its probability nu that a level lacks: S."""
+
+FLIPS = "flip_probabilities"
+"""Name of the weights of bits: the probability that each of them flips."""
 
 STEEPEST = 60.0
 """The largest |log t| of a bit that the proposal tells from larger ones, so that no number is denormal."""
@@ -59,15 +62,20 @@ class JumpProcess:
         """A copy whose step size has the dtype and device of `like`."""
         return JumpProcess(self.step_size.to(like), self.function, self.solver)
 
+    def weight_names(self, space: Space) -> frozenset[str]:
+        """Of bits, and not of a subclass, which may move otherwise."""
+        return frozenset({FLIPS}) if type(self) is JumpProcess and isinstance(space, Binary) else frozenset()
+
+    def weights(self, space: Space, state: State, beta: Tensor) -> Mapping[str, Tensor]:
+        """See `samplers.proposals.kept_weights.Keepable`."""
+        return {FLIPS: self._flips(level_space("a jump process", space), state, beta)}
+
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         discrete = level_space("a jump process", space)
         if isinstance(discrete, Binary):
-            likely = self._flips(discrete, state, beta)
-            draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
-            flip = draws.lt_(likely)
-            return (state.theta - flip).abs_(), _log_flips(likely, flip)
+            return self.propose_weighed(space, state, beta, self.weights(space, state, beta), generator)
         scores = self._scores(discrete, state, beta)
         level, _ = draw_level(scores.exp(), generator)
         log_prob = scores.gather(-1, level.unsqueeze(-1)).squeeze(-1).sum(-1)
@@ -76,9 +84,24 @@ class JumpProcess:
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
         discrete = level_space("a jump process", space)
         if isinstance(discrete, Binary):
-            return _log_flips(self._flips(discrete, source, beta), (destination - source.theta).abs_())
+            weights = self.weights(space, source, beta)
+            return self.log_prob_weighed(space, source, destination, beta, weights)
         scores = self._scores(discrete, source, beta)
         return scores.gather(-1, discrete.to_levels(destination).unsqueeze(-1)).squeeze(-1).sum(-1)
+
+    def propose_weighed(
+        self, space: Space, state: State, beta: Tensor, weights: Mapping[str, Tensor], generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """`propose` of bits, with the `weights` of `state`."""
+        draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
+        flip = draws.lt_(weights[FLIPS])
+        return (state.theta - flip).abs_(), _log_flips(weights[FLIPS], flip)
+
+    def log_prob_weighed(
+        self, space: Space, source: State, destination: Tensor, beta: Tensor, weights: Mapping[str, Tensor]
+    ) -> Tensor:
+        """`log_prob` of bits, with the `weights` of `source`."""
+        return _log_flips(weights[FLIPS], (destination - source.theta).abs_())
 
     def _flips(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
         """The probability that each bit flips: min(t, 1) (1 - S) / (1 + min(t, 1/t)), like theta.

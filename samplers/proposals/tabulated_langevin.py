@@ -18,6 +18,7 @@ from samplers.kernel import State, evaluate
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws.alias_rows import AliasRows
 from samplers.proposals.draws.sorted_rows import SortedRows
+from samplers.proposals.prepared_beta import PreparedBeta
 from targets.randomness import Generator, for_compiled_steps, uniform
 from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Enumerable, Target
@@ -56,8 +57,7 @@ class TabulatedLangevin(LangevinProposal):
             normaliser.append(total.squeeze(-1))
         self.cumulative = SortedRows(torch.cat(cumulative).flatten(0, 1))  # (R * size * d, levels)
         self.normaliser = torch.cat(normaliser)  # (R * size, d)
-        self.beta = beta.expand(shape).flatten()
-        self._known: tuple[Tensor, int] | None = None
+        self.beta = PreparedBeta(beta.expand(shape))
         self._scale = torch.as_tensor(self.balancing * beta)
         self._forward: tuple[Tensor, Tensor, Tensor] | None = None
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
@@ -67,10 +67,11 @@ class TabulatedLangevin(LangevinProposal):
         """A copy whose tables and hyperparameters have the dtype and device of `like`."""
         moved = copy.copy(self)
         vars(moved).pop("alias", None)
-        moved._known = moved._forward = None
+        moved._forward = None
         for name, value in vars(self).items():
             if isinstance(value, Tensor):
                 setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
+        moved.beta = self.beta.to(like)
         moved.cumulative = SortedRows(self.cumulative.values.to(like))
         return moved
 
@@ -83,7 +84,7 @@ class TabulatedLangevin(LangevinProposal):
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         assert isinstance(space, Discrete)
-        self._check_beta(torch.as_tensor(beta))
+        self.beta.check(beta)
         row = self._row(space, state.theta)
         point = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
         rows = row.unsqueeze(-1) * len(self.coordinate) + self.coordinate
@@ -103,28 +104,6 @@ class TabulatedLangevin(LangevinProposal):
     def _penalty(self, state: State, trailing: int) -> Tensor:
         cost = self._cost
         return along_first(cost, state.log_prob.dim() + trailing).to(state.theta) if cost.dim() else cost
-
-    def _check_beta(self, beta: Tensor) -> None:
-        """Refuses inverse temperatures other than those of the tables; only on the CPU are they compared.
-
-        On a device that would wait for it in every step; there only their number is. A tensor that was found
-        to be right is known again as long as it is the same one, unchanged; in inference mode none is, since
-        changes are not counted there.
-
-        Raises:
-            ValueError: for other inverse temperatures.
-        """
-        if self._known is not None and self._known[0] is beta and self._known[1] == beta._version:
-            return
-        same = beta.numel() in (1, len(self.beta))
-        if same and beta.device.type == "cpu":
-            same = bool((beta.flatten() == self.beta).all())
-        if not same:
-            raise ValueError(
-                "beta must be the inverse temperature that the kernel was prepared for, another was given"
-            )
-        if not beta.is_inference():
-            self._known = beta, beta._version
 
     def drift(self, state: State, beta: Tensor) -> Tensor:
         assert state.grad is not None

@@ -188,12 +188,15 @@ ENTROPIC: dict[str, Kernel] = {
     "edula": EDULA(1.0, 0.7, 0.3),
     "edula_glu": EDULAGLU(1.0, 0.7),
 }
-PREPARED: dict[str, tuple[Kernel, int]] = {
-    "acs_prepared": (ACS(4, 2.0, 2.0, 0.5), 1),
-    "pt_prepared": (ParallelTempering(DMALA(1.0), LADDER, SIZES), 3),
-    "pt_acs_prepared": (ParallelTempering(ACS(4, 2.0, 2.0, 0.5), LADDER), 3),
+PREPARED: dict[str, tuple[Kernel, Target, int]] = {
+    "acs_prepared": (ACS(4, 2.0, 2.0, 0.5), ORDINAL, 1),
+    "pt_prepared": (ParallelTempering(DMALA(1.0), LADDER, SIZES), ORDINAL, 3),
+    "pt_acs_prepared": (ParallelTempering(ACS(4, 2.0, 2.0, 0.5), LADDER), ORDINAL, 3),
+    "dmala_prepared": (DMALA(1.0), BINARY, 1),
+    "ab_prepared": (AB(1.0, 0.7), BINARY, 1),
+    "dlmc_prepared": (DLMC(1.0), BINARY, 1),
 }
-"""Kernels that the table has with tables for `ORDINAL`, and their costs."""
+"""Kernels that the table has as runs step them: with tables, or with weights kept in the states."""
 
 EVERY: dict[str, tuple[Kernel, Target, int]] = {
     **{
@@ -223,7 +226,10 @@ EVERY: dict[str, tuple[Kernel, Target, int]] = {
     "pt_gibbs": (ParallelTempering(Gibbs(), LADDER), ORDINAL, 12),
     "pt_edmala": (ParallelTempering(EDMALA(1.0), LADDER, SIZES), BINARY, 3),
     "pt_acs": (ParallelTempering(SAMPLERS["acs"](1.0), LADDER), ORDINAL, 3),
-    **{name: (kernel.prepared(ORDINAL, ONE), ORDINAL, cost) for name, (kernel, cost) in PREPARED.items()},
+    **{
+        name: (kernel.prepared(target, ONE), target, cost)
+        for name, (kernel, target, cost) in PREPARED.items()
+    },
     "pt_mala": (ParallelTempering(MALA(1.0), LADDER, SIZES), REALS, 3),
     "pt_rbm_gibbs": (ParallelTempering(RBMGibbs(), LADDER), RBM_TARGET, 3),
     "pt_pas": (ParallelTempering(PAS(1.5), LADDER, [1.0, 1.5, 2.0]), ORDINAL, 3),
@@ -361,12 +367,15 @@ def test_kernels_on_the_reals_refuse_discrete_spaces(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_only_small_ordinal_targets_are_tabulated(name: str) -> None:
-    """And only where the step and the acceptance are those that tables are known to fit."""
+def test_only_known_moves_are_prepared(name: str) -> None:
+    """From tables on small ordinal targets, and on bits with weights kept in the states."""
     kernel, target, _ = EVERY[name]
-    tabulated = target.space in (SPACES["ordinal"], ORDINAL.space) and name.split("-")[0] in (
-        "dmala", "dmala_norm_1", "dmala_balancing", "dula", "released_dmala", "ab", "ab_global",
-    )  # fmt: skip
+    plain, (base, *_) = "prepared" not in name, name.split("-")
+    langevin = base in ("dmala", "dmala_norm_1", "dmala_balancing", "ab", "ab_global")
+    ordinal = target.space in (SPACES["ordinal"], ORDINAL.space)
+    tabulated = ordinal and (langevin or base in ("dula", "released_dmala"))
+    kept = isinstance(target.space, Binary) and (langevin or base in ("dlmc", "dlmc_forward"))
     prepared = kernel.prepared(target, ONE)
-    assert (prepared is not kernel) is (tabulated or name in ("pt_prepared", "pt_acs_prepared"))
+    if plain:
+        assert (prepared is not kernel) is (tabulated or kept)
     assert prepared.exact is kernel.exact
