@@ -90,7 +90,10 @@ class LogPartition(PerSeedTask):
         target, settings = problems.target(config), problems.shared(settings_of, config)
         work = run_to_end(
             lambda: Annealings(
-                {"population": lambda: population(target, settings, seed)}, len(settings.betas) - 1, BLOCK
+                {"population": lambda: population(target, settings, seed)},
+                len(settings.betas) - 1,
+                BLOCK,
+                "annealed importance sampling" if config.task.method == "ais" else "population annealing",
             ),
             save_plan(folder.checkpoint, config.checkpoint),
         )

@@ -22,12 +22,14 @@ class Graph:
         nodes: n.
         edges: nodes of each edge, ``(m, 2)``, int64, from 0 to n - 1.
         weights: of the edges, ``(m,)``, float64.
+        labels: what the nodes are called, in their order.
     """
 
     name: str
     nodes: int
     edges: Tensor
     weights: Tensor
+    labels: tuple[str, ...]
 
     @property
     def whole(self) -> bool:
@@ -66,7 +68,8 @@ def as_graph(found: networkx.Graph[Any], what: str, name: str = "") -> Graph:
         )
     edges = torch.tensor(sorted(weights))
     values = [weights[one, other] for one, other in edges.tolist()]
-    return Graph(name, len(place), edges, torch.tensor(values, dtype=torch.float64))
+    labels = tuple(map(str, place))
+    return Graph(name, len(place), edges, torch.tensor(values, dtype=torch.float64), labels)
 
 
 def _number(given: Any) -> float | None:

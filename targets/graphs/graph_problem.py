@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from targets.checks import described, positive_number
+from targets.graphs.files.graph_files import find_graph, read_graph
 from targets.graphs.graph import Graph, NeighbourSum, as_graph
-from targets.graphs.graph_files import find_graph, read_graph
 from targets.graphs.random_graphs import random_graph
 from targets.spaces import Discrete
 from targets.target import Target
@@ -58,7 +58,7 @@ class GraphProblem(Target):
 
     direction: ClassVar[Literal["min", "max"]] = "max"
     solvable: ClassVar[int] = 30
-    """Nodes at most of a graph whose optimum is found by integer programming: that takes seconds."""
+    """Nodes at most of a graph whose optimum is computed."""
     by_seed = (
         *("log_prob", "log_prob_and_grad", "log_prob_and_differences"),
         *("objective", "feasible", "repaired"),
@@ -94,7 +94,7 @@ class GraphProblem(Target):
         return theta
 
     def optimum(self) -> float | None:
-        """The optimum, by integer programming, of at most `solvable` nodes; None of more."""
+        """The optimum (`targets.graphs.optimum`), of at most `solvable` nodes; None of more."""
         if self._optimum is not None and math.isnan(self._optimum):
             self._optimum = self._solved() if self.graph.nodes <= self.solvable else None
         return self._optimum

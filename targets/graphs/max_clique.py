@@ -23,7 +23,7 @@ class MaxClique(NodeSet):
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.
         file: a graph's file instead, as a path or below ``root/graphs``.
         root: folder of all data sets.
-        file_format: ``auto``, or a name of `targets.graphs.graph_files.FORMATS`.
+        file_format: ``auto``, or a name of `targets.graphs.files.graph_files.FORMATS`.
         scale: a positive number.
         penalty: of each missing edge, at least 1.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from targets.graphs.best_known import GSET
-from targets.graphs.graph_files import AUTO
+from targets.graphs.files.graph_files import AUTO
 from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.optimum import largest_cut
 from targets.graphs.pair_problem import PairProblem
@@ -25,7 +25,7 @@ class MaxCut(PairProblem):
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.
         file: a graph's file instead, as a path or below ``root/graphs``.
         root: folder of all data sets.
-        file_format: ``auto``, or a name of `targets.graphs.graph_files.FORMATS`.
+        file_format: ``auto``, or a name of `targets.graphs.files.graph_files.FORMATS`.
         scale: a positive number.
 
     Raises:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from targets.checks import within
-from targets.graphs.graph_files import AUTO
+from targets.graphs.files.graph_files import AUTO
 from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.pair_problem import PairProblem
 

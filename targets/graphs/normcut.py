@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from targets.checks import whole_number, within
-from targets.graphs.graph_files import AUTO
+from targets.graphs.files.graph_files import AUTO
+from targets.graphs.graph import Graph
 from targets.graphs.graph_problem import Description, GraphProblem, graph_of
 from targets.graphs.optimum import smallest_normalised_cut
 from targets.spaces import Categorical
@@ -29,7 +30,7 @@ class NormCut(GraphProblem):
             no weight may be negative.
         file: a graph's file instead, as a path or below ``root/graphs``.
         root: folder of all data sets.
-        file_format: ``auto``, or a name of `targets.graphs.graph_files.FORMATS`.
+        file_format: ``auto``, or a name of `targets.graphs.files.graph_files.FORMATS`.
         scale: a positive number.
         parts: K, at least 2.
         penalty: of each empty part, at least 2: then a node moved into it never makes U smaller.
@@ -56,8 +57,7 @@ class NormCut(GraphProblem):
         self.parts, self.penalty = whole_number("parts", parts, 2), within("penalty", penalty, 2.0, 1e6)
         if parts > found.nodes:
             raise ValueError(f"parts must be at most the graph's {found.nodes} nodes, {parts} was given")
-        if bool((found.weights < 0).any()):
-            raise ValueError("graph must have no negative weights for normcut, one was given")
+        _require_volumes("graph" if file is None else "file", found)
         super().__init__(found, scale, Categorical(found.nodes, parts))
 
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
@@ -116,3 +116,15 @@ class NormCut(GraphProblem):
 
     def _solved(self) -> float | None:
         return smallest_normalised_cut(self.graph) if self.parts == 2 else None
+
+
+def _require_volumes(key: str, graph: Graph) -> None:
+    negative = (graph.weights < 0).nonzero()
+    if len(negative):
+        one, other = (graph.labels[node] for node in graph.edges[negative[0, 0]].tolist())
+        weight = float(graph.weights[negative[0, 0]])
+        raise ValueError(
+            f"{key} must have no negative weights for normcut, the edge {one}-{other} has {weight:g}"
+        )
+    if not bool((graph.weights > 0).any()):
+        raise ValueError(f"{key} must have a weight above 0 for normcut, all are 0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import networkx
@@ -67,7 +68,7 @@ def random_graph(
         return found
     signs = torch.Generator().manual_seed(derive_seed(seed, "graph/weights"))
     draws = uniform(signs, (len(found.weights),), like=found.weights)
-    return Graph(found.name, nodes, found.edges, (draws < 0.5).double() * 2.0 - 1.0)
+    return replace(found, weights=(draws < 0.5).double() * 2.0 - 1.0)
 
 
 def _erdos_renyi(nodes: int, degree: float, generator: random.Random) -> networkx.Graph[Any]:

@@ -30,7 +30,7 @@ def instance_identity(target: Mapping[str, Any]) -> dict[str, Any]:
     if target["file"] is None:
         return rest
     from targets.datasets.dataset import DataError
-    from targets.graphs import graph_files
+    from targets.graphs.files import graph_files
     from targets.tours.tsplib import find_instance, tour_beside
 
     is_graph, given = "graph" in target, str(target["file"])

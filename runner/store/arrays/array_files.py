@@ -65,12 +65,17 @@ def visits_file(suite: MetricSuite, place: int) -> bytes | None:
 
 
 def best_file(suite: MetricSuite, place: int) -> bytes | None:
-    """The content of the file of the most likely draw; None unless the suite measures `best_log_prob`."""
+    """The content of the file of the most likely draw; None unless the suite measures `best_log_prob`.
+
+    For a problem on a graph it names the nodes, in the order of the state.
+    """
     from metrics.optimisation.best_state import BestLogProb
 
     for metric in suite.metrics.values():
         if isinstance(metric, BestLogProb):
-            return compressed(**metric.best.of_run(place))
+            labels = getattr(getattr(suite.context.target, "graph", None), "labels", ())
+            nodes = {"nodes": np.array(labels)} if labels else {}
+            return compressed(**metric.best.of_run(place), **nodes)
     return None
 
 

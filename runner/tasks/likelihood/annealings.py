@@ -78,20 +78,20 @@ class Annealings:
         begin: gives each walk before its first step, by name, in the order in which they are walked.
         steps: of all walks together.
         block: steps between two looks at progress, signals and the checkpoint.
+        title: what the walks are called where their progress is told.
 
     Attributes:
         seconds: that the walks took, also before an interruption.
     """
-
-    title = "annealed importance sampling"
 
     def __init__(
         self,
         begin: Mapping[str, Callable[[], Walk]],
         steps: int,
         block: int,
+        title: str = "annealed importance sampling",
     ) -> None:
-        self.begin, self.total, self.block = begin, steps, block
+        self.begin, self.total, self.block, self.title = begin, steps, block, title
         self.walks: dict[str, Walk] = {}
         self.seconds = 0.0
 

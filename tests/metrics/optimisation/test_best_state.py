@@ -13,7 +13,7 @@ from runner.site.content.pictures import states_of
 from runner.store.arrays.array_files import BEST, load_best, suite_files
 from samplers import Gibbs
 from samplers.kernel import Info
-from targets import Bernoulli4, Target
+from targets import Bernoulli4, MaxCut, Target
 from targets.spaces import Binary
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 from tests.support.commands import finished, one, summary
@@ -93,3 +93,16 @@ def test_the_page_of_a_run_shows_it_where_it_is_an_image(tmp_path: Path) -> None
     for target, shown in ((Picture(), ["Most likely draw of the run"]), (Bernoulli4(), [])):
         (tmp_path / BEST).write_bytes(suite_files(suite_of(target, draws_of(target)), 0)[BEST])
         assert [picture.title for picture in states_of(tmp_path)] == shown
+
+
+def test_the_state_of_a_graph_names_its_nodes(tmp_path: Path) -> None:
+    """A list of edges numbers its nodes as it comes to them."""
+    (tmp_path / "own.edges").write_text("3 1 5\n1 10 2\n10 2 7\n2 3 1\n")
+    target = MaxCut(file=str(tmp_path / "own.edges"))
+    draws = draws_of(target)
+    (tmp_path / BEST).write_bytes(suite_files(suite_of(target, draws), 0)[BEST])
+    with np.load(tmp_path / BEST) as found:
+        side = dict(zip(found["nodes"].tolist(), found["state"].tolist(), strict=True))
+    weights = {("3", "1"): 5, ("1", "10"): 2, ("10", "2"): 7, ("2", "3"): 1}
+    cut = sum(weight for (one, other), weight in weights.items() if side[one] != side[other])
+    assert cut == max(float(target.objective(theta)[0].max()) for theta in draws)

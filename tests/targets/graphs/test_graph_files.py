@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.graphs.graph_files import find_graph, read_graph
+from targets.graphs.files.graph_files import find_graph, read_graph
 from tests.support.error_message import error_message
 
 EDGES = [(1, 2, 3.0), (1, 4, -1.0), (2, 3, 1.0), (2, 4, 1.0), (3, 4, 2.0)]
@@ -36,6 +36,15 @@ FILES = {
     "first": (DIMACS, 5, EDGES),
     "own.graph": (METIS, 5, EDGES),
     "nodes.metis": (METIS_NODES, 5, EDGES),
+    "mark.edges": ("\ufeff1 2 3\n1 4 -1\n2 3\n2 4\n3 4 2\n", 4, AS_THEY_COME),
+    "mark.txt": ("\ufeff" + GSET, 5, EDGES),
+    "percent.edges": ("% 5 4\n// five edges\n1 2 3\n1 4 -1\n2 3\n2 4\n3 4 2\n", 4, AS_THEY_COME),
+    "C125.9": ("c nothing\n" + DIMACS, 5, EDGES),
+    "half.clq": (
+        "c every edge counted twice\np col 5 10\n" + "".join(f"e {a} {b}\n" for a, b, _ in EDGES),
+        5,
+        PLAIN,
+    ),
     "own.edgelist": ("# a list\n1 2 3\n1, 4, -1\n2 3\n2 4 # one\n3 4 2\n", 4, AS_THEY_COME),
     "own.gml": ("\n".join(networkx.generate_gml(GRAPH)), 5, EDGES),
     "own.graphml": ("\n".join(networkx.generate_graphml(GRAPH)), 5, EDGES),
@@ -54,7 +63,7 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bo
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
     graph = read_graph(path)
     assert graph.nodes == nodes
-    assert graph.name == Path(name).stem
+    assert graph.name == ("C125.9" if name == "C125.9" else Path(name).stem)
     assert (graph.edges + 1).tolist() == [[one, other] for one, other, _ in edges]
     assert graph.weights.tolist() == [weight for *_, weight in edges]
 
@@ -68,6 +77,19 @@ def test_a_format_may_be_named(tmp_path: Path) -> None:
     assert "file_format must be one of adjacency_list, auto," in error_message(
         DataError, read_graph, path, "mettis"
     )
+
+
+def test_a_first_line_that_may_be_sizes_is_read_where_the_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("5 3\n1 2\n2 3\n3 4\n")
+    assert len(read_graph(path, "edge_list").edges) == 4
+    assert len(read_graph(path, "gset").edges) == 3
+
+
+def test_nodes_keep_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "own.edges"
+    path.write_text("3 1 5\n1 10 2\n10 2 7\n2 3 1\n")
+    assert read_graph(path).labels == ("3", "1", "10", "2")
 
 
 def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
@@ -90,6 +112,29 @@ DAMAGED = [
     ("a.gset", "3 1\n1 2 nan\n", "must have finite numbers as weights, the edge 1-2 has nan"),
     ("a.gset", "3 1\n2 2 1\n", "must have no edge from a node to itself, node 2 has one"),
     ("a.gset", "3 0\n", "must have at least one edge, a graph of 3 nodes without was given"),
+    ("a.gset", "3 3\n1 2 1\n2 3 1\n1 2 1\n", "is no gset file: its 3 edges must differ, 2 do"),
+    ("a.gset", "99999999999 1\n1 2 1\n", "it must have at most 1,000,000 nodes, 99,999,999,999 are given"),
+    ("a.col", "p edge 40000000 1\ne 1 2\n", "it must have at most 1,000,000 nodes, 40,000,000 are given"),
+    ("a.col", "p edge 10 500\ne 1 2\ne 2 3\n", "must have 500 (or half or twice as many) edges, it has 2"),
+    (
+        "a.col",
+        "p edge 4 1\ne 1 2\nE 2 3\n",
+        "line 3 must begin with e, or with c for a comment, 'E' is there",
+    ),
+    ("a.graph", "3 3 1\n2 5 3 1\n1 7 3 2\n1 1 2 2\n", "the edge 2-1 must have one weight, it has two"),
+    ("a.graph", "2 1\n2\n1\n1 2 junk\n", "it must have a line for each of 2 nodes, more lines are there"),
+    ("a.graph", "3 2\n2\n1\n\n", "it must have 2 edges, it has 1"),
+    (
+        "a.txt",
+        "c a\n1 2\n2 3\n3 1\n",
+        "by whole numbers or none, '1' and 'c' (line 1) are there; # begins a comment",
+    ),
+    ("a.csv", "source,target\n1,2\n2,3\n", "by whole numbers or none, '1' and 'source' (line 1) are there"),
+    (
+        "a.txt",
+        "4 3\n1 2\n2 3\n3 4\n",
+        "'4 3', may be an edge or the numbers of nodes and edges: name file_format",
+    ),
     ("a.col", "c nothing\n", "is no dimacs file: it must have a line 'p edge NODES EDGES'"),
     ("a.col", "p edge 3 1\na 1 2\n", "it must be undirected, it has arcs (lines that begin with a)"),
     ("a.col", "p edge 3 1\ne 1\n", "an edge must have two nodes and perhaps a weight, '1' was given"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import random
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -283,3 +285,44 @@ def test_the_objective_is_that_of_the_graphs_own_weights_in_single_precision_too
 def test_the_largest_clique_of_a_complete_graph_is_all_of_it() -> None:
     """No pair of nodes is excluded: the integer program has no constraints."""
     assert MaxClique(graph=networkx.complete_graph(5)).optimum() == 5
+
+
+def listed(problem: GraphProblem) -> float:
+    """The best objective of all feasible states."""
+    states = problem.space.states()
+    found = problem.objective(states)[problem.feasible(states)]
+    return float(found.max() if problem.direction == "max" else found.min())
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1.0, 1e8])
+@pytest.mark.parametrize("kind", [MaxCut, NormCut])
+def test_the_optimum_of_any_weights_is_the_best_of_all_states(
+    kind: type[MaxCut] | type[NormCut], scale: float
+) -> None:
+    """HiGHS takes differences below 1e-6 for none; weights of normcut need not be whole numbers."""
+    for seed in range(3):
+        draws, graph = random.Random(seed), networkx.gnm_random_graph(8, 14, seed=seed)
+        for one, other in graph.edges:
+            weight = draws.gauss(0.0, scale)
+            graph[one][other]["weight"] = weight if kind is MaxCut else abs(weight)
+        problem = kind(graph)
+        assert problem.optimum() == pytest.approx(listed(problem), rel=1e-12)
+
+
+def test_the_optimum_of_normcut_does_not_wait_for_large_weights() -> None:
+    """An integer program over its possible volumes would not end."""
+    graph = networkx.cycle_graph(4)
+    for (one, other), weight in zip(graph.edges, (300_000, 150_000, 200_000, 100_000), strict=True):
+        graph[one][other]["weight"] = weight
+    problem = NormCut(graph)
+    assert problem.optimum() == listed(problem)
+
+
+def test_normcut_names_the_edge_that_it_cannot_serve(tmp_path: Path) -> None:
+    path = tmp_path / "own.edges"
+    path.write_text("7 8 0.5\n8 9 -0.3\n")
+    said = error_message(ValueError, lambda: NormCut(file=str(path)))
+    assert said == "file must have no negative weights for normcut, the edge 8-9 has -0.3"
+    path.write_text("7 8 0\n8 9 0\n")
+    said = error_message(ValueError, lambda: NormCut(file=str(path)))
+    assert said == "file must have a weight above 0 for normcut, all are 0"

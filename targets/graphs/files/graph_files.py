@@ -1,0 +1,146 @@
+"""Graphs from files: the formats that networkx reads, and those of the collections that publish problems."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import networkx
+
+from targets.checks import one_of
+from targets.datasets.files.data_error import DataError
+from targets.datasets.files.places import file_content, given_file, one_line
+from targets.graphs.files.numbered_files import add_edge, dimacs, gset, metis, text_lines
+from targets.graphs.graph import Graph, as_graph
+
+AUTO = "auto"
+
+
+def find_graph(file: str, root: str | None) -> Path:
+    """The path of a graph: `file` as it stands, or else below ``root/graphs``.
+
+    Raises:
+        DataError: if it is in neither place.
+    """
+    return given_file(file, root, "graphs", "a graph's file")
+
+
+def read_graph(path: Path, file_format: str = AUTO) -> Graph:
+    """The graph in a file, plain or gzipped.
+
+    Args:
+        file_format: one of `FORMATS`; or ``auto``: by the file's suffix, or else by its first lines:
+            ``p edge`` is DIMACS, the numbers of nodes and edges are Gset, anything else a list of edges.
+
+    Raises:
+        DataError: if it cannot be read, is not in its format, or holds no graph that `as_graph` takes.
+    """
+    one_of("file_format", file_format, [AUTO, *FORMATS], DataError)
+    raw = file_content(path)
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    name = _detected(plain, raw) if file_format == AUTO else file_format
+    try:
+        if name == "edge_list" and file_format == AUTO:
+            _require_no_sizes(raw)
+        found = FORMATS[name](raw)
+    except DataError as error:
+        raise DataError(f"'{path}' is no {name} file: {error}") from error
+    except Exception as error:  # the parsers of networkx raise whatever they trip over
+        raise DataError(f"'{path}' is no {name} file: {one_line(error)}") from error
+    return as_graph(found, f"'{path}'", plain.stem if plain.suffix.lower() in NO_NAME else plain.name)
+
+
+def _detected(path: Path, raw: bytes) -> str:
+    if path.suffix.lower() in SUFFIXES:
+        return SUFFIXES[path.suffix.lower()]
+    rows = [line.split() for line in raw[:10_000].decode("utf-8-sig", "replace").splitlines()]
+    meaning = [row for row in rows if row and row[0] not in ("c", "#")]
+    if not meaning:
+        return "edge_list"
+    if meaning[0][0] == "p":
+        return "dimacs"
+    sizes, first = meaning[0], meaning[1] if len(meaning) > 1 else []
+    is_gset = len(sizes) == 2 and all(map(str.isdigit, sizes)) and len(first) == 3
+    return "gset" if is_gset else "edge_list"
+
+
+def _edge_list(raw: bytes) -> networkx.Graph[Any]:
+    """An edge a line: two names and perhaps a weight; ``#``, or ``%`` or ``//`` first, is a comment."""
+    graph: networkx.Graph[Any] = networkx.Graph()
+    names: dict[str, int] = {}
+    for number, line in enumerate(text_lines(raw), 1):
+        words = line.split("#", 1)[0].replace(",", " ").split()
+        if words and words[0].startswith(("%", "//")):
+            continue
+        if words and len(words) not in (2, 3):
+            raise DataError(
+                f"line {number} must have two nodes and a weight at most, {line.strip()!r} is there"
+            )
+        if words:
+            names |= {name: number for name in words[:2] if name not in names}
+            add_edge(graph, words[0], words[1], words[2] if len(words) == 3 else 1.0)
+    _require_alike(names)
+    return graph
+
+
+def _require_alike(names: Mapping[str, int]) -> None:
+    """Refuses a list that names some nodes by whole numbers and some not: one of its lines is no edge.
+
+    Args:
+        names: of the nodes, with the number of the line that has each first.
+    """
+    words = [name for name in names if not name.lstrip("-").isdigit()]
+    if words and len(words) < len(names):
+        number = next(name for name in names if name not in words)
+        raise DataError(
+            f"it must name all nodes by whole numbers or none, {number!r} and {words[0]!r} (line "
+            f"{names[words[0]]}) are there; # begins a comment"
+        )
+
+
+def _require_no_sizes(raw: bytes) -> None:
+    """Refuses a first line that is an edge, or else the numbers of nodes and edges of what follows."""
+    rows = [words for line in text_lines(raw) if (words := line.split("#", 1)[0].split())]
+    first = rows[0] if rows else []
+    if len(first) == 2 and first[1] == str(len(rows) - 1):
+        raise DataError(
+            f"its first line, {' '.join(first)!r}, may be an edge or the numbers of nodes and edges: name "
+            "file_format, edge_list or gset"
+        )
+
+
+def _parsed(parse: Callable[[Iterable[str]], Any]) -> Callable[[bytes], networkx.Graph[Any]]:
+    return lambda raw: parse(text_lines(raw))
+
+
+FORMATS: dict[str, Callable[[bytes], Any]] = {
+    "edge_list": _edge_list,
+    "dimacs": dimacs,
+    "gset": gset,
+    "metis": metis,
+    "adjacency_list": _parsed(networkx.parse_adjlist),
+    "gml": _parsed(lambda lines: networkx.parse_gml(lines, label="id")),
+    "graphml": lambda raw: networkx.read_graphml(io.BytesIO(raw)),
+    "graph6": lambda raw: networkx.from_graph6_bytes(raw.strip()),
+    "sparse6": lambda raw: networkx.from_sparse6_bytes(raw.strip()),
+    "pajek": _parsed(networkx.parse_pajek),
+}
+"""From the bytes of a file to a graph of networkx, by the name of the format."""
+
+SUFFIXES = {
+    **dict.fromkeys((".col", ".clq", ".mis", ".dimacs"), "dimacs"),
+    **dict.fromkeys((".graph", ".metis"), "metis"),
+    **dict.fromkeys((".gset", ".rud", ".mc"), "gset"),
+    **dict.fromkeys((".edgelist", ".edges"), "edge_list"),
+    ".adjlist": "adjacency_list",
+    ".gml": "gml",
+    ".graphml": "graphml",
+    ".g6": "graph6",
+    ".s6": "sparse6",
+    ".net": "pajek",
+}
+
+NO_NAME = {*SUFFIXES, ".txt", ".mtx", ".dat", ".data"}
+"""Suffixes that are no part of a graph's name, unlike that of ``C125.9``."""
