@@ -58,7 +58,7 @@ def test_show_explains_the_settings_of_a_samplers_builder(capsys: pytest.Capture
 
 def test_the_standard_metrics_are_no_single_one(capsys: pytest.CaptureFixture[str]) -> None:
     """The file includes `kl` first, whose docstring it had."""
-    said = "All metrics of sampling that the target and the sampler support."
+    said = "The standard metrics of sampling that the target and the sampler support; others must be named."
     assert main(["list", "metrics"]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("standard ")]
     assert line.split(maxsplit=1)[1].strip() == said
