@@ -14,12 +14,16 @@ from samplers.tuning.builders import SETTINGS
 CAPABILITIES = {
     "probabilities": "exact probabilities",
     "sample": "exact draws",
+    "_sample": "exact draws at some sizes",
     "responsibilities": "modes",
     "noisy_log_prob": "minibatch estimates",
     "log_partition": "exact log Z",
     "log_prob_and_differences": "exact differences",
 }
-"""The member that shows a capability of `targets.target`, and what it is called."""
+"""The member that shows a capability of `targets.target`, and what it is called.
+
+A class whose instances have `sample` only where they are small or narrow defines it as `_sample`.
+"""
 
 INSIDE = "as the kernel"
 """How a tempered sampler's docstring says that a fact is that of the kernel inside."""

@@ -68,6 +68,14 @@ def test_the_standard_metrics_are_no_single_one(capsys: pytest.CaptureFixture[st
     assert "Class:" not in shown
 
 
+def test_targets_that_only_some_sizes_of_can_be_drawn_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "targets"]) == 0
+    lines = {line.split(" ", 1)[0]: line for line in capsys.readouterr().out.splitlines()}
+    sizes = "exact draws at some sizes"
+    assert all(sizes in lines[name] for name in ("ising", "potts", "spin_glass", "tsp"))
+    assert "exact draws," in lines["bernoulli"]
+
+
 OWN = {
     "experiment/own_table": """# @package _global_
 # Mine.
