@@ -103,9 +103,4 @@ def served(jobs: Sequence[Job], problems: Problems, *, elsewhere: bool = False) 
 def _check(config: DictConfig, problems: Problems) -> None:
     present_device(config.device)
     logger_of(config)
-    task = task_of(config)
-    if config.model is not None and not task.reads_model:
-        raise UserError(
-            f"model={config.model} is for task=evaluate; target.model=PATH samples from a saved model."
-        )
-    task.check(config, problems)
+    task_of(config).check(config, problems)

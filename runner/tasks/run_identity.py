@@ -26,9 +26,13 @@ def run_identity(config: DictConfig, device: str) -> dict[str, Any]:
         device: type of the device that the run is computed on, ``cpu`` or ``cuda``.
 
     Raises:
-        UserError: if a saved model or a data set that it names is not there, or the task refuses the target.
+        UserError: if a saved model or a data set that it names is not there, or its task refuses the target
+            or `model`.
     """
     task = task_of(config)
+    model = config.get("model")
+    if model is not None and not task.reads_model:
+        raise UserError(f"model={model} is for task=evaluate; target.model=PATH samples from a saved model.")
     parts = task.identity(config, parts_of(config))
     target = parts.get("target")
     training = training_sampler(target) if isinstance(target, Mapping) else None

@@ -58,6 +58,21 @@ def test_a_run_that_is_done_is_told_without_torch(call: Call) -> None:
     assert told.splitlines()[-1] == "False"
 
 
+def test_a_model_is_refused_where_nothing_evaluates_it_though_the_run_is_done(call: Call) -> None:
+    argv = ["sampler=gibbs", *SMALL]
+    assert call(*argv).status == 0
+    argv.append("model=somewhere")
+    said = "model=somewhere is for task=evaluate; target.model=PATH samples from a saved model."
+    assert call(*argv).status == 2
+    code = (
+        "import sys; from runner.__main__ import main; sys.stderr = sys.stdout; "
+        f"print(main({argv}), 'torch' in sys.modules)"
+    )
+    told = printed(code)
+    assert said in told
+    assert told.splitlines()[-1] == "2 False"
+
+
 def test_a_table_is_checked_without_what_draws_it() -> None:
     code = (
         "import sys; from runner.report.experiment_shape import check_table; "
