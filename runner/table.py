@@ -148,7 +148,11 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument(
         "--redraw", action="store_true", help="of an experiment: only render its table in outputs/record anew"
     )
-    parser.add_argument("--sort", metavar="METRIC", help="with runs: this metric first, sorted from the best")
+    parser.add_argument(
+        "--sort",
+        metavar="METRIC",
+        help="with runs: the first metric; within each group of comparable runs the best row first",
+    )
     parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
     if experiment == RUNS:
