@@ -64,6 +64,7 @@ class UniformDraws(Kernel):
     """
 
     exact = False
+    temperable = False
 
     def check(self, target: Target) -> None:
         discrete_space("uniform_draws", target.space)

@@ -16,6 +16,7 @@ from samplers import (
     ReplicaExchangeLangevin,
     SimulatedTempering,
     Swaps,
+    UniformDraws,
     configured,
 )
 from samplers.kernel import Kernel
@@ -120,6 +121,7 @@ def test_states_of_another_type_or_shape_are_refused(name: str) -> None:
             "not be tempered already, ParallelTempering",
         ),
         (ExactDraws(), ValueError, "serve inverse temperatures below 1, ExactDraws does not"),
+        (UniformDraws(), ValueError, "serve inverse temperatures below 1, UniformDraws does not"),
     ],
 )
 def test_what_cannot_be_tempered_is_refused(given: Kernel, error: type[Exception], sentence: str) -> None:
