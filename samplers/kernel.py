@@ -202,6 +202,9 @@ class Kernel(ABC):
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """A kernel with the same distribution that is faster on this target at this `beta`, if there is one.
 
+        Its states may hold what is true for it alone: to go on with a state of another kernel, call
+        `refreshed`.
+
         Args:
             beta: a scalar, or ``(K,)`` for a ladder along the first batch axis.
         """

@@ -22,7 +22,7 @@ CAPABILITIES = {
 }
 """The member that shows a capability of `targets.target`, and what it is called.
 
-A class whose instances have `sample` only where they are small or narrow defines it as `_sample`.
+A lattice or a tour, whose instances have `sample` only where they are small, defines it as `_sample`.
 """
 
 INSIDE = "as the kernel"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,14 @@ def read_graph(path: Path, file_format: str = AUTO) -> Graph:
     name = _detected(plain, raw) if file_format == AUTO else file_format
     try:
         if name == "edge_list" and file_format == AUTO:
-            _require_no_sizes(raw)
+            _require_edges_alone(raw)
         found = FORMATS[name](raw)
     except DataError as error:
         raise DataError(f"'{path}' is no {name} file: {error}") from error
     except Exception as error:  # the parsers of networkx raise whatever they trip over
         raise DataError(f"'{path}' is no {name} file: {one_line(error)}") from error
-    return as_graph(found, f"'{path}'", plain.stem if plain.suffix.lower() in NO_NAME else plain.name)
+    # What begins with a digit is part of a name, as in C125.9, and no suffix.
+    return as_graph(found, f"'{path}'", plain.name if plain.suffix[1:2].isdigit() else plain.stem)
 
 
 def _detected(path: Path, raw: bytes) -> str:
@@ -66,47 +67,47 @@ def _detected(path: Path, raw: bytes) -> str:
     return "gset" if is_gset else "edge_list"
 
 
+def _rows(raw: bytes) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a list of edges that are no comments: number and words."""
+    for number, line in enumerate(text_lines(raw), 1):
+        words = line.split("#", 1)[0].replace(",", " ").split()
+        if words and not words[0].startswith(("%", "//")):
+            yield number, words
+
+
 def _edge_list(raw: bytes) -> networkx.Graph[Any]:
     """An edge a line: two names and perhaps a weight; ``#``, or ``%`` or ``//`` first, is a comment."""
     graph: networkx.Graph[Any] = networkx.Graph()
-    names: dict[str, int] = {}
-    for number, line in enumerate(text_lines(raw), 1):
-        words = line.split("#", 1)[0].replace(",", " ").split()
-        if words and words[0].startswith(("%", "//")):
-            continue
-        if words and len(words) not in (2, 3):
+    for number, words in _rows(raw):
+        if len(words) not in (2, 3):
             raise DataError(
-                f"line {number} must have two nodes and a weight at most, {line.strip()!r} is there"
+                f"line {number} must have two nodes and a weight at most, {' '.join(words)!r} is there"
             )
-        if words:
-            names |= {name: number for name in words[:2] if name not in names}
-            add_edge(graph, words[0], words[1], words[2] if len(words) == 3 else 1.0)
-    _require_alike(names)
+        add_edge(graph, words[0], words[1], words[2] if len(words) == 3 else 1.0)
     return graph
 
 
-def _require_alike(names: Mapping[str, int]) -> None:
-    """Refuses a list that names some nodes by whole numbers and some not: one of its lines is no edge.
-
-    Args:
-        names: of the nodes, with the number of the line that has each first.
-    """
-    words = [name for name in names if not name.lstrip("-").isdigit()]
-    if words and len(words) < len(names):
-        number = next(name for name in names if name not in words)
+def _require_edges_alone(raw: bytes) -> None:
+    """Refuses what an edge list may have by mistake: a header, or the numbers of nodes and edges."""
+    rows = list(_rows(raw))
+    lines: dict[str, int] = {}
+    for number, words in rows:
+        for name in words[:2]:
+            lines.setdefault(name, number)
+    others = [name for name in lines if not name.lstrip("-").isdigit()]
+    if others and len(others) < len(lines):
+        whole = next(name for name in lines if name not in others)
         raise DataError(
-            f"it must name all nodes by whole numbers or none, {number!r} and {words[0]!r} (line "
-            f"{names[words[0]]}) are there; # begins a comment"
+            f"its nodes are numbers and words, such as {whole!r} and {others[0]!r} (line "
+            f"{lines[others[0]]}); if that is an edge, name file_format=edge_list, else begin the line with #"
         )
-
-
-def _require_no_sizes(raw: bytes) -> None:
-    """Refuses a first line that is an edge, or else the numbers of nodes and edges of what follows."""
-    rows = [words for line in text_lines(raw) if (words := line.split("#", 1)[0].split())]
-    first = rows[0] if rows else []
-    if len(first) == 2 and first[1] == str(len(rows) - 1):
+    if others or not rows or len(rows[0][1]) != 2:
+        return
+    nodes, edges = map(int, rows[0][1])
+    numbered = all(1 <= int(name) <= nodes for _, words in rows[1:] for name in words[:2])
+    if edges == len(rows) - 1 and numbered and edges <= nodes * (nodes - 1) // 2:
         raise DataError(
-            f"its first line, {' '.join(first)!r}, may be an edge or the numbers of nodes and edges: name "
+            f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: name "
             "file_format, edge_list or gset"
         )
 
@@ -141,6 +142,3 @@ SUFFIXES = {
     ".s6": "sparse6",
     ".net": "pajek",
 }
-
-NO_NAME = {*SUFFIXES, ".txt", ".mtx", ".dat", ".data"}
-"""Suffixes that are no part of a graph's name, unlike that of ``C125.9``."""

@@ -12,8 +12,8 @@ from targets.datasets.files.data_error import DataError
 MOST_NODES = 1_000_000
 """Nodes at most that the first line of a file may promise: each takes memory before an edge is read."""
 
-UNREAD = {"c", "n", "d", "v", "x"}
-"""First words of DIMACS lines that say nothing of the edges: comments, and descriptions of nodes."""
+UNREAD = ("c", "n", "d", "v", "x", "%", "\x1a")
+"""What DIMACS lines begin with that say nothing of the edges: comments, descriptions of nodes, ends."""
 
 
 def text_lines(raw: bytes) -> list[str]:
@@ -43,7 +43,7 @@ def dimacs(raw: bytes) -> networkx.Graph[Any]:
     for number, row in enumerate(rows, 1):
         if row and row[0] == "a":
             raise DataError("it must be undirected, it has arcs (lines that begin with a)")
-        if row and row[0] not in {"p", "e"} | UNREAD:
+        if row and row[0] not in ("p", "e") and not row[0].startswith(UNREAD):
             raise DataError(f"line {number} must begin with e, or with c for a comment, {row[0]!r} is there")
     edges, promised = [row[1:] for row in rows if row and row[0] == "e"], int(head[3])
     # Some collections count every edge of the file twice in this line, others list it in both directions.

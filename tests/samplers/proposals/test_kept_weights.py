@@ -131,10 +131,13 @@ def test_only_accepted_moves_of_bits_at_one_temperature_keep_weights() -> None:
 
 
 def test_kept_weights_go_to_another_dtype() -> None:
-    target = random_target(SPACES["binary"])
-    small, one = random_target(SPACES["binary"]).float(), ONE.float()
+    """At an inverse temperature that is another number in single precision."""
+    target, beta = random_target(SPACES["binary"]), 0.3 * ONE
+    small, single = random_target(SPACES["binary"]).float(), beta.float()
     kernel = DMALA(0.6)
-    moved, anew = kernel.prepared(target, ONE).to(one), kernel.to(one).prepared(small, one)
-    ends = [each.step(small, chains(each, small), one, Streams([0, 1], "chain"))[0] for each in (moved, anew)]
+    moved, anew = kernel.prepared(target, beta).to(single), kernel.to(single).prepared(small, single)
+    ends = [
+        each.step(small, chains(each, small), single, Streams([0, 1], "chain"))[0] for each in (moved, anew)
+    ]
     assert ends[0].aux[ODDS].dtype == torch.float32
     assert torch.equal(ends[0].theta, ends[1].theta)

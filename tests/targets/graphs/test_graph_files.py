@@ -40,6 +40,8 @@ FILES = {
     "mark.txt": ("\ufeff" + GSET, 5, EDGES),
     "percent.edges": ("% 5 4\n// five edges\n1 2 3\n1 4 -1\n2 3\n2 4\n3 4 2\n", 4, AS_THEY_COME),
     "C125.9": ("c nothing\n" + DIMACS, 5, EDGES),
+    "described.col": ("cglued\nd 1\nn 1 2\nv 3\nx y\n\n" + DIMACS + "%\n\x1a", 5, EDGES),
+    "table.csv": ("1,2,3\n1,4,-1\n2,3\n2,4\n3,4,2\n", 4, AS_THEY_COME),
     "half.clq": (
         "c every edge counted twice\np col 5 10\n" + "".join(f"e {a} {b}\n" for a, b, _ in EDGES),
         5,
@@ -86,6 +88,21 @@ def test_a_first_line_that_may_be_sizes_is_read_where_the_format_is_named(tmp_pa
     assert len(read_graph(path, "gset").edges) == 3
 
 
+@pytest.mark.parametrize(
+    "text", ["1 2\n2 3\n1 3\n", "0 3\n0 1\n1 2\n2 3\n", "a b\nb c\n", "3 2 5\n1 2 1\n2 1 1\n"]
+)
+def test_a_first_line_that_cannot_be_sizes_is_an_edge(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.edges"
+    path.write_text(text)
+    assert len(read_graph(path).edges) == len({frozenset(line.split()[:2]) for line in text.splitlines()})
+
+
+def test_nodes_of_numbers_and_words_are_read_where_the_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("a1 22\n22 ff\nff a1\n")
+    assert len(read_graph(path, "edge_list").edges) == 3
+
+
 def test_nodes_keep_their_names(tmp_path: Path) -> None:
     path = tmp_path / "own.edges"
     path.write_text("3 1 5\n1 10 2\n10 2 7\n2 3 1\n")
@@ -103,6 +120,7 @@ def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
     )
 
 
+SIZES = "its first line, '4 3', may be an edge or the numbers of nodes and edges: name file_format"
 DAMAGED = [
     ("a.gset", "", "is no gset file: its first line must have the numbers of nodes and edges"),
     ("a.gset", "5 5\n1 2 3\n1 4 -1\n", "is no gset file: it must have 5 edges, it has 2"),
@@ -127,14 +145,12 @@ DAMAGED = [
     (
         "a.txt",
         "c a\n1 2\n2 3\n3 1\n",
-        "by whole numbers or none, '1' and 'c' (line 1) are there; # begins a comment",
+        "its nodes are numbers and words, such as '1' and 'c' (line 1); if that is an edge, name file_format",
     ),
-    ("a.csv", "source,target\n1,2\n2,3\n", "by whole numbers or none, '1' and 'source' (line 1) are there"),
-    (
-        "a.txt",
-        "4 3\n1 2\n2 3\n3 4\n",
-        "'4 3', may be an edge or the numbers of nodes and edges: name file_format",
-    ),
+    ("a.csv", "source,target\n1,2\n2,3\n", "numbers and words, such as '1' and 'source' (line 1)"),
+    ("a.txt", "4 3\n1 2\n2 3\n3 4\n", SIZES),
+    ("a.edges", "% a comment\n4 3\n1 2\n2 3\n3 4\n", SIZES),
+    ("a.csv", "4,3\n1,2\n2,3\n3,4\n", SIZES),
     ("a.col", "c nothing\n", "is no dimacs file: it must have a line 'p edge NODES EDGES'"),
     ("a.col", "p edge 3 1\na 1 2\n", "it must be undirected, it has arcs (lines that begin with a)"),
     ("a.col", "p edge 3 1\ne 1\n", "an edge must have two nodes and perhaps a weight, '1' was given"),

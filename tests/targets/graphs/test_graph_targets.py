@@ -309,6 +309,27 @@ def test_the_optimum_of_any_weights_is_the_best_of_all_states(
         assert problem.optimum() == pytest.approx(listed(problem), rel=1e-12)
 
 
+@pytest.mark.parametrize("large", [1e5, 1e8, 1e12])
+def test_the_maximum_cut_of_large_and_small_weights_is_the_best_of_all_states(large: float) -> None:
+    for seed in range(6):
+        draws, graph = random.Random(seed), networkx.gnm_random_graph(8, 16, seed=seed)
+        for place, (one, other) in enumerate(graph.edges):
+            graph[one][other]["weight"] = large if place in (3, 7) else draws.choice([-3, -2, -1, 1, 2, 3])
+        problem = MaxCut(graph)
+        assert problem.optimum() == listed(problem)
+
+
+def test_a_graph_of_two_components_has_a_normalised_cut_of_0() -> None:
+    """Rounding would make a gap of 1 or -1 of it."""
+    graph = networkx.disjoint_union(networkx.complete_graph(4), networkx.complete_graph(4))
+    draws = random.Random(0)
+    for one, other in graph.edges:
+        graph[one][other]["weight"] = draws.random()
+    problem = NormCut(graph)
+    assert problem.optimum() == 0.0
+    assert listed(problem) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_the_optimum_of_normcut_does_not_wait_for_large_weights() -> None:
     """An integer program over its possible volumes would not end."""
     graph = networkx.cycle_graph(4)
