@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samplers.choice import choose
 from samplers.inverse_temperatures import tempered_log_ratio
-from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.kernel import Info, Kernel, State, evaluate, overridden
 from samplers.proposals.kept_weights import Keepable, KeptWeights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
@@ -80,10 +80,11 @@ class MetropolisHastings(Kernel):
         It has tables, or keeps its weights in the states. A ladder's would be those of another temperature
         after a swap.
         """
-        if self._has_own("init", "step", *(("_log_acceptance",) if self.adjusted else ())):
+        acceptance = ("_log_acceptance",) if self.adjusted else ()
+        if overridden(self, MetropolisHastings, "init", "step", *acceptance):
             return self
         found: Proposal | None = None
-        if isinstance(self.proposal, Tabulable) and not self._has_own("evaluated"):
+        if isinstance(self.proposal, Tabulable) and not overridden(self, MetropolisHastings, "evaluated"):
             found = self.proposal.tabulated(target, beta)
         if found is None and self.adjusted and not beta.dim() and isinstance(self.proposal, Keepable):
             found = KeptWeights(self.proposal, beta) if self.proposal.weight_names(target.space) else None
@@ -92,10 +93,6 @@ class MetropolisHastings(Kernel):
         faster = copy.copy(self)
         faster.proposal = found
         return faster
-
-    def _has_own(self, *parts: str) -> bool:
-        """Whether a subclass has methods of these names of its own."""
-        return any(getattr(type(self), part) is not getattr(MetropolisHastings, part) for part in parts)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

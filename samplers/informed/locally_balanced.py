@@ -47,8 +47,11 @@ class LocallyBalanced(PathKernel):
         if self.sites > target.space.d:
             raise ValueError(f"sites must be at most {target.space.d}, the dimension, {self.sites} was given")
 
-    def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
-        return torch.full((), self.sites, device=state.theta.device), self.sites
+    def longest(self, d: int) -> int:
+        return self.sites
+
+    def lengths(self, state: State, d: int, generator: Generator) -> Tensor:
+        return torch.full((), self.sites, device=state.theta.device)
 
     def length_probabilities(self, d: int) -> list[float]:
         return [0.0] * (self.sites - 1) + [1.0]

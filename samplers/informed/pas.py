@@ -62,11 +62,13 @@ class PAS(PathKernel):
                 f"radius must be at most {target.space.d}, the dimension, {self._largest:g} was given"
             )
 
-    def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
+    def longest(self, d: int) -> int:
+        return min(d, math.ceil(2.0 * self._largest - 1.0) if self._largest < math.inf else d)
+
+    def lengths(self, state: State, d: int, generator: Generator) -> Tensor:
         draws = uniform(generator, state.log_prob.shape, like=state.log_prob)
-        longest = min(d, math.ceil(2.0 * self._largest - 1.0) if self._largest < math.inf else d)
         lengths = 1.0 + (draws * (2.0 * self.radius - 1.0)).floor_()
-        return lengths.clamp_(max=longest).unsqueeze(-1), longest
+        return lengths.clamp_(max=self.longest(d)).unsqueeze(-1)
 
     def length_probabilities(self, d: int) -> list[float]:
         most = 2.0 * float(self.radius) - 1.0

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction
-from samplers.proposals.draws.distinct_places import DistinctPlaces, log_others
+from samplers.proposals.draws.distinct_places import ColumnWeights, DistinctPlaces, log_others, rows_of
 from samplers.proposals.draws.places import draw_level, draw_place
 from samplers.proposals.local_moves import log_ratios, present, relative_weights
 from targets.randomness import Generator
@@ -24,16 +24,22 @@ class Path:
         sites: which coordinate moves, ``(*batch, longest)``, int64.
         before, after: its levels, likewise.
         made: whether the move is part of the chain's path, likewise, bool.
+        drawn: how distinct coordinates were drawn, and `made` in the order of the draw; None for a path that
+            was not.
     """
 
     sites: Tensor
     before: Tensor
     after: Tensor
     made: Tensor
+    drawn: tuple[DistinctPlaces, Tensor] | None = None
 
     def reversed(self) -> Path:
         """The way back: the last move first, each undone."""
-        return Path(*(part.flip(-1) for part in (self.sites, self.after, self.before, self.made)))
+        sites, before, after, made = (
+            part.flip(-1) for part in (self.sites, self.after, self.before, self.made)
+        )
+        return Path(sites, before, after, made, self.drawn)
 
 
 class MoveWeights:
@@ -44,16 +50,23 @@ class MoveWeights:
         function: g.
         replacement: whether a coordinate may move again; if not, those of a path are distinct. All moves of
             a path are weighted at this state, also those that do not start at it.
+        totals: of the columns in which distinct coordinates are drawn, where they are known already.
     """
 
     def __init__(
-        self, space: Discrete, state: State, beta: Tensor, function: BalancingFunction, replacement: bool
+        self,
+        space: Discrete,
+        state: State,
+        beta: Tensor,
+        function: BalancingFunction,
+        replacement: bool,
+        totals: Tensor | None = None,
     ) -> None:
-        self.space, self.theta, self.replacement = space, state.theta, replacement
+        self.space, self.theta, self.replacement, self._totals = space, state.theta, replacement, totals
         scores = function(log_ratios(space, state, beta))
         self.levels: Tensor | None = None
         self._log_total: Tensor | None = None
-        self._drawn: DistinctPlaces | None = None
+        self._columns: ColumnWeights | None = None
         self.sites = scores
         if not isinstance(space, Binary):
             self.levels = scores
@@ -61,7 +74,8 @@ class MoveWeights:
 
     def path(self, lengths: Tensor, longest: int, generator: Generator) -> tuple[Path, Tensor]:
         """Paths of `lengths` ``(*batch, 1)`` moves, `longest` at most; their ends ``(*batch, *event)``."""
-        sites = (self._any if self.replacement else self._distinct)(longest, generator)
+        drawn = None if self.replacement else DistinctPlaces(self.columns(longest), longest, generator)
+        sites = self._any(longest, generator) if drawn is None else drawn.places
         made = torch.arange(longest, device=sites.device) < lengths
         levels = self.theta.clone() if isinstance(self.space, Binary) else self.space.to_levels(self.theta)
         moves = []
@@ -74,7 +88,14 @@ class MoveWeights:
             moves.append((here.long(), there.long()))
         before, after = (torch.cat(part, -1) for part in zip(*moves, strict=True))
         end = levels if isinstance(self.space, Binary) else self.space.from_levels(levels, self.theta.dtype)
-        return Path(sites, before, after, made), end
+        return Path(sites, before, after, made, None if drawn is None else (drawn, made)), end
+
+    def columns(self, longest: int) -> ColumnWeights:
+        """The weights of the coordinates in the columns in which `longest` distinct ones are drawn."""
+        if self._columns is None:
+            rows = rows_of(self.sites.shape[-1], longest)
+            self._columns = ColumnWeights(self.sites, rows, self._totals)
+        return self._columns
 
     def log_prob(self, path: Path) -> Tensor:
         """log probability of `path` from here among all of its length, ``(*batch)``."""
@@ -84,11 +105,11 @@ class MoveWeights:
         else:
             # What is left before each move: coordinates that are not of the path, and those still to come.
             ahead = chosen.masked_fill(~path.made, -torch.inf)
-            drawn = self._drawn
-            if drawn is not None and drawn.places is path.sites:
-                others = drawn.log_others(path.made)
-            else:
+            if path.drawn is None:
                 others = log_others(self.sites, path.sites, path.made)
+            else:
+                drawn, made = path.drawn
+                others = drawn.log_others(self.columns(made.shape[-1]), made)
             ahead = torch.cat([others, ahead.flip(-1)], -1)
             left = ahead.logcumsumexp(-1)[..., 1:].flip(-1)
         terms = chosen - left
@@ -102,11 +123,6 @@ class MoveWeights:
         """Independent coordinates, in proportion to their weights."""
         weights, self._log_total = relative_weights(self.sites)
         return draw_place(weights, generator, number)
-
-    def _distinct(self, number: int, generator: Generator) -> Tensor:
-        """Distinct coordinates one after the other, in proportion to the weights of those that are left."""
-        self._drawn = DistinctPlaces(self.sites, number, generator)
-        return self._drawn.places
 
     def _rows(self, sites: Tensor) -> Tensor:
         """log weights of the levels of `sites` ``(*batch, n)``: ``(*batch, n, levels)``."""

@@ -37,8 +37,8 @@ TUNING = ("evaluations", "hyperparameters", "report")
 NUMBERS = ("mean", "lo", "hi", "n", "sd", "p_value")
 """The columns of a table that hold what was measured."""
 
-TOLD_BY_OTHERS = ("without_value",)
-"""Columns of a table that are left out of its digests: `n` and `runs` say the same of runs that are done."""
+NOT_MEASURED = ("without_value", "closed_form")
+"""Columns of a table that are left out of its digests: they say of its means where they come from."""
 
 SHORT = 16
 """Hexadecimal digits of a digest, that of weights excepted."""
@@ -141,7 +141,7 @@ def cells(path: Path) -> Section:
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
             if not is_time(row["metric"]):
-                kept = {key: value for key, value in row.items() if key not in TOLD_BY_OTHERS}
+                kept = {key: value for key, value in row.items() if key not in NOT_MEASURED}
                 found.setdefault(f"{row['row']}, {row['cell']}", []).append((row["metric"], kept))
     return {name: digest_of(sorted(metrics, key=lambda each: each[0])) for name, metrics in found.items()}
 

@@ -16,7 +16,7 @@ from samplers.informed.pas import PAS
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.proposals.paths import Path
+from samplers.proposals.paths import MoveWeights, Path
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import SwapRule
 from targets import Discrete, PairwiseTerms, Space, Target
@@ -111,11 +111,9 @@ class StepWithoutBeta(MetropolisHastings):
 class ForgottenPathBack(PAS):
     """Takes the path for symmetric."""
 
-    def _log_acceptance(
-        self, space: Discrete, ends: tuple[State, State], beta: Tensor, path: Path, forward: Tensor
-    ) -> Tensor:
-        source, destination = ends
-        return (beta * (destination.log_prob - source.log_prob)).clamp(max=0.0).expand(forward.shape)
+    def _log_path_probs(self, here: MoveWeights, there: MoveWeights, path: Path) -> tuple[Tensor, Tensor]:
+        forward = here.log_prob(path)
+        return forward, forward
 
 
 class PathBackInAnotherOrder(PAS):
@@ -124,21 +122,19 @@ class PathBackInAnotherOrder(PAS):
     The order of the way there would do as well as the reversed one, since all weights are those of one end.
     """
 
-    def _log_acceptance(
-        self, space: Discrete, ends: tuple[State, State], beta: Tensor, path: Path, forward: Tensor
-    ) -> Tensor:
-        parts = (path.sites, path.before, path.after, path.made)
-        # The kernel reverses what it is given.
-        rolled = Path(*(part.roll(1, -1).flip(-1) for part in parts))
-        return super()._log_acceptance(space, ends, beta, rolled, forward)
+    def _log_path_probs(self, here: MoveWeights, there: MoveWeights, path: Path) -> tuple[Tensor, Tensor]:
+        sites, before, after, made = (
+            part.roll(1, -1) for part in (path.sites, path.after, path.before, path.made)
+        )
+        return here.log_prob(path), there.log_prob(Path(sites, before, after, made))
 
 
 class RadiusOfTheState(PAS):
     """Adapts the length of its paths to the state that it stands at, and corrects for nothing."""
 
-    def lengths(self, state: State, d: int, generator: Generator) -> tuple[Tensor, int]:
-        lengths, longest = super().lengths(state, d, generator)
-        return torch.where(state.theta.sum(-1, keepdim=True) > 1, lengths, 1.0), longest
+    def lengths(self, state: State, d: int, generator: Generator) -> Tensor:
+        lengths = super().lengths(state, d, generator)
+        return torch.where(state.theta.sum(-1, keepdim=True) > 1, lengths, 1.0)
 
 
 class BondsOfAllNeighbours(Wolff):
