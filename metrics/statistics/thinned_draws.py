@@ -21,7 +21,6 @@ class ThinnedDraws(Metric):
 
     name = "thinned_draws"
     unit = "bits"
-    needs_draws = False
 
     def __init__(self, context: Context, most: int, burn_in: int, steps: int) -> None:
         super().__init__(context)

@@ -9,6 +9,8 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.construct import locate
+from runner.config.data.datasets import is_file, load_dataset
+from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
 from runner.files.compute_once import discard_damaged
@@ -45,9 +47,10 @@ class TrainedModel:
             UserError: saying how to have both.
         """
         if self.metadata.get("data_fingerprint") not in (None, data.fingerprint()):
+            told = "; use another output_root, or the former data.root" if self.trained_here else ""
             raise UserError(
-                f"The model {self.path} was trained on other images than the data set {data.name} holds now; "
-                "use another output_root, or the former data.root."
+                f"The model {self.path} was trained on other images than the data set {data.name} "
+                f"holds now{told}."
             )
 
     @property
@@ -92,4 +95,49 @@ def load_named(config: DictConfig) -> TrainedModel:
         )
     # A file of weights alone does not name its data set; the configuration does.
     own = {key: config.target.get(key) for key in ("dataset", "binarisation")}
-    return TrainedModel(target, path, {**own, **metadata}, trained_here=False)
+    metadata = {**own, **metadata}
+    if is_file(own["dataset"]) and is_file(metadata["dataset"]):
+        metadata["dataset"] = own["dataset"]  # where its images are now, whose fingerprint is compared
+    return TrainedModel(target, path, metadata, trained_here=False)
+
+
+def data_learned(model: TrainedModel, config: DictConfig) -> Dataset:
+    """The images that `model` learned, or those that the configuration names for a file of weights alone.
+
+    Raises:
+        UserError: if they cannot be had, are others by now, or do not fit the model.
+    """
+    name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
+    if name is None:
+        raise UserError(f"The model {model.path} does not name its data set: target.dataset=NAME does.")
+    try:
+        data = load_dataset(name, binarisation, config.data.root, verifies(config))
+    except UserError as error:
+        if not is_file(name):
+            raise
+        told = (
+            f"the model {model.path} learned these images; target.dataset=FILE.npz says where they are now."
+        )
+        raise UserError(f"{one_sentence(error).rstrip('.')}: {told}") from error
+    model.check_data(data)
+    check_size(model.target, data, f"The data set {name}", model.path)
+    return data
+
+
+def check_size(target: Target, data: Dataset, named: str, path: Path) -> None:
+    """Refuses images of another size than those that the model in `path` is for.
+
+    Args:
+        named: what the message calls the data set.
+
+    Raises:
+        UserError: with both sizes.
+    """
+    pixels, units = data.train.shape[1], target.space.d
+    if pixels != units:
+        raise UserError(f"{named} has {pixels} pixels an image, the model {path} has {units} visible units.")
+    # As many pixels in another shape are other neighbours to a network of convolutions.
+    expected = getattr(target, "shape", data.shape)
+    if tuple(expected) != tuple(data.shape):
+        found, wanted = (" x ".join(map(str, shape)) for shape in (data.shape, expected))
+        raise UserError(f"{named} has images of {found} pixels, the model {path} expects {wanted}.")

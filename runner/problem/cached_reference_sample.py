@@ -17,8 +17,6 @@ from metrics.statistics.bits import packed, unpacked
 from metrics.two_sample.mode_search import find_mode
 from metrics.two_sample.reference_chains import ReferenceChains
 from runner.config.construct import errors_at
-from runner.config.data.datasets import load_dataset
-from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import write_json
@@ -29,11 +27,10 @@ from runner.integrity.source import mixture
 from runner.models.learned_target import model_of
 from runner.models.model_files import model_digest
 from runner.models.recipe import is_learned
-from runner.models.trained_model import TrainedModel
+from runner.models.trained_model import TrainedModel, data_learned, load_named
 from runner.problem.build import Problem
 from runner.store.run_store import Store
 from runner.store.short_hash import SCHEMA, short_hash
-from targets.datasets.dataset import Dataset
 from targets.models.rbm import RBM
 
 PARTS = ("reference", "held_out", "modes")
@@ -120,9 +117,14 @@ def check_held_out(problem: Problem) -> None:
 
 
 def _tried(problem: Problem) -> ReferenceChains | None:
-    """The chains of the reference sample on the model as it is; None where there is none."""
+    """The chains of the reference sample on the model as it is; None where there is none.
+
+    The images of a model in a file are looked at, since nothing else has said that they are there.
+    """
     if not is_learned(problem.config) or not problem.target.block_gibbs:
         return None
+    if problem.config.target.get("model") is not None:
+        data_learned(load_named(problem.config), problem.config)
     target = cast(RBM, problem.target)
     images = target.like().new_zeros((1, target.n_visible))
     return _chains(target, images, node(problem.config, "target").get("ground_truth"))
@@ -137,7 +139,7 @@ def _reference_sample(
     content = {"schema": SCHEMA, "model": weights, "settings": settings, "seed": SEED}
     if not model.trained_here:
         # Its weights do not name the images that the chains start at.
-        content["data"] = _data(config, model).fingerprint()
+        content["data"] = data_learned(model, config).fingerprint()
     folder = store.model(model.path.parent.name if model.trained_here else weights)
     computed = {"device": target.weight.device.type, "dtype": str(target.weight.dtype)}
     path = folder / f"ground_truth-{short_hash({**content, **computed})}.safetensors"
@@ -172,18 +174,10 @@ def _chains(target: RBM, images: torch.Tensor, settings: Any) -> ReferenceChains
         return ReferenceChains(target, images, seed=SEED, **given)
 
 
-def _data(config: DictConfig, model: TrainedModel) -> Dataset:
-    """The images that the model learned, or that the configuration names for it."""
-    name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
-    data = load_dataset(name, binarisation, config.data.root, verifies(config))
-    model.check_data(data)
-    return data
-
-
 def _make(
     config: DictConfig, model: TrainedModel, target: RBM, settings: Mapping[str, Any], path: Path
 ) -> None:
-    data = _data(config, model)
+    data = data_learned(model, config)
     title, started = f"reference sample of {model.metadata.get('dataset')}", time.monotonic()
 
     def begin() -> _ChainBlocks:

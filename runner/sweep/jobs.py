@@ -150,7 +150,8 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
     for plan in plans:
         names.check(plan.overrides)
         lines = with_whole_numbers(with_own_classes(plan.overrides, names), names)
-        checked.append(replace(plan, overrides=lines))
+        of_the_seed = any("${seed}" in line for line in lines)  # such as target.model_seed=${seed}
+        checked.append(replace(plan, overrides=lines, one_job_per_seed=plan.one_job_per_seed or of_the_seed))
     pattern = any(isinstance(override.value(), Glob) for override in given if not override.is_delete())
     return Request(hydra, names, checked, pattern)
 

@@ -30,6 +30,11 @@ READ_BY = {"threshold": ("threshold",), "seed": ("stochastic", "dynamic")}
 """The binarisations that read a key of `IDENTIFYING`; all read the others."""
 
 
+def is_file(name: Any) -> bool:
+    """Whether `name` is the path of a user's own data set, not one of the names of data sets."""
+    return str(name).endswith(".npz")
+
+
 def dataset_identity(name: Any, binarisation: Any = None, key: str = "target.dataset") -> dict[str, Any]:
     """The part of `described` that enters the identity of models and runs."""
     spec = dataset_settings(name, binarisation, key)
@@ -52,7 +57,7 @@ def dataset_settings(name: Any, binarisation: Any = None, key: str = "target.dat
     if binarisation is not None and binarisation not in BINARISATIONS:
         allowed = f"target.binarisation must be null or one of {listed(BINARISATIONS)}"
         raise not_allowed(allowed, binarisation, BINARISATIONS)
-    if str(name).endswith(".npz"):
+    if is_file(name):
         spec = {
             "_target_": "targets.datasets.npz.load_npz",
             "binarisation": "binary",
@@ -74,7 +79,7 @@ def load_dataset(name: Any, binarisation: Any, root: Any, verify: bool = True) -
     Raises:
         UserError: if it is missing and cannot be fetched, damaged, of the wrong form, or not known.
     """
-    content = file_digest(str(name)) if str(name).endswith(".npz") else None
+    content = file_digest(str(name)) if is_file(name) else None
     return _load(str(name), binarisation, None if root is None else str(root), content, verify)
 
 
@@ -101,7 +106,7 @@ def _load(
 
     spec = dataset_settings(name, binarisation)
     arguments = {key: value for key, value in spec.items() if key not in NOT_LOADED}
-    if name.endswith(".npz"):
+    if is_file(name):
         arguments["path"] = name
     load = locate(spec["_target_"], f"conf/dataset/{name}._target_")
     with only_known(name, spec, root, verify):

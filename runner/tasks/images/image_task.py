@@ -90,6 +90,7 @@ def sampling(config: DictConfig) -> DictConfig:
     """
     settings = image_settings(config)
     made = copy.deepcopy(config)
+    made.compile = False  # these tasks have no compiled runs, and no ids for them
     with open_dict(made):
         made.task = {
             "name": "sample",
@@ -117,7 +118,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
         UserError: if the target did not learn images, or they cannot be had.
     """
     from runner.models.recipe import is_learned, recipe_of
-    from runner.models.trained_model import load_named
+    from runner.models.trained_model import data_learned, load_named
 
     task = config.task.name
     if not is_learned(config):
@@ -126,16 +127,13 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
             f"target={config.target.get('name')} did not."
         )
     if config.target.get("model") is not None:
-        metadata = load_named(config).metadata
-        name, binarisation = metadata.get("dataset"), metadata.get("binarisation")
-        if name is None:
-            raise UserError(
-                f"The model {config.target.model} does not name its data set: target.dataset=NAME does."
-            )
+        model = load_named(config)
+        data = data_learned(model, config)
+        name, binarisation = model.metadata["dataset"], model.metadata.get("binarisation")
     else:
         recipe = recipe_of(config)
         name, binarisation = recipe.dataset, recipe.binarisation
-    data = load_dataset(name, binarisation, config.data.root, verifies(config))
+        data = load_dataset(name, binarisation, config.data.root, verifies(config))
     settings = image_settings(config)
     if settings.images == TRAINING and settings.samples > len(data.train):
         raise UserError(

@@ -11,6 +11,7 @@ import pytest
 from runner.config.compose import compose
 from runner.execution import signals
 from runner.problem.build import build
+from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.sample import Sampling
 from runner.tasks.sampled_runs import SampledRuns
 from tests.support.commands import Call, rows, rows_by_run, stop_after
@@ -81,3 +82,14 @@ def test_seeds_share_a_batch_where_that_pays_and_their_bits_are_known() -> None:
     mixture = ("target=gaussian_mixture", "sampler=random_walk", "sampler.step_size=1")
     assert together(*mixture)
     assert not together(*mixture, "target.covariance=[[1,0.5],[0.5,1]]")
+
+
+def test_a_configuration_with_values_of_the_seed_is_a_job_of_each_seed() -> None:
+    """As where each seed has a model of its own; outside an experiment, too."""
+    seeded = (*RBM, "sampler=rbm_gibbs", "target.model_seed=${seed}")
+    for lines, multirun in (([*seeded, "seed=[3,5]"], False), ([*seeded, "seed=3,5"], True)):
+        jobs = jobs_of(requested(lines, multirun=multirun))
+        assert [job.config.target.model_seed for job in jobs] == [3, 5]
+        assert [list(job.run_ids) for job in jobs] == [[3], [5]]
+    together = jobs_of(requested([*RBM, "sampler=rbm_gibbs", "seed=[3,5]"], multirun=False))
+    assert [list(job.run_ids) for job in together] == [[3, 5]]

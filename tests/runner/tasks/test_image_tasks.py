@@ -21,6 +21,7 @@ from metrics.applications.image_classes import LeNet5
 from metrics.applications.reconstruction import ConvolutionalAutoencoder
 from runner.config.data.datasets import load_dataset
 from runner.execution import signals
+from runner.models.model_files import save_model
 from runner.problem import problems as problems_module
 from runner.problem.problems import Problems
 from runner.store.arrays.array_files import load_images
@@ -29,7 +30,9 @@ from runner.sweep.jobs import jobs_of, requested
 from runner.tasks.images import sampled_images
 from runner.tasks.images.autoencode import shown_images
 from runner.tasks.images.fitting import Fit, FitSettings, network_from_seed
+from runner.tasks.images.image_task import sampling
 from runner.tasks.sample import Sampling
+from targets import RBM, ResNetEBM
 from tests.support.commands import (
     Call,
     assert_refused,
@@ -401,3 +404,72 @@ def test_what_cannot_be_is_refused_before_any_work(tmp_path: Path, monkeypatch: 
             f"task={task} needs a target that learned images, such as rbm; target={target}"
         )
     assert not list(tmp_path.glob("outputs/*/*"))
+
+
+def trained_on(images: np.ndarray, tmp_path: Path) -> str:
+    """The file of a small RBM that learned `images`, written to own.npz here."""
+    np.savez("own.npz", train=images, test=images[:20])
+    learning = ("task=learn", "scale=smoke", "target=rbm", "target.n_hidden=4", "task.batch=10")
+    root = finished(tmp_path / "learned", *learning, "target.dataset=own.npz", "sampler=rbm_gibbs")
+    return str(next(root.glob("models/*/model.safetensors")))
+
+
+def test_a_named_model_is_used_with_the_images_that_it_learned_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another file under the same name, another size and a file that is elsewhere by now are refused."""
+    monkeypatch.chdir(tmp_path)
+    images = (np.arange(200 * 64).reshape(200, 8, 8) * 7919 % 11 < 4).astype(np.uint8)
+    model = trained_on(images, tmp_path)
+    named = ("scale=smoke", "target=rbm", f"target.model={model}", "sampler=rbm_gibbs")
+    coded = (*named, "task=autoencode", "task.samples=20", "task.occlusion=2", "task.autoencoder.batch=10")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    for each in (named, coded):
+        said = refusal(*each)
+        assert "the model" in said
+        assert "target.dataset=FILE.npz says where they are now" in said
+    Path("../own.npz").rename("here.npz")
+    finished(tmp_path / "elsewhere", *named, "target.dataset=here.npz")
+    np.savez("here.npz", train=1 - images, test=images[:20])
+    for each in (named, coded):
+        said = refusal(*each, "target.dataset=here.npz")
+        assert "was trained on other images than the data set here holds now." in said
+
+
+def test_images_of_another_size_than_the_model_are_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that does not name its data set; another shape is another image to a convolution."""
+    monkeypatch.chdir(tmp_path)
+    save_model(Path("small.safetensors"), RBM(10, 4), {})
+    save_model(Path("wide.safetensors"), ResNetEBM(64, shape=(4, 16)), {})
+    for name, model, reason in (
+        ("rbm", "small", "has 64 pixels an image, the model"),
+        ("resnet_ebm", "wide", "has images of 8 x 8 pixels, the model"),
+    ):
+        named = (
+            "scale=smoke",
+            f"target={name}",
+            f"target.model={model}.safetensors",
+            "target.dataset=digits",
+        )
+        said = refusal(*named, "task=autoencode", "task.samples=20", "sampler=dmala", "sampler.step_size=0.2")
+        assert f"The data set digits {reason}" in said
+    assert "has 64 pixels" in refusal(
+        *("scale=smoke", "target=rbm", "target.model=small.safetensors", "target.dataset=digits"),
+        *("sampler=dmala", "sampler.step_size=0.2"),
+    )
+
+
+def test_images_are_made_by_plain_steps() -> None:
+    """These tasks have no ids for compiled steps."""
+    lines = [*AUTOENCODE, "compile=auto", "task.thinning=20000"]
+    [(_, config)] = requested(lines, multirun=False).composed
+    assert config.compile == "auto"
+    assert sampling(config).compile is False
+
+
+def test_states_of_an_annealed_kernel_are_no_images_of_the_target() -> None:
+    said = refusal(*CLASSIFY, "tempering=annealed")
+    assert "thinned_draws needs draws from the target" in said
