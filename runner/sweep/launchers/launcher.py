@@ -20,7 +20,7 @@ from runner.config.compose import CONFIG, loader, one_sentence_errors, searched
 from runner.config.output_root import output_root_word
 from runner.config.values import fails_fast
 from runner.execution import signals
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import RunError, UserError, one_sentence
 from runner.execution.manifest import told_to_workers
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
@@ -28,7 +28,8 @@ from runner.store.under_way import works_of_others
 from runner.sweep.jobs import Job, Request, folders_of
 from runner.sweep.launchers.gpus import one_each
 from runner.sweep.launchers.orphans import adopted
-from runner.sweep.launchers.requeue import WorkerLostError, is_worker_lost
+from runner.sweep.launchers.requeue import WorkerLostError, failed_outcome, is_worker_lost
+from runner.sweep.launchers.slurm_jobs import lost_jobs_returned
 from runner.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
         StorageError: if the disk of a worker refuses.
         UserError: if the launcher cannot hand out jobs.
     """
-    from runner.sweep.job_runner import job
+    from runner.sweep.job_runner import job as task
 
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
@@ -52,7 +53,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
         config = hydra.compose_config(CONFIG, [*request.hydra, root], RunMode.MULTIRUN, from_shell=False)
         context = HydraContext(config_loader=loader(), callbacks=Callbacks(config))
         plugins = Plugins.instance()
-        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=job, config=config)
+        launcher = plugins.instantiate_launcher(hydra_context=context, task_function=task, config=config)
     one_each(launcher, jobs[0].config)
     runs = [folder for each in jobs for folder in folders_of(each)]
     summaries = [run.path / "summary.json" for run in runs]
@@ -65,10 +66,9 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
         try:
             if kind == "BasicLauncher":
                 return list(_computed_here(jobs, searched(request.hydra), problems))
-            with told_to_workers():
-                returned = launcher.launch(
-                    [list(each.overrides) for each in interleaved(jobs)], initial_job_idx=0
-                )
+            turns = interleaved(jobs)
+            with told_to_workers(), lost_jobs_returned():
+                returned = launcher.launch([list(each.overrides) for each in turns], initial_job_idx=0)
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):
@@ -81,7 +81,8 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
                 raise refused from error
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
             raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
-    return [outcome_of(each) for each in returned]
+    own = searched(request.hydra)
+    return [_outcome_of_job(each, job, own) for each, job in zip(returned, turns, strict=True)]
 
 
 def _computed_here(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
@@ -125,3 +126,18 @@ def outcome_of(returned: JobReturn) -> Outcome:
     if isinstance(value, Outcome):
         return value
     raise UserError(f"A job could not be started: {value}")
+
+
+def _outcome_of_job(returned: JobReturn | BaseException, job: Job, hydra: Sequence[str]) -> Outcome:
+    """The same of a known job: a failure where it was lost, or could not be started.
+
+    Args:
+        hydra: overrides of Hydra itself that a command needs that repeats the job.
+    """
+    if isinstance(returned, BaseException):
+        said = str(returned).strip().splitlines()[0]
+        return failed_outcome(job, WorkerLostError(f"The job was lost: {said}"), hydra)
+    try:
+        return outcome_of(returned)
+    except UserError as error:
+        return failed_outcome(job, RunError(one_sentence(error)), hydra)

@@ -126,7 +126,7 @@ class _Queue:
         tries = self.retries if isinstance(error, WorkerLostError) else -1
         for number in left:
             if self.lost[number] > tries:
-                self._fail(number, before[number], error)
+                self._fail(number, error)
         again = [number for number in left if self.lost[number] <= tries]
         fresh = [number for number in again if not self.lost[number]]
         together = [number for number in again if 0 < self.lost[number] < tries]
@@ -148,22 +148,27 @@ class _Queue:
             self.outcome.add(Outcome(skipped=done, failures=list(distinct.values())))
         return settled
 
-    def _fail(self, number: int, traces: list[_Trace], error: RunError) -> None:
+    def _fail(self, number: int, error: RunError) -> None:
         job, times = self.jobs[number], self.lost[number]
         if isinstance(error, WorkerLostError):
             often = "once" if times == 1 else f"{times} times"
             error = WorkerLostError(
                 f"The worker that computed this was killed {often}: {one_sentence(error)}"
             )
-        done = [trace.folder.run_id for trace in traces if trace.folder.summary() is not None]
-        runs = {seed: run_id for seed, run_id in job.run_ids.items() if run_id not in done}
-        failure = Failure.of(error, [*self.hydra, *job.overrides], runs)
-        self.outcome.add(Outcome(skipped=done, failures=[failure]))
-        texts = config_texts(written_run(job.config), runs)
-        for seed, run_id in runs.items():
-            (folder,) = (trace.folder for trace in traces if trace.folder.run_id == run_id)
-            with suppress(OSError, StorageError):
-                folder.fail(failure.to_json(), texts[seed])
+        self.outcome.add(failed_outcome(job, error, self.hydra))
+
+
+def failed_outcome(job: Job, error: RunError, hydra: Sequence[str]) -> Outcome:
+    """The outcome of a job that `error` ended from outside, which its unfinished runs keep on disk."""
+    folders = {folder.run_id: folder for folder in folders_of(job)}
+    done = [run_id for run_id, folder in folders.items() if folder.summary() is not None]
+    runs = {seed: run_id for seed, run_id in job.run_ids.items() if run_id not in done}
+    failure = Failure.of(error, [*hydra, *job.overrides], runs)
+    texts = config_texts(written_run(job.config), runs)
+    for seed, run_id in runs.items():
+        with suppress(OSError, StorageError):
+            folders[run_id].fail(failure.to_json(), texts[seed])
+    return Outcome(skipped=done, failures=[failure])
 
 
 def _wait_for_workers(folders: Iterable[RunFolder]) -> None:

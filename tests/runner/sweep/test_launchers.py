@@ -140,6 +140,28 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     assert "is preempted" in log.read_text() + "".join(p.read_text() for p in tmp_path.glob("**/*_log.out"))
 
 
+def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
+    """The others are awaited; the command names the lost job, and what repeats it."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    long = ["task.steps=20000", "sampler=gibbs,random_walk,dmala", "seed=0", "metric=[tv]"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "runner", *SWEEP, *long, f"output_root={tmp_path}", LOCAL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.kill(at_work(tmp_path, running), signal.SIGKILL)
+    said, errors = running.communicate(timeout=100)
+    assert running.returncode == 1, errors
+    assert "2 runs done, 1 failed." in said
+    assert "The job was lost: Job " in errors + said
+    assert errors.count("repeat: python -m runner ") + said.count("repeat: python -m runner ") == 1
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 2
+    assert len(list(tmp_path.glob("runs/*/failure.json"))) == 1
+
+
 def at_work(output: Path, running: subprocess.Popen[str]) -> int:
     """The process that computes a run below `output`, once it has begun."""
     while running.poll() is None:
