@@ -74,8 +74,10 @@
     const sd = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
     return { mean, margin: (runs.t[Math.min(n - 1, runs.t.length) - 1] * sd) / Math.sqrt(n), n };
   };
-  const said = ({ mean, margin, n }) =>
-    n < 2 ? "n = 1" : `95 % interval ${(mean - margin).toPrecision(5)} to ${(mean + margin).toPrecision(5)}, n = ${n}`;
+  const said = ({ mean, margin, n, of = n }) => {
+    const number = of > n ? `n = ${n} of ${of}` : `n = ${n}`;
+    return n < 2 ? number : `95 % interval ${(mean - margin).toPrecision(5)} to ${(mean + margin).toPrecision(5)}, ${number}`;
+  };
   // A line of a sampler has its colour, and lines of one sampler differ in their dashes.
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const dashes = (tints) => tints.map((tint, place) => DASHES[tints.slice(0, place).filter((each) => each === tint).length % DASHES.length]);
@@ -104,18 +106,21 @@
   });
 
   const bars = (found, metric, key) => {
+    // A mean over some of the runs, where others failed, may be too good: its marker is hollow.
     let made = [...groups(found, key)].map(([name, own]) =>
-      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null)])
-      .filter(([, values]) => values.length).map(([name, values]) => [name, span(values)]);
+      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null), own.length])
+      .filter(([, values]) => values.length).map(([name, values, of]) => [name, { ...span(values), of }]);
     const all = made.length, sign = runs.directions[metric] === "max" ? -1 : 1;
     if (all > BARS) made = made.sort(([, one], [, other]) => sign * (one.mean - other.mean)).slice(0, BARS);
     const tint = colours(found, key), tints = made.map(([name]) => tint.get(name));
     const spans = made.map(([, each]) => each);
-    const shown = all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "";
+    const partial = spans.some((each) => each.of > each.n) ? ", hollow: runs without a value are left out" : "";
+    const shown = (all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "") + partial;
     return [[{
       type: "scatter", mode: "markers", orientation: "h", y: made.map(([name]) => name), x: spans.map((each) => each.mean),
       error_x: { type: "data", symmetric: false, ...errors(metric, spans), thickness: 1.5, width: 4 },
-      marker: { color: tints, size: 10 }, customdata: spans.map(said),
+      marker: { color: tints, size: 10, symbol: spans.map((each) => (each.of > each.n ? "circle-open" : "circle")) },
+      customdata: spans.map(said),
       hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
     }], { xaxis: axisOf(metric), yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
   };
