@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
 
 from hydra.core.override_parser.types import Override, RangeSweep
 
@@ -41,7 +43,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
         check_range(override)
-        values = list(override.sweep_string_iterator())
+        values = values_of(override, override.sweep_string_iterator())
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         if key == "seed" and not any(value.startswith("[") for value in values):
@@ -75,6 +77,23 @@ def check_range(override: Override) -> None:
     number = (swept.stop - swept.start) / swept.step if swept.step else math.inf
     if not number <= MOST_JOBS:
         raise UserError(f"'{override.input_line}' must be a range of at most {MOST_JOBS:,} values.")
+
+
+def values_of(override: Override, values: Iterable[Any]) -> list[Any]:
+    """The `values` of a sweep, those of a range as they are written: ``range(0.1,0.8,0.1)`` has 0.3, not 0.8.
+
+    Hydra adds up the step: it has 0.30000000000000004, which is another run, and 0.7999999999999999.
+    """
+    swept = override.value()
+    if not isinstance(swept, RangeSweep):
+        return list(values)
+    assert swept.start is not None
+    assert swept.stop is not None
+    if not any(isinstance(part, float) for part in (swept.start, swept.step)):
+        return list(values)
+    decimals = max(-int(Decimal(repr(part)).as_tuple().exponent) for part in (swept.start, swept.step))
+    written = [(round(float(value), decimals), type(value)) for value in values]
+    return [kind(value) for value, kind in written if (value - swept.stop) * swept.step < 0.0]
 
 
 def check_number(jobs: int) -> None:

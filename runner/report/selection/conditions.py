@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from hydra.core.override_parser.types import Glob, Override
 
+from runner.config.choices import values_of
 from runner.config.overrides import parse
 from runner.execution.errors import UserError, listed, nearest
 
@@ -53,7 +54,7 @@ def _fits(override: Override, value: Any) -> bool:
         return _equal(wanted, value)
     if not override.is_discrete_sweep():
         raise UserError(f"A condition needs values, '{override.input_line}' was given.")
-    return any(_equal(each, value) for each in override.sweep_iterator())
+    return any(_equal(each, value) for each in values_of(override, override.sweep_iterator()))
 
 
 def _equal(wanted: Any, value: Any) -> bool:

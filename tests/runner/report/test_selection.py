@@ -71,6 +71,7 @@ RUNS = [
         ("sampler.step_size=2.0", [0]),
         ("sampler.step_size=0.5,auto", [1, 2]),
         ("seed=range(1,3)", [1, 2]),
+        ("sampler.step_size=range(0.2,0.6,0.1)", [1]),
         ("sampler.step_size=null", []),
     ],
 )

@@ -1,0 +1,25 @@
+"""What a command lets each key be."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.config.choices import choices_of
+from runner.config.overrides import parse
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("range(0.1,0.5,0.1)", ["0.1", "0.2", "0.3", "0.4"]),
+        ("range(0.1,0.8,0.1)", ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"]),
+        ("range(0.5,0.1,-0.1)", ["0.5", "0.4", "0.3", "0.2"]),
+        ("range(0.8,0.1,-0.1)", ["0.8", "0.7", "0.6", "0.5", "0.4", "0.3", "0.2"]),
+        ("range(1e-5,4e-5,1e-5)", ["1e-05", "2e-05", "3e-05"]),
+        ("range(1,2,0.25)", ["1.0", "1.25", "1.5", "1.75"]),
+        ("range(10,100,30)", ["10", "40", "70"]),
+        ("0.1,0.30000000000000004", ["0.1", "0.30000000000000004"]),
+    ],
+)
+def test_a_range_has_the_numbers_that_one_would_write(written: str, values: list[str]) -> None:
+    assert choices_of(parse([f"key={written}"])) == {"key": [f"key={value}" for value in values]}
