@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from hydra.core.override_parser.types import Glob
 
-from runner.config.choices import check_one_root
+from runner.config.choices import check_one_root, values_of
 from runner.config.overrides import Names, is_hydra, parse
 from runner.config.rewritten import with_whole_numbers
 from runner.execution.command_line import OneSentenceParser, called, reported
@@ -38,6 +38,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
         UserError: for a name, a key or a value that is refused, a sweep over nothing, or a grid of intervals.
     """
     from runner.config.compose import compose
+    from runner.config.values import seeds_of
     from runner.sweep.search.objective import objective_of
     from runner.sweep.search.whole_keys import in_whole_numbers
 
@@ -61,7 +62,10 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
         raise UserError(f"A grid needs values, '{intervals[0].input_line}' is an interval.")
     space = in_whole_numbers({each.get_key_element(): each for each in intervals}, [*names.hydra, *first])
     parameters |= {key: _parameter(each, names) for key, each in space.items()}
-    metric, goal = objective_of(compose([*names.hydra, *first]))
+    config = compose([*names.hydra, *first])
+    if len(seeds := seeds_of(config)) > 1:
+        raise UserError(f"A trial of a W&B sweep has one seed, seed={seeds} was given; seed=0,1 is swept.")
+    metric, goal = objective_of(config)
     return {
         "method": method,
         "metric": {"name": metric, "goal": goal},
@@ -89,7 +93,8 @@ def _parameter(override: Override, names: Names) -> dict[str, Any]:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         return {"values": values}
     key = override.get_key_element()
-    lines = with_whole_numbers([f"{key}={value}" for value in override.sweep_string_iterator()], names)
+    values = values_of(override, override.sweep_string_iterator())
+    lines = with_whole_numbers([f"{key}={value}" for value in values], names)
     return {"values": [yaml.safe_load(line.removeprefix(f"{key}=")) for line in lines]}
 
 

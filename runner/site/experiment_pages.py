@@ -17,7 +17,9 @@ from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import time_left
+from runner.store.run_store import Store
 from runner.store.short_hash import short_hash
+from runner.store.under_way import grouped_by_process
 
 
 @dataclass
@@ -59,7 +61,9 @@ class ExperimentPages:
         own = [runs[run_id] for run_id in ids if run_id in runs]
         counts = Counter(run.status for run in own)
         counts["missing"] += len(ids) - len(own)
-        left = time_left(counts, [run for run in own if run.done])
+        store = Store(self.root)
+        at_work = grouped_by_process(store.run(run.run_id) for run in own if run.status == "running")
+        left = time_left(counts, [run for run in own if run.done], len(at_work))
         made_of = short_hash(
             {
                 "files": place.stamps(),

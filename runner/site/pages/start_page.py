@@ -130,17 +130,16 @@ def sweeps_of(runs: Sequence[RunEntry]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: str(each["started"]), reverse=True)
 
 
-def time_left(counts: Counter[str], done: Sequence[RunEntry]) -> str:
+def time_left(counts: Counter[str], done: Sequence[RunEntry], processes: int) -> str:
     """``about 3 min 20 s left``: as many runs as are not done, each as long as those that are.
 
     Empty where none is running, or none is done.
+
+    Args:
+        processes: how many compute runs now.
     """
-    working = counts["running"]
     seconds = [run.costs["wall_seconds"] for run in done if run.costs.get("wall_seconds") is not None]
-    if not working or not seconds:
+    if not counts["running"] or not seconds:
         return ""
-    # A batch of runs is computed in one process, which its runs share.
-    batch = max(int(run.about.get("batch") or 1) for run in done)
-    processes = max(1, round(working / batch))
     left = sum(number for status, number in counts.items() if status != "done")
-    return f"about {duration(left * sum(seconds) / len(seconds) / processes)} left"
+    return f"about {duration(left * sum(seconds) / len(seconds) / max(1, processes))} left"

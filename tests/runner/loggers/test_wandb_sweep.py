@@ -72,6 +72,10 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them(capsys: pytest.Cap
         (["task.chains=tag(log,interval(1,5))"], "W&B searches whole numbers evenly, "),
         (["task.chains=interval(0.2,0.8)"], "must hold two whole numbers or more."),
         (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
+        (
+            ["target=bernoulli4", "sampler=dmala,gibbs", "seed=[0,1]"],
+            "A trial of a W&B sweep has one seed, seed=[0, 1] was given; seed=0,1 is swept.",
+        ),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(

@@ -449,6 +449,7 @@ def test_the_start_page_says_how_far_the_processes_at_work_are(tmp_path: Path) -
 def test_the_time_that_is_left_is_that_of_the_finished_runs(report: Report) -> None:
     done = [run for run in report.index.runs.values() if run.done]
     # Every made-up run took 0.1 s, and says that it was computed by itself.
-    assert time_left(Counter(done=4, running=2, missing=38), done) == "about 2.0 s left"
-    assert time_left(Counter(done=4, missing=40), done) == ""
-    assert time_left(Counter(running=1, missing=3), []) == ""
+    assert time_left(Counter(done=4, running=2, missing=38), done, 2) == "about 2.0 s left"
+    assert time_left(Counter(done=4, running=8, missing=32), done, 1) == "about 4.0 s left"  # one by one
+    assert time_left(Counter(done=4, missing=40), done, 0) == ""
+    assert time_left(Counter(running=1, missing=3), [], 1) == ""
