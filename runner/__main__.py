@@ -141,17 +141,19 @@ def _show_plan(request: Request) -> int:
 
 
 def _show(hydra: Sequence[str], jobs: Sequence[Job]) -> None:
-    """Prints the table of the runs that are done, and where their workspace is."""
+    """Prints the table of the runs once one is done, and where their workspace is."""
     from runner.dashboards.sweep_end import show_sweep
 
     runs: list[StoredRun] = []
     # An experiment has a table of its own, `runner.table`.
     if not jobs[0].row:
-        from runner.report.selection.stored_runs import done_runs
+        from runner.report.selection.stored_runs import runs_in
         from runner.report.selection_table import show_runs
         from runner.sweep.jobs import folders_of
 
-        runs = done_runs([folder for each in jobs for folder in folders_of(each)])
+        # With those that failed: the mean of the others is compared with none.
+        started = runs_in(folder for each in jobs for folder in folders_of(each))
+        runs = started if any(run.status == "done" for run in started) else []
         if runs:
             show_runs(runs, "The runs of this sweep")
     show_sweep(jobs, runs, hydra)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.overrides import parse
+from runner.config.run_settings import as_setting
 from runner.execution.errors import UserError, listed, nearest
 
 
@@ -59,4 +60,5 @@ def _fits(override: Override, value: Any) -> bool:
 def _equal(wanted: Any, value: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(value, bool) or wanted is None or value is None:
         return wanted is value
+    wanted, value = as_setting(wanted), as_setting(value)
     return wanted == value or str(wanted).strip("'\"") == str(value)

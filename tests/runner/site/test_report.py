@@ -27,7 +27,7 @@ from runner.report.page.latex import latex
 from runner.report.page.layout import NOTHING, Cell
 from runner.report.page.markdown import markdown
 from runner.site.build import Report
-from runner.site.content.experiment_places import Place
+from runner.site.content.experiment_places import Place, places_of
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
@@ -384,6 +384,16 @@ def test_the_command_of_a_page_is_one_that_works(
 ) -> None:
     place = Place(experiment, scale, Path("outputs", "tables", experiment, scale), Path())
     assert making(place, {"overrides": overrides}) == command
+
+
+def test_an_experiment_is_shown_at_a_scale_with_an_underscore_in_its_name(tmp_path: Path) -> None:
+    (tmp_path / "tables" / "mine" / "smoke_b").mkdir(parents=True)
+    for record in ("mine_paper", "mine_released_paper"):
+        (tmp_path / "record" / record).mkdir(parents=True)
+        (tmp_path / "record" / record / "table.csv").touch()
+    places = places_of(["mine", "mine_released"], tmp_path, [])
+    scales = {name: [place.scale for place in found] for name, found in places.items()}
+    assert scales == {"mine": ["paper", "smoke_b"], "mine_released": ["paper"]}
 
 
 def test_the_command_of_a_page_says_where_an_experiment_of_ones_own_is(tmp_path: Path) -> None:
