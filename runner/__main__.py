@@ -42,7 +42,7 @@ def _main(argv: Sequence[str]) -> int:
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
-    from runner.config.overrides import other_sweeper, parse
+    from runner.config.overrides import check_one_job, other_sweeper, parse
     from runner.sweep.jobs import requested
 
     if args.multirun and args.cfg:
@@ -61,6 +61,8 @@ def _main(argv: Sequence[str]) -> int:
     if args.help or args.cfg:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
+    if not args.multirun:
+        check_one_job(request.hydra)
     listen()
     _ = request.configs  # wrong values are found before torch is imported
     if not args.multirun:

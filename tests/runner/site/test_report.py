@@ -340,6 +340,24 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
     damaged.unlink()
 
 
+def test_two_reports_at_once_write_their_index_under_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process puts its index in place between the two steps of this one."""
+    path, plain = tmp_path / ".index.json", Path.replace
+
+    def late(self: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", plain)
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 1)
+            Index("other").save(path)
+        return plain(self, target)
+
+    monkeypatch.setattr(Path, "replace", late)
+    Index("mine").save(path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
 def test_a_change_of_the_users_own_configurations_makes_all_pages_anew(tmp_path: Path) -> None:
     conf = tmp_path / "my conf, with a comma" / "experiment"
     conf.mkdir(parents=True)
