@@ -137,7 +137,10 @@ def _show_plan(request: Request) -> int:
             will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
         they = "It takes" if to_do == 1 else "They take"
-        print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
+        if will.untried < to_do:
+            print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
+        if said := will.unknown(to_do):
+            print(said)
     print("Nothing was started.")
     return 0
 
