@@ -70,7 +70,7 @@ help: ## list the targets and their variables
 	@echo "  $(BIN)/rungwise is one command for all of it: completion, lists of names, a plan before it runs (--help)."
 
 # The table gets no override of the launcher, since it launches nothing.
-SHAPING = $(filter-out hydra.launcher.%,$(ARGS))
+SHAPING = $(filter-out hydra.launcher.% +hydra.launcher.% ++hydra.launcher.%,$(ARGS))
 
 # The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
 # where Ctrl-C came before there was anything to save); the status is that of the first step that failed.

@@ -42,7 +42,7 @@ def _main(argv: Sequence[str]) -> int:
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
-    from runner.config.overrides import other_sweeper, parse
+    from runner.config.overrides import check_one_job, other_sweeper, parse
     from runner.sweep.jobs import requested
 
     if args.multirun and args.cfg:
@@ -61,6 +61,8 @@ def _main(argv: Sequence[str]) -> int:
     if args.help or args.cfg:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
+    if not args.multirun:
+        check_one_job(request.hydra)
     listen()
     _ = request.configs  # wrong values are found before torch is imported
     if not args.multirun:
@@ -135,23 +137,28 @@ def _show_plan(request: Request) -> int:
             will = left(standings)
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
         they = "It takes" if to_do == 1 else "They take"
-        print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
+        if will.untried < to_do:
+            print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
+        if said := will.unknown(to_do):
+            print(said)
     print("Nothing was started.")
     return 0
 
 
 def _show(hydra: Sequence[str], jobs: Sequence[Job]) -> None:
-    """Prints the table of the runs that are done, and where their workspace is."""
+    """Prints the table of the runs once one is done, and where their workspace is."""
     from runner.dashboards.sweep_end import show_sweep
 
     runs: list[StoredRun] = []
     # An experiment has a table of its own, `runner.table`.
     if not jobs[0].row:
-        from runner.report.selection.stored_runs import done_runs
+        from runner.report.selection.stored_runs import runs_in
         from runner.report.selection_table import show_runs
         from runner.sweep.jobs import folders_of
 
-        runs = done_runs([folder for each in jobs for folder in folders_of(each)])
+        # With those that failed: the mean of the others is compared with none.
+        started = runs_in(folder for each in jobs for folder in folders_of(each))
+        runs = started if any(run.status == "done" for run in started) else []
         if runs:
             show_runs(runs, "The runs of this sweep")
     show_sweep(jobs, runs, hydra)

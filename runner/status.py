@@ -53,7 +53,8 @@ def _main(argv: Sequence[str]) -> int:
         with Progress():
             will = left(standings)
         runs = "1 run is" if number == 1 else f"{number} runs are"
-        print(f"{runs} left: about {duration(will.seconds)} in one process.")
+        time = f": about {duration(will.seconds)} in one process" if will.untried < number else ""
+        print(" ".join(filter(None, [f"{runs} left{time}.", will.unknown(number)])))
     else:
         print("No run is left to start.")
     return 0

@@ -25,6 +25,9 @@ FORCED = "++"
 AT_THE_TOP = re.compile(r"\+\+\w+=")
 """A key at the top is always there, or else refused: the sign says nothing."""
 
+OF_SWEEPS = ("hydra/launcher", "hydra/sweeper")
+"""Groups of Hydra that only a command with -m has a use for."""
+
 NOT_OF_HYDRA = {
     "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
     "hydra.job.chdir": "a run stays in the current folder, and output_root=DIR says where its results are",
@@ -52,6 +55,19 @@ def is_hydra(override: Override) -> bool:
 def other_sweeper(overrides: Sequence[Override]) -> bool:
     """Whether a sweeper of Hydra's other than the product of all values is asked for."""
     return any(o.key_or_group == "hydra/sweeper" and o.value() != "basic" for o in overrides)
+
+
+def check_one_job(hydra: Sequence[str]) -> None:
+    """Refuses a launcher or a sweeper for a command without -m, in which Hydra uses neither.
+
+    Raises:
+        UserError: naming it.
+    """
+    for override in parse(hydra):
+        if override.key_or_group in OF_SWEEPS and not override.is_delete() and override.value() != "basic":
+            raise UserError(
+                f"{override.input_line} needs -m, since a command without it is one job in this process."
+            )
 
 
 class Names:

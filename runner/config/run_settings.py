@@ -38,7 +38,10 @@ It is neither listed nor part of the id.
 """
 
 Settings = dict[str, Any]
-"""Dotted key to a number, a text, a truth value or None; a list is written as text."""
+"""Dotted key to a number, a text, a truth value or None; a list is written as text, 1.0 as 1."""
+
+WHOLE = 2**53
+"""From here on floats are written with an exponent, and are no whole numbers that a person wrote."""
 
 
 def flat_settings(config: Mapping[str, Any]) -> Settings:
@@ -70,8 +73,19 @@ def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:
         if isinstance(value, Mapping):
             leaves |= _leaves(value, f"{prefix}.{name}")
         elif name not in ("name", "_target_"):
-            leaves[f"{prefix}.{name}"] = str(value) if isinstance(value, list | tuple) else value
+            leaves[f"{prefix}.{name}"] = as_setting(value)
     return leaves
+
+
+def as_setting(value: Any) -> Any:
+    """`value` as a setting: the same for values with which a run has the same id, as 1.0 and 1 are."""
+    return str(_whole(value)) if isinstance(value, list | tuple) else _whole(value)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE else value
 
 
 def changed_settings(config: Mapping[str, Any], hydra: Sequence[str] = ()) -> Settings:

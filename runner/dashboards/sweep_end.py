@@ -20,7 +20,7 @@ def show_sweep(jobs: Sequence[Job], runs: Sequence[StoredRun], hydra: Sequence[s
     It says where they are; a failure is one sentence.
 
     Args:
-        runs: those that are done, where the jobs are of no experiment.
+        runs: those that were started, where the jobs are of no experiment; none where none is done.
         hydra: overrides of Hydra itself.
     """
     logger = logger_of(jobs[0].config).logger

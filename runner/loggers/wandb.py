@@ -44,14 +44,14 @@ class WandbLogger:
         system: whether W&B measures the machine while a run is computed.
 
     Raises:
-        ValueError: if the mode is unknown.
+        ValueError: if the mode is unknown, or a tag is empty or has more than 64 letters.
     """
 
     mode: Any = None
     project: str | None = None
     entity: str | None = None
     group: str | None = None
-    tags: Sequence[str] = ()
+    tags: Sequence[str] | str = ()
     directory: str = "outputs"
     base_url: str | None = None
     system: bool = True
@@ -59,10 +59,10 @@ class WandbLogger:
     def __post_init__(self) -> None:
         if self.mode is not None:
             one_of("mode", self.mode, MODES)
+        self.tags = asked_tags(self.tags)
         self.mode = usable_mode(asked_mode(self.mode), self.base_url)
         self.project = self.project or os.environ.get("WANDB_PROJECT") or "rungwise"
         self.entity = self.entity or os.environ.get("WANDB_ENTITY") or None
-        self.tags = asked_tags(self.tags)
         self._runs = WandbRuns(
             self.mode, self.project, self.entity, self.directory, self.base_url, self.system
         )
@@ -77,7 +77,8 @@ class WandbLogger:
             return False
         copied = self._copied()
         has = self._sweep_run is None and copied.has(run_id, copied.digest(content))
-        if has and (place := copied.said()) is not None:
+        # The folder of an offline copy may have another name now.
+        if has and (place := self._offline_place() if self.mode == "offline" else copied.said()) is not None:
             self._places[place] = None
         return has
 

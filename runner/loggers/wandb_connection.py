@@ -17,6 +17,9 @@ MODES = ("online", "offline", "disabled")
 FORMER_MODES = {"run": "online", "dryrun": "offline", "online": "online", "offline": "offline"}
 """What WANDB_MODE may also be; W&B's own names of earlier versions."""
 
+LONGEST_TAG = 64
+"""Letters that W&B takes."""
+
 REACH_SECONDS = 5.0
 ANSWER_SECONDS = 10
 """How long a server may take to answer at all, and to say whom a key belongs to."""
@@ -34,11 +37,20 @@ def asked_mode(given: str | None) -> str:
     return one_of(name, mode or "online", MODES)
 
 
-def asked_tags(given: Sequence[str] | None) -> tuple[str, ...]:
-    """The tags that the key gives, or else those of WANDB_TAGS, which commas separate."""
-    if given:
-        return tuple(str(tag) for tag in given)
-    return tuple(filter(None, (tag.strip() for tag in os.environ.get("WANDB_TAGS", "").split(","))))
+def asked_tags(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    """The tags that the key gives, or else those of WANDB_TAGS, which commas separate; one text is one tag.
+
+    Raises:
+        ValueError: if one has a length that W&B refuses.
+    """
+    name = "tags" if given or given == "" else "WANDB_TAGS"
+    if name == "WANDB_TAGS":
+        given = list(filter(None, (tag.strip() for tag in os.environ.get(name, "").split(","))))
+    tags = tuple(map(str, given if isinstance(given, Sequence) and not isinstance(given, str) else [given]))
+    for tag in tags:
+        if not 1 <= len(tag) <= LONGEST_TAG:
+            raise ValueError(f"{name} must have 1 to {LONGEST_TAG} letters each, {tag!r} was given")
+    return tags
 
 
 def usable_mode(mode: str, base_url: str | None = None) -> str:

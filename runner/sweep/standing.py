@@ -58,10 +58,23 @@ class Standing:
 
 @dataclass
 class Left:
-    """What the runs that are left will take: seconds in one process, and evaluations of the target."""
+    """What the runs that are left will take: seconds in one process, and evaluations of the target.
+
+    Attributes:
+        untried: how many of them are in neither, since their task has no short trial.
+    """
 
     seconds: float = 0.0
     evaluations: float = 0.0
+    untried: int = 0
+
+    def unknown(self, number: int) -> str:
+        """A sentence on those of the `number` runs whose time is not known; empty where it is of all."""
+        if not self.untried:
+            return ""
+        if self.untried == number:
+            return f"How long {'it takes' if number == 1 else 'they take'} cannot be told before one is done."
+        return f"This leaves out {self.untried} of them, whose time cannot be told before one is done."
 
 
 def standing(job: Job) -> Standing:
@@ -108,6 +121,9 @@ def left(standings: Sequence[Standing]) -> Left:
         if not rates[each.kind]:
             progress.at(tried.index(each.kind), title=f"trying a few steps of {each.kind}")
             trial = each.task.trial(config, list(each.job.run_ids))
+            if trial is None:
+                total.untried += each.left
+                continue
             rates[each.kind] = [(trial.seconds / each.work, trial.evaluations / each.work)]
             tuning[each.kind] = [trial.tuning_seconds] if trial.tuning_seconds else []
         rate, evaluations = (mean(values) for values in zip(*rates[each.kind], strict=True))

@@ -144,9 +144,9 @@ class Task(ABC):
         """Evaluations of the target in a finished run, those of all chains; 0 where they are not counted."""
         return 0.0
 
-    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
-        """What a run will take, by a short trial that writes nothing; zeros where it cannot be tried."""
-        return Trial()
+    def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial | None:
+        """What a run will take, by a short trial that writes nothing; None where it cannot be tried."""
+        return None
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         """A phrase for the table: what runs of these configurations are given."""

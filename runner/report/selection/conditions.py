@@ -9,6 +9,7 @@ from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.choices import values_of
 from runner.config.overrides import parse
+from runner.config.run_settings import as_setting
 from runner.execution.errors import UserError, listed, nearest
 
 
@@ -60,4 +61,5 @@ def _fits(override: Override, value: Any) -> bool:
 def _equal(wanted: Any, value: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(value, bool) or wanted is None or value is None:
         return wanted is value
+    wanted, value = as_setting(wanted), as_setting(value)
     return wanted == value or str(wanted).strip("'\"") == str(value)

@@ -63,8 +63,7 @@ def stored_run(folder: RunFolder) -> StoredRun | None:
 def stored_runs(root: str | Path) -> list[StoredRun]:
     """All runs under the output root `root`, by id; those whose configuration is lost are left out."""
     store = Store(root)
-    found = (stored_run(store.run(path.name)) for path in sorted(Path(root).glob("runs/*")))
-    return [run for run in found if run is not None]
+    return runs_in(store.run(path.name) for path in sorted(Path(root).glob("runs/*")))
 
 
 def lost_runs(root: str | Path, stored: Iterable[StoredRun]) -> list[RunFolder]:
@@ -75,10 +74,15 @@ def lost_runs(root: str | Path, stored: Iterable[StoredRun]) -> list[RunFolder]:
     return [folder for folder in folders if folder.status() == "damaged"]
 
 
+def runs_in(folders: Iterable[RunFolder]) -> list[StoredRun]:
+    """The runs in `folders` that were ever started, whatever became of them."""
+    runs = (stored_run(folder) for folder in folders)
+    return [run for run in runs if run is not None]
+
+
 def done_runs(folders: Iterable[RunFolder]) -> list[StoredRun]:
     """Those of the runs in `folders` that are done."""
-    runs = (stored_run(folder) for folder in folders)
-    return [run for run in runs if run is not None and run.status == "done"]
+    return [run for run in runs_in(folders) if run.status == "done"]
 
 
 def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:

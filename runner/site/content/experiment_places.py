@@ -58,13 +58,21 @@ def places_of(experiments: Iterable[str], root: Path, runs: Iterable[RunEntry]) 
         scales = {scale for experiment, scale in computed if experiment == name}
         scales |= {path.name for path in (root / "tables" / name).glob("*") if path.is_dir()}
         recorded = (root / RECORD).glob(f"{name}_*")
-        scales |= {path.name.removeprefix(f"{name}_") for path in recorded if (path / TABLE).is_file()}
+        scales |= {scale for path in recorded if (scale := _recorded_scale(path, name))}
         found[name] = [
             Place(name, scale, root / "tables" / name / scale, root / RECORD / f"{name}_{scale}")
             for scale in sorted(scales)
-            if "_" not in scale
         ]
     return found
+
+
+def _recorded_scale(path: Path, name: str) -> str | None:
+    """The scale of the table that is recorded in the folder `path`; None where it is not of `name`.
+
+    The record ``pt_table1_released_paper`` is none of ``pt_table1`` at a scale ``released_paper``.
+    """
+    scale = path.name.removeprefix(f"{name}_")
+    return scale if "_" not in scale and (path / TABLE).is_file() else None
 
 
 def in_order(name: str) -> list[int | str]:

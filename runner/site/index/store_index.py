@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,9 +43,9 @@ class Index:
         return cls(version)
 
     def save(self, path: Path) -> None:
-        """Writes the index; a reader sees the old one or the new one."""
+        """Writes the index; a reader sees the old one or the new one, also where two processes write."""
         content = {**vars(self), "runs": [vars(entry) for entry in self.runs.values()]}
-        temporary = path.with_suffix(".partial")
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.partial")
         temporary.write_text(json.dumps(content))
         temporary.replace(path)
 

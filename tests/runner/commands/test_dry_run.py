@@ -13,6 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from runner.execution import progress
 from runner.problem.build import Problem
+from runner.sweep.standing import Left
 from runner.tasks import sampled_runs
 from runner.tasks.sample import Sampling, begin
 from tests.support.commands import Call, refused
@@ -50,6 +51,24 @@ def test_a_run_that_jobs_share_is_counted_once(call: Call) -> None:
     assert counts == [["3"], ["3"], ["0", "6"]]
     # 3 seeds x 200 steps x 3 chains x (2 + 1).
     assert "They take about 5,400 evaluations" in plan.out
+
+
+def test_a_task_without_a_trial_has_no_time(call: Call) -> None:
+    """It was told as 0.0 s, whatever its runs take."""
+    gap = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs,random_walk", "-m")
+    plan = call(*gap, "--dry-run")
+    assert plan.out.endswith(
+        "2 runs, 2 to do.\nHow long they take cannot be told before one is done.\nNothing was started.\n"
+    )
+    assert call(*gap, "sampler=gibbs").status == 0
+    plan = call(*gap, "--dry-run")
+    assert re.search(
+        r"2 runs, 1 to do.\nHow long it takes cannot be told before one is done.\nNothing", plan.out
+    )
+    assert Left(3.0, untried=2).unknown(5) == (
+        "This leaves out 2 of them, whose time cannot be told before one is done."
+    )
+    assert Left(3.0).unknown(5) == ""
 
 
 def test_jobs_that_are_the_same_are_named(call: Call) -> None:

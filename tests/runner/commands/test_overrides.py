@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from runner.config.overrides import Names
 from runner.execution.command_line import UNFORESEEN
 from tests.robustness.fuzz import COMMANDS, Fuzz, judged
 from tests.robustness.override_values import BROKEN, CLASSES, PLAIN, REFERENCES, SWEEPS
@@ -86,6 +87,16 @@ def test_a_slip_is_refused_in_one_sentence(call: Call, given: str, sentence: str
     assert sentence in said
     assert len(said) < 1000
     assert UNFORESEEN not in said
+
+
+@pytest.mark.parametrize("given", ["hydra/launcher=joblib", "hydra/launcher=slurm", "hydra/sweeper=optuna"])
+def test_what_hydra_uses_in_sweeps_alone_needs_m(
+    call: Call, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Names, "check_hydra", lambda names, override: None)  # as where the extra is installed
+    said = "error: {} needs -m, since a command without it is one job in this process.\n"
+    assert refused(call, *SMALL.split(), given) == said.format(given)
+    assert call(*SMALL.split(), "hydra/launcher=basic", "--dry-run").status == 0
 
 
 YAMLS = [

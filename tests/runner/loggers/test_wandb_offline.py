@@ -25,7 +25,7 @@ from runner.execution.errors import UserError
 from runner.execution.live import Point, heard_by, say_recorded, say_state
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb import WandbLogger
-from runner.loggers.wandb_connection import reachable
+from runner.loggers.wandb_connection import asked_tags, reachable
 from runner.store.logged_run import Given
 from runner.store.run_store import Store
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
@@ -474,6 +474,28 @@ def test_runs_that_are_done_already_are_copied_and_where_to_look_is_said(
         assert f"{tmp_path}/wandb/offline-run-*" in said
     (copy,) = copies(tmp_path)
     assert len(read_back(copy)["history"]) >= 4
+
+
+def test_copies_in_a_folder_that_was_renamed_are_uploaded_from_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*ONE, *OFFLINE, f"output_root={tmp_path}/old"]) == 0
+    (tmp_path / "old").rename(tmp_path / "new")
+    capsys.readouterr()
+    assert wandb_sync.main(["runs", "mode=offline", f"output_root={tmp_path}/new"]) == 0
+    said = capsys.readouterr().out
+    assert f"wandb sync {tmp_path}/new/wandb/offline-run-*" in said
+    assert f"{tmp_path}/old" not in said
+
+
+def test_one_text_is_one_tag_and_the_length_of_tags_is_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked_tags("first") == asked_tags(["first"]) == ("first",)
+    for tags in ([""], "", ["a" * 65]):
+        with pytest.raises(ValueError, match="tags must have 1 to 64 letters each, '"):
+            WandbLogger(mode="disabled", tags=tags)
+    monkeypatch.setenv("WANDB_TAGS", f"one, {'a' * 65}")
+    with pytest.raises(ValueError, match="WANDB_TAGS must have 1 to 64 letters each, 'aaa"):
+        WandbLogger(mode="disabled")
 
 
 def test_any_runs_are_copied_by_conditions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

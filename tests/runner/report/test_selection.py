@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -59,6 +60,7 @@ RUNS = [
     Described({"sampler": "dmala", "sampler.step_size": 0.5, "seed": 1}),
     Described({"sampler": "dmala", "sampler.step_size": "auto", "seed": 2}),
     Described({"sampler": "gibbs", "seed": 3}),
+    Described({"sampler": "acs", "sampler.ladder": "[1, 0.5]", "seed": 4}),
 ]
 
 
@@ -73,6 +75,8 @@ RUNS = [
         ("seed=range(1,3)", [1, 2]),
         ("sampler.step_size=range(0.2,0.6,0.1)", [1]),
         ("sampler.step_size=null", []),
+        ("sampler.ladder=[1,0.5]", [4]),
+        ("sampler.ladder=[1.0,0.5]", [4]),
     ],
 )
 def test_a_condition_is_written_as_an_override(condition: str, seeds: list[int]) -> None:
@@ -125,6 +129,23 @@ def test_a_class_of_the_users_own_has_no_defaults() -> None:
     config = written_settings(compose(["target=mog"]))
     config["target"] = {"name": "Mine", "_target_": "mine.Mine", "d": 5}
     assert changed_settings(config) == {"target": "Mine", "target.d": 5}
+
+
+def test_settings_of_one_id_are_the_same_however_they_are_written() -> None:
+    written = [
+        flat_settings(written_settings(compose(["sampler=pt_dmala", *lines])))
+        for lines in (
+            ("sampler.step_size=2", "sampler.ladder=[1,0.5]"),
+            ("sampler.step_size=2.0", "sampler.ladder=[1.0,0.5]"),
+        )
+    ]
+    for settings in written:
+        labels = [str(settings[f"sampler.{key}"]) for key in ("step_size", "ladder")]
+        assert labels == ["2", "[1, 0.5]"]
+    assert varied_keys(written) == []
+    assert (
+        flat_settings({"target": {"name": "mine", "far": [1e30, math.inf]}})["target.far"] == "[1e+30, inf]"
+    )
 
 
 def test_what_varies_is_told_from_what_follows() -> None:

@@ -27,7 +27,7 @@ from runner.report.page.latex import latex
 from runner.report.page.layout import NOTHING, Cell
 from runner.report.page.markdown import markdown
 from runner.site.build import Report
-from runner.site.content.experiment_places import Place
+from runner.site.content.experiment_places import Place, places_of
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
@@ -340,6 +340,24 @@ def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
     damaged.unlink()
 
 
+def test_two_reports_at_once_write_their_index_under_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process puts its index in place between the two steps of this one."""
+    path, plain = tmp_path / ".index.json", Path.replace
+
+    def late(self: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", plain)
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 1)
+            Index("other").save(path)
+        return plain(self, target)
+
+    monkeypatch.setattr(Path, "replace", late)
+    Index("mine").save(path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
 def test_a_change_of_the_users_own_configurations_makes_all_pages_anew(tmp_path: Path) -> None:
     conf = tmp_path / "my conf, with a comma" / "experiment"
     conf.mkdir(parents=True)
@@ -384,6 +402,16 @@ def test_the_command_of_a_page_is_one_that_works(
 ) -> None:
     place = Place(experiment, scale, Path("outputs", "tables", experiment, scale), Path())
     assert making(place, {"overrides": overrides}) == command
+
+
+def test_an_experiment_is_shown_at_a_scale_with_an_underscore_in_its_name(tmp_path: Path) -> None:
+    (tmp_path / "tables" / "mine" / "smoke_b").mkdir(parents=True)
+    for record in ("mine_paper", "mine_released_paper"):
+        (tmp_path / "record" / record).mkdir(parents=True)
+        (tmp_path / "record" / record / "table.csv").touch()
+    places = places_of(["mine", "mine_released"], tmp_path, [])
+    scales = {name: [place.scale for place in found] for name, found in places.items()}
+    assert scales == {"mine": ["paper", "smoke_b"], "mine_released": ["paper"]}
 
 
 def test_the_command_of_a_page_says_where_an_experiment_of_ones_own_is(tmp_path: Path) -> None:

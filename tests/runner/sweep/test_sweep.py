@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from runner import table
 from runner.config.choices import LARGEST_BATCH
 from runner.execution.errors import UserError
 from runner.execution.reached import Reached
@@ -166,6 +168,19 @@ def late_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "late_targets.py").write_text(LATE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "late_targets", raising=False)
+
+
+@pytest.mark.usefixtures("late_targets")
+def test_the_table_of_a_sweep_counts_its_failed_runs_as_table_runs_does(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("sampler=random_walk", "task.steps=12", "task.chains=1", "task.record=0", "seed=range(0,6)")
+    ended = call("-m", LATE_TARGET, "metric=jump", *few)
+    done, failed = map(int, re.findall(r"(\d+) runs? done, (\d+) failed", ended.out)[0])
+    assert min(done, failed) > 0
+    assert f"(n={done} of 6)" in ended.out
+    assert table.main(["runs"]) == 0
+    assert f"(n={done} of 6)" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("late_targets")
