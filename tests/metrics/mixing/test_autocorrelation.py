@@ -41,13 +41,32 @@ def test_autoregressions_have_their_known_time(rho: float) -> None:
     assert abs(time - (1 + rho) / (1 - rho)) < 5 * error < 0.25 * (1 + rho) / (1 - rho)
 
 
-@pytest.mark.parametrize("rho", [-0.6, -0.9])
-def test_a_series_that_goes_to_and_fro_has_a_positive_time(rho: float) -> None:
-    """Shorter than that of independent draws, as long as the estimate is only of one odd lag more or less."""
-    time, window, error = integrated_autocorrelation_time(autoregression(10, 4_000, rho))
-    assert 0 < time < 1
-    assert 0 < error < math.inf
-    assert window >= 5 * time
+@pytest.mark.parametrize(("rho", "share"), [(-0.5, 0.1), (-0.6, 0.1), (-0.8, 0.2), (-0.9, 0.5)])
+def test_a_series_that_goes_to_and_fro_has_its_known_time(rho: float, share: float) -> None:
+    """Within 5 of the standard errors and within `share` of the truth; in 60 seeds 2.9 errors at most."""
+    truth = (1 + rho) / (1 - rho)
+    for seed in range(3):
+        time, window, error = integrated_autocorrelation_time(autoregression(10, 20_000, rho, seed=seed))
+        assert abs(time - truth) < min(5 * error, share * truth)
+        assert error < share * truth
+        assert window >= 5 * time
+
+
+def test_a_negative_correlation_by_chance_leaves_the_window_of_sokal() -> None:
+    series = autoregression(10, 4_000, 0.0, seed=3)
+    rho = autocorrelations(series)
+    assert -0.015 < rho[1] < 0
+    times = 2 * rho.cumsum() - 1
+    window = next(lag for lag in range(4_000) if lag >= 5 * times[lag] > 0)
+    assert integrated_autocorrelation_time(series)[:2] == (times[window], window)
+
+
+@pytest.mark.parametrize("draws", [6, 100, 10_000])
+def test_perfect_alternation_has_no_time_that_can_be_told(draws: int) -> None:
+    """Its true time is 0."""
+    time, _, error = integrated_autocorrelation_time(np.resize([0.0, 1.0], (2, draws)))
+    assert error == math.inf
+    assert time == math.inf or time < 1
 
 
 def test_chains_that_disagree_have_no_finite_error() -> None:
