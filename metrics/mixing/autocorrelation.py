@@ -91,8 +91,9 @@ class AutocorrelationTime(_Diagnostic):
     """Integrated autocorrelation time of U(theta): the number of steps that are worth one independent draw.
 
     Of long runs every second, fourth, .. step is kept (2,048 steps at most, 131,072 values a seed). A time of
-    fewer than three kept steps is an upper bound then, and its error is infinite. ``task.series`` (in Python
-    `Context.series_steps`) has more of them kept.
+    fewer than three kept steps is an upper bound then, and its error is infinite. All values are NaN then
+    where successive steps have a correlation below -0.1, since the kept ones would look frozen.
+    ``task.series`` (in Python `Context.series_steps`) has more of them kept.
 
     Values, one per seed:
         autocorrelation_time: 1 + 2 sum of the autocorrelations up to the window.
@@ -113,6 +114,7 @@ class AutocorrelationTime(_Diagnostic):
         if self.series.stride > 1:
             rows = [(time, window, math.inf if time < SHORT else error) for time, window, error in rows]
         values = self.series.stride * torch.tensor(rows, dtype=torch.float64, device=self.series.rows.device)
+        values = values.masked_fill(self.series.to_and_fro.unsqueeze(-1), math.nan)
         names = (self.name, self.name.replace("_time", "_window"), f"{self.name}_error")
         return dict(zip(names, values.unbind(-1), strict=True))
 
