@@ -1,9 +1,11 @@
 """Effective sample size and R-hat over all chains of a seed (Vehtari et al. 2021).
 
 Computed from thinned series (`metrics.statistics.thinned_series`), so an effective sample size is limited by
-the number of stored values (`Context.series_steps`). A high one alone does not prove mixing: a chain stuck
-in one mode also has one. Compare `rhat_mode`. R-hat is 1 if the chains of a seed agree; values above 1.01
-show that they do not.
+the number of stored values (`Context.series_steps`). It is NaN where chains go to and fro between the stored
+values (`ChainSeries.to_and_fro`), which would look frozen. R-hat is that of the stored values even there.
+
+A high effective sample size alone does not prove mixing: a chain stuck in one mode also has one. Compare
+`rhat_mode`. R-hat is 1 if the chains of a seed agree; values above 1.01 show that they do not.
 """
 
 from __future__ import annotations
@@ -91,6 +93,8 @@ class _Diagnostic(Metric):
     """A number of each seed's series ``(chains, draws)`` of U(theta)."""
 
     statistic: ClassVar[type[ChainSeries]] = LogProbSeries
+    counts_draws: ClassVar[bool] = False
+    """Whether the number is not known of chains that go to and fro between the stored steps."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -102,7 +106,8 @@ class _Diagnostic(Metric):
 
     def result(self) -> dict[str, Tensor]:
         values = [self.measure(chains) for chains in self.series.made(chains_by_seed)]
-        return {self.name: torch.tensor(values, dtype=torch.float64, device=self.series.rows.device)}
+        found = torch.tensor(values, dtype=torch.float64, device=self.series.rows.device)
+        return {self.name: found.masked_fill(self.series.to_and_fro & self.counts_draws, math.nan)}
 
 
 class _ModeDiagnostic(_Diagnostic):
@@ -119,13 +124,16 @@ class ESS(_Diagnostic):
     """Bulk effective sample size of U(theta), over all chains of a seed.
 
     Of long runs 2,048 steps at most are kept, 131,072 values a seed: more independent draws are not counted.
-    ``task.series`` (in Python `Context.series_steps`) has more of them kept, at one evaluation of U each.
+    NaN where steps were left out and successive ones have a correlation below -0.1: the others would look
+    frozen. ``task.series`` (in Python `Context.series_steps`) has more of them kept, at one evaluation of U
+    each.
     """
 
     name = "ess"
     unit = "draws"
     bounds = (0.0, math.inf)
     direction = "max"
+    counts_draws = True
 
     def measure(self, chains: RankedChains) -> float:
         return effective_sample_size(chains)
@@ -148,6 +156,8 @@ class ESSMagnetisation(ESS):
 class ESSMode(_ModeDiagnostic):
     """Effective sample size of the indicator of a mode, minimum over modes; 0 if a mode was never visited.
 
+    NaN as `ESS` is, by the correlation of the indicators.
+
     Raises:
         UnsupportedMetric: if the target has fewer than two known modes.
     """
@@ -156,6 +166,7 @@ class ESSMode(_ModeDiagnostic):
     unit = "draws"
     bounds = (0.0, math.inf)
     direction = "max"
+    counts_draws = True
 
     def measure(self, chains: RankedChains) -> float:
         labels = [chains.series == mode for mode in self.modes]

@@ -41,11 +41,14 @@ def geyer_sample_size(chains: NDArray[Any]) -> float:
     variance = covariance[0] + (means.var(ddof=1) if number > 1 else 0.0)
     correlation = 1.0 - (within - covariance) / variance
     correlation[0] = 1.0
-    return float(values.size / max(_correlation_time(correlation), 1 / math.log10(values.size)))
+    return float(values.size / max(initial_sequence(correlation)[0], 1 / math.log10(values.size)))
 
 
-def _correlation_time(correlation: NDArray[np.float64]) -> float:
-    """Integrated autocorrelation time: pairs of lags, made to fall, summed up to one that is not positive."""
+def initial_sequence(correlation: NDArray[np.float64]) -> tuple[float, int]:
+    """Integrated autocorrelation time, and the even lag at which the sum of the correlations ends.
+
+    Pairs of lags, made to fall, are summed up to one that is not positive.
+    """
     draws = len(correlation)
     pairs = correlation[: draws // 2 * 2].reshape(-1, 2).sum(1)
     stopped = np.flatnonzero(pairs <= 0)
@@ -55,4 +58,4 @@ def _correlation_time(correlation: NDArray[np.float64]) -> float:
     # Of the pair that ends the sequence the even lag counts, unless it is the reason for the end.
     even = correlation[2 * last]
     tail = even if even > 0 or pairs[last] >= 0 else 0.0
-    return float(-1.0 + 2.0 * np.minimum.accumulate(pairs[:last]).sum() + tail)
+    return float(-1.0 + 2.0 * np.minimum.accumulate(pairs[:last]).sum() + tail), 2 * last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, Self, TypeVar
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Statistic
+from metrics.metric import Context, Statistic, by_seed, restore
 from metrics.requirements import require_modes
 from metrics.statistics.mode_occupancy import responsibility_table
 from samplers.kernel import Info
@@ -17,6 +18,8 @@ from targets.spaces import Discrete
 
 MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
 
+TO_AND_FRO, CHANCE = 0.1, 5.0
+"""Chains go to and fro where successive values correlate by less than -0.1, and by five standard errors."""
 
 Made = TypeVar("Made")
 
@@ -133,11 +136,57 @@ class ChainSeries(ThinnedSeries):
 
     There are at most `Context.series_steps` rows. Where that is 0 there are 2,048 at most; with many chains
     fewer (131,072 values per seed), but at least 128.
+
+    Attributes:
+        successive: correlation of the values of successive steps, ``(seeds,)``, over the steps before the
+            first thinning, of which all were kept; NaN before it.
     """
 
     def __init__(self, context: Context, dtype: torch.dtype) -> None:
         capacity = self.capacity_of(context, context.chains)
         super().__init__(context, (context.seeds, context.chains), dtype, capacity)
+        self.successive = torch.full((context.seeds,), torch.nan, dtype=torch.float64, device=context.device)
+
+    @property
+    def to_and_fro(self) -> Tensor:
+        """Of which seeds, ``(seeds,)``, the stored steps mislead, since the chains go to and fro in between.
+
+        Every second, fourth, .. step of a chain of period 2 looks frozen.
+        """
+        noise = CHANCE / math.sqrt(self.capacity * self.context.chains)
+        return (self.successive < -max(TO_AND_FRO, noise)) & (self.stride > 1)
+
+    def correlation(self, values: Tensor) -> Tensor:
+        """The correlation, a scalar, of successive rows of a seed's `values` ``(rows, chains)``."""
+        centred = values.double() - values.double().mean()
+        return (centred[1:] * centred[:-1]).mean() / centred.square().mean()
+
+    def merge(self, other: Self) -> None:
+        whole = self.stride == 1
+        super().merge(other)
+        if whole and other.stride > 1:  # it kept all of more steps than are here
+            self.successive.copy_(other.successive)
+
+    def _thin(self) -> None:
+        if self.stride == 1:
+            self.successive.copy_(by_seed(self.correlation, self.rows.movedim(1, 0)))
+        super()._thin()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "successive": self.successive.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`.
+
+        Raises:
+            ValueError: if the saved rows have a different shape, or come from a version that did not save how
+                successive values correlate and has dropped some.
+        """
+        if "successive" in state:
+            restore("successive", self.successive, state["successive"])
+        elif int(state["stride"]) > 1:
+            raise ValueError("the series was saved without the correlation of successive values")
+        super().load_state_dict(state)
 
     @staticmethod
     def capacity_of(context: Context, values: int) -> int:
@@ -169,3 +218,9 @@ class ModeSeries(ChainSeries):
         if self.mode_of_state is not None and isinstance(space, Discrete):
             return self.mode_of_state[space.index(theta)]
         return self.target.responsibilities(theta).argmax(-1)
+
+    def correlation(self, values: Tensor) -> Tensor:
+        """That of the indicators of the modes together, as their numbers mean nothing."""
+        shares = [(values == mode).double().mean() for mode in range(len(self.target.modes))]
+        chance = torch.stack(shares).square().sum()
+        return ((values[1:] == values[:-1]).double().mean() - chance) / (1.0 - chance)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from omegaconf import OmegaConf
+
 from runner.execution.errors import warn
 from runner.files.atomic_files import read_json
 from runner.files.lock_holders import waited_for
@@ -56,7 +58,8 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
     """Says which of the runs that are done now are too short for their ladder of temperatures, if any is.
 
     That is where replicas made less than one round trip a chain, from cold to hot and back. With
-    non-reversible swaps a round trip takes 2 + 2 Lambda swap rounds at best (Syed et al. 2022).
+    non-reversible swaps the K replicas together complete one in 2 + 2 Lambda swap rounds at best, in the long
+    run (Syed et al. 2022), so that one of a replica takes K (2 + 2 Lambda) on average.
     """
     tempered, short = 0, list[tuple[float, str]]()
     for each in jobs:
@@ -68,7 +71,11 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
             tempered += 1
             trips, barrier = metrics["round_trips"] / int(each.config.task.chains), metrics.get("barrier")
             if trips < 1:
-                best = f", each of which takes {2 + 2 * barrier:.0f} swap rounds at best" if barrier else ""
+                pairing = OmegaConf.select(each.config, "sampler.swap.pairing")
+                best = ""
+                if barrier is not None and pairing == "odd_even":
+                    rounds = summary["axes"][0] * (2 + 2 * barrier)
+                    best = f", each of which takes a replica {rounds:.0f} swap rounds on average at best"
                 whose = f"{summary['sampler']} on {summary['target']}"
                 short.append((trips, f"{whose} made {trips:.2g} round trips a chain{best}"))
     if not short:

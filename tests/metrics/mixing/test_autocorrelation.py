@@ -6,13 +6,16 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from metrics import AutocorrelationTime, AutocorrelationTimeMagnetisation, ESSMagnetisation, RHatMagnetisation
 from metrics.mixing.autocorrelation import autocorrelations, integrated_autocorrelation_time
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
+from metrics.statistics.order_parameter_series import OrderParameterSeries
 from targets import Ising
 from tests.metrics.mixing.test_diagnostics import autoregression
-from tests.support.measuring import context, measure, random_draws
+from tests.support.measuring import context, measure, random_draws, silent
 
 
 def test_autocorrelations_are_the_means_of_all_products_at_a_lag() -> None:
@@ -41,13 +44,32 @@ def test_autoregressions_have_their_known_time(rho: float) -> None:
     assert abs(time - (1 + rho) / (1 - rho)) < 5 * error < 0.25 * (1 + rho) / (1 - rho)
 
 
-@pytest.mark.parametrize("rho", [-0.6, -0.9])
-def test_a_series_that_goes_to_and_fro_has_a_positive_time(rho: float) -> None:
-    """Shorter than that of independent draws, as long as the estimate is only of one odd lag more or less."""
-    time, window, error = integrated_autocorrelation_time(autoregression(10, 4_000, rho))
-    assert 0 < time < 1
-    assert 0 < error < math.inf
-    assert window >= 5 * time
+@pytest.mark.parametrize(("rho", "share"), [(-0.5, 0.1), (-0.6, 0.1), (-0.8, 0.2), (-0.9, 0.5)])
+def test_a_series_that_goes_to_and_fro_has_its_known_time(rho: float, share: float) -> None:
+    """Within 5 of the standard errors and within `share` of the truth; in 60 seeds 2.9 errors at most."""
+    truth = (1 + rho) / (1 - rho)
+    for seed in range(3):
+        time, window, error = integrated_autocorrelation_time(autoregression(10, 20_000, rho, seed=seed))
+        assert abs(time - truth) < min(5 * error, share * truth)
+        assert error < share * truth
+        assert window >= 5 * time
+
+
+def test_a_negative_correlation_by_chance_leaves_the_window_of_sokal() -> None:
+    series = autoregression(10, 4_000, 0.0, seed=3)
+    rho = autocorrelations(series)
+    assert -0.015 < rho[1] < 0
+    times = 2 * rho.cumsum() - 1
+    window = next(lag for lag in range(4_000) if lag >= 5 * times[lag] > 0)
+    assert integrated_autocorrelation_time(series)[:2] == (times[window], window)
+
+
+@pytest.mark.parametrize("draws", [6, 100, 10_000])
+def test_perfect_alternation_has_no_time_that_can_be_told(draws: int) -> None:
+    """Its true time is 0."""
+    time, _, error = integrated_autocorrelation_time(np.resize([0.0, 1.0], (2, draws)))
+    assert error == math.inf
+    assert time == math.inf or time < 1
 
 
 def test_chains_that_disagree_have_no_finite_error() -> None:
@@ -76,6 +98,61 @@ def test_a_time_below_the_kept_steps_has_no_finite_error() -> None:
         ).result()
         assert float(found["autocorrelation_time"]) == pytest.approx(stride, rel=0.3)
         assert math.isfinite(float(found["autocorrelation_time_error"])) is (stride == 1)
+
+
+def alternating(target: Ising, steps: int, sides: Tensor) -> Tensor:
+    """Draws ``(steps, seeds, chains, d)``: where `sides` is 1 all spins mostly turn, else at random."""
+    random = torch.Generator().manual_seed(5)
+    size = (steps, *sides.shape, 1)
+    turned = torch.rand(size, generator=random) < 0.95
+    up = (turned.cumsum(0) + torch.randint(2, size[1:], generator=random)) % 2
+    loose = torch.randint(2, size, generator=random)
+    return torch.where(sides.unsqueeze(-1) == 1, up, loose).expand(-1, -1, -1, target.space.d).double()
+
+
+def test_chains_that_go_to_and_fro_between_the_kept_steps_have_no_number() -> None:
+    """At even steps they look frozen; a seed of independent draws beside them keeps its numbers."""
+    target = Ising(size=[2, 2], coupling=0.3)
+    metrics = [AutocorrelationTimeMagnetisation, ESSMagnetisation]
+    names = ["autocorrelation_time_magnetisation", "ess_magnetisation"]
+    sides = torch.tensor([[1, 1, 1], [0, 0, 0]])
+    for steps, known in ((2_048, True), (2_049, False), (9_000, False)):
+        found = measure(context(target, 2, 3), metrics, alternating(target, steps, sides)).result()
+        for name in names:
+            assert found[name].isfinite().tolist() == [known, True]
+    found = measure(
+        context(target, 2, 3, series_steps=9_000), metrics, alternating(target, 9_000, sides)
+    ).result()
+    assert found["ess_magnetisation"][0] > 100_000
+    assert found["autocorrelation_time_magnetisation"][0] < 0.1
+
+
+def test_what_is_known_of_chains_that_go_to_and_fro_is_saved() -> None:
+    target = Ising(size=[2, 2], coupling=0.3)
+    draws = alternating(target, 2_100, torch.ones(1, 3))
+    suites = [measure(context(target, 1, 3), [ESSMagnetisation], draws) for _ in range(2)]
+    resumed = measure(context(target, 1, 3), [ESSMagnetisation], draws[:5])
+    resumed.load_state_dict(suites[0].state_dict())
+    merged = measure(context(target, 1, 3), [ESSMagnetisation], draws[:20])
+    merged.merge(measure(context(target, 1, 3), [ESSMagnetisation], draws[20:], first_step=21))
+    for suite in (*suites, resumed, merged):
+        assert suite.result()["ess_magnetisation"].isnan().all()
+
+
+def test_series_saved_before_the_correlation_was_are_read_while_no_step_was_left_out() -> None:
+    target = Ising(size=[2, 2], coupling=0.3)
+    for steps in (100, 2_100):
+        series = context(target, 1, 3).statistic(OrderParameterSeries)
+        for step, theta in enumerate(alternating(target, steps, torch.ones(1, 3)), start=1):
+            series.update(step, theta, silent(1, 3))
+        state = series.state_dict()
+        del state["successive"]
+        if steps == 100:
+            series.load_state_dict(state)
+            assert len(series.steps) == 100
+        else:
+            with pytest.raises(ValueError, match="saved without the correlation of successive values"):
+                series.load_state_dict(state)
 
 
 def test_the_metrics_read_the_energy_and_the_magnetisation() -> None:

@@ -94,3 +94,27 @@ def test_the_energy_is_evaluated_at_kept_steps_only() -> None:
         series.update(step, draws, silent(1, 1))
     assert series.stride == 8
     assert len(calls) == 128 + 64 * 3
+
+
+def test_successive_values_correlate_as_those_of_all_steps_before_the_first_thinning() -> None:
+    """Of labels that is the correlation of the indicators of the modes, summed."""
+    target = corners()
+    run = context(target, 2, 3)
+    energies, modes = run.statistic(LogProbSeries), run.statistic(ModeSeries)
+    draws = random_draws(target, 2049, 2, 3)
+    draws[1::2] = draws.amin() + draws.amax() - draws[::2][:1024]
+    for step, theta in enumerate(draws, start=1):
+        assert not (energies.to_and_fro | modes.to_and_fro).any()
+        for series in (energies, modes):
+            series.update(step, theta, silent(2, 3))
+    labels = target.responsibilities(draws[:2048]).argmax(-1)
+    for seed in range(2):
+        for series, values in (
+            (energies, target.log_prob(draws[:2048])[:, seed, :, None]),
+            (modes, torch.nn.functional.one_hot(labels[:, seed])),
+        ):
+            centred = values.double() - values.double().mean((0, 1))
+            products = (centred[1:] * centred[:-1]).mean((0, 1)).sum()
+            expected = products / centred.square().mean((0, 1)).sum()
+            assert float(series.successive[seed]) == pytest.approx(float(expected), abs=1e-3)
+    assert modes.to_and_fro.all()

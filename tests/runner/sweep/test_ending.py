@@ -73,9 +73,12 @@ def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
     said = call(*tempered, ladder, "task.steps=3").err
     assert said.startswith(
         "warning: The run is short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, each "
-        "of which takes "
+        "of which takes a replica "
     )
-    assert said.endswith(" swap rounds at best; more steps (task.steps) would help.\n")
+    assert said.endswith(" swap rounds on average at best; more steps (task.steps) would help.\n")
+    assert 12 <= int(said.split(" swap rounds")[0].split()[-1]) < 30, "2 + 2 Lambda for each of 6 replicas"
+    said = call(*tempered, ladder, "task.steps=3", "sampler.swap.pairing=stochastic").err
+    assert "made 0 round trips a chain; more steps (task.steps) would help.\n" in said
     assert call(*tempered, ladder, "task.steps=3").err == "", "named once"
     said = call("-m", *tempered, ladder, "task.steps=4,5,400").err
     assert said.startswith(
