@@ -10,8 +10,9 @@ import torch
 
 from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
 from samplers.kernel import Kernel
+from samplers.kernel_family import rung_step_sizes
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
+from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, tune_ladder

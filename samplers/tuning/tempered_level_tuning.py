@@ -11,10 +11,13 @@ import torch
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import ladder_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering, check_log_partition
+from samplers.tempering.simulated.simulated_tempering import (
+    SimulatedTempering,
+    check_log_partition,
+    level_step_sizes,
+)
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
@@ -66,7 +69,7 @@ class LevelSettings(Settings):
         levels = None if betas is None else len(betas)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         words = (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,)
-        self.step_sizes = ladder_step_sizes(self.base, step_size, levels, words)
+        self.step_sizes = level_step_sizes(self.base, step_size, levels, words)
         move_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
