@@ -21,6 +21,7 @@ from samplers.tempering.simulated.simulated_tempering import (
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.pilots.shortfall import joined
 from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tempered_ladder import planned_steps
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
@@ -128,8 +129,8 @@ class LevelSettings(Settings):
             sizes = torch.full((len(betas),), radius(mixture_of(target), len(betas)), dtype=torch.float64)
         elif "step_size" in self.open:
             levels = torch.tensor(betas, dtype=torch.float64)
-            sizes, spent = yield from tune_rungs(run, self.base, levels, self.acceptance, near)
-            evaluations += spent
+            sizes, spent, short = yield from tune_rungs(run, self.base, levels, self.acceptance, near)
+            evaluations, report = evaluations + spent, joined(report, short)
         numbers["step_size"] = None if sizes is None else sizes.tolist()
         if "log_partition" in self.open:
             chain = self._chain(betas, numbers["step_size"]).to(target.like())

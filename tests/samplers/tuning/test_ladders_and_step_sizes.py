@@ -13,6 +13,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers import (
     DMALA,
     DULA,
+    MALA,
     Gibbs,
     Kernel,
     ParallelTempering,
@@ -32,7 +33,8 @@ from samplers.tempering.replica_count import (
 )
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
-from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
+from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Real, Streams, Target
+from targets.function_target import FunctionTarget
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import piloted, tunable
@@ -161,6 +163,18 @@ def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     assert sampler.kernel_at(found).axes == (len(found["ladder"]),)
     assert result.report["barrier"] == pytest.approx(1.38, abs=0.05)
     assert found["step_size"] == sorted(found["step_size"])
+
+
+def test_a_rung_without_a_step_size_in_reach_is_named() -> None:
+    target = FunctionTarget(lambda theta: -1e8 * theta.square().sum(-1), Real(2))
+    sampler = tunable(ParallelTempering, configured(MALA), ladder=[1.0, 0.5])
+    report = sampler.tune(target, Streams([0], "tuning"), effort=0.1).report
+    (sentence,) = report["warnings"]
+    assert sentence.startswith(
+        "no step size from 0.0001 to 100 is accepted with probability 0.574 at beta=1:"
+    )
+    assert " is accepted with probability 0.574 at beta=1: at 0.0001 it is 0.0" in sentence
+    assert len(report["reached_acceptance"]) == 2
 
 
 def test_a_ladder_ends_at_the_hottest_temperature_that_is_given() -> None:
