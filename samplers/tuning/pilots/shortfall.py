@@ -37,6 +37,22 @@ def shortfall(run: PilotRun[Any], sought: Sought, found: StepSizes) -> dict[str,
     return {"reached_acceptance": found.reached.tolist(), WARNINGS: [sentence]}
 
 
+def unseen_barrier(barrier: float, rungs: int) -> dict[str, Any]:
+    """A warning where the `barrier` that so many rungs found is but a lower bound; empty where it is not.
+
+    A rejection is 1 at most, however far apart two neighbours are, so what they add to the barrier is lost
+    the more, the more they reject.
+    """
+    most = rungs - 1
+    if barrier <= most / 2:
+        return {}
+    sentence = (
+        f"the barrier of {barrier:.1f} is a lower bound, since the {rungs} rungs of the pilot see no more "
+        f"than {most}; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+    )
+    return {WARNINGS: [sentence]}
+
+
 def joined(report: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Both reports as one, with the warnings of both."""
     warnings = [*report.get(WARNINGS, ()), *other.get(WARNINGS, ())]

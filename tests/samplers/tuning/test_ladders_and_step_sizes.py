@@ -35,11 +35,13 @@ from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
 from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Real, Streams, Target
 from targets.function_target import FunctionTarget
+from targets.synthetic.independent import IndependentBits
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import piloted, tunable
 
 RBM_TARGET = small_rbm()
+BERNOULLI = IndependentBits(300, 4.0).float()
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
 
 
@@ -195,6 +197,18 @@ def test_the_pilot_of_many_replicas_has_as_many_rungs() -> None:
     report = sampler.tune(RUGGED, Streams([0], "tuning"), effort=0.01).report
     assert len(report["pilot_ladder"]) == 12
     assert (report["pilot_ladder"][0], report["pilot_ladder"][-1]) == (1.0, 0.2)
+
+
+def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of() -> None:
+    """The true one is 11.2, of which ten rungs see less than 9."""
+    report = tunable(ParallelTempering, Gibbs()).tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report
+    (sentence,) = report["warnings"]
+    assert sentence == (
+        f"the barrier of {report['barrier']:.1f} is a lower bound, since the 10 rungs of the pilot see no "
+        "more than 9; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+    )
+    few = tunable(ParallelTempering, Gibbs()).tune(RUGGED, Streams([0], "tuning"), effort=0.05).report
+    assert "warnings" not in few
 
 
 def test_a_given_number_of_replicas_is_kept() -> None:
