@@ -77,6 +77,19 @@ def ladder_step_sizes(
     return sizes
 
 
+def rung_step_sizes(
+    kernel: Kernel, step_size: Any, rungs: int | None, words: Sequence[str] = ()
+) -> Tensor | None:
+    """`ladder_step_sizes`, or where none are given the step size of the kernel itself, if it has one."""
+    if step_size is None and takes_step_size(type(kernel)):
+        own = getattr(kernel, kernel.step_name, None)
+        if not isinstance(own, Tensor):
+            return None
+        fit_ladder(own, rungs)
+        return own
+    return ladder_step_sizes(kernel, step_size, rungs, words)
+
+
 def fit_ladder(sizes: Tensor, rungs: int | None) -> None:
     """Raises ValueError unless a tensor of step sizes holds one, or one for each of `rungs`, where known."""
     numbers = {1, sizes.numel() if rungs is None else rungs} - {0}

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains, try_given
+from runner.execution.errors import warn
 from samplers.kernel import Kernel
-from samplers.tuning.tunable import Tunable
+from samplers.tuning.tunable import WARNINGS, Tunable
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
 from targets.randomness import Streams
@@ -81,9 +82,12 @@ def sample(
         try_given(on, start, gradient=kernel.example.needs_gradient)
         streams = Streams([TUNING_SEED], "tuning", on.like().device)
         try:
-            kernel = kernel.tuned(on, streams)
+            found = kernel.tune(on, streams)
         except ValueError as error:
             raise ValueError(f"{described} cannot be tuned to this target: {error}") from error
+        for sentence in found.report.get(WARNINGS, ()):
+            warn(f"tuning {described}: {sentence}.")
+        kernel = kernel.kernel_at(found.hyperparameters)
     return run_chains(on, kernel, chains, steps, seed=seed, **schedule)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.config.key_group import node
-from runner.execution.errors import RunError, one_sentence
+from runner.execution.errors import RunError, one_sentence, warn
 from runner.execution.manifest import git, now
 from runner.files.atomic_files import read_json, write_json
 from runner.files.compute_once import compute_once, discard_damaged
@@ -20,7 +20,7 @@ from runner.problem.build import Problem, label
 from runner.store.run_store import Store
 from runner.store.short_hash import SCHEMA
 from samplers.pilot_run import PilotRun
-from samplers.tuning.tunable import TuningResult
+from samplers.tuning.tunable import WARNINGS, TuningResult
 from targets.randomness import Streams
 
 TUNING_SEED = 0
@@ -42,6 +42,8 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
         return problem, None
     path = store.tuning(tuning_id(problem.config, problem.device.type))
     result = compute_once(path.with_suffix(".lock"), partial(_read, path), lambda: _make(problem, path))
+    for sentence in (result["report"] or {}).get(WARNINGS, ()):
+        warn(f"tuning {label(problem.config, 'sampler')} to {label(problem.config, 'target')}: {sentence}.")
     kernel = tunable.kernel_at(result["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 

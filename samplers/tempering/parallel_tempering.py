@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from samplers.inverse_temperatures import along_first, require_temperable
 from samplers.kernel import Info, Kernel, State
-from samplers.kernel_family import RungKernels, fit_ladder, ladder_step_sizes, takes_step_size
+from samplers.kernel_family import RungKernels, rung_step_sizes
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.ladder import check_ladder, require_replica_axis
@@ -155,19 +154,6 @@ class _Tempered:
     def holds(self, betas: Tensor, beta: Tensor, axes: int) -> bool:
         same = self.betas is betas and self.beta is beta and self.version == beta._version
         return same and self.axes == axes
-
-
-def rung_step_sizes(
-    kernel: Kernel, step_size: Any, rungs: int | None, words: Sequence[str] = ()
-) -> Tensor | None:
-    """`ladder_step_sizes`, or where none are given the step size of the kernel itself, if it has one."""
-    if step_size is None and takes_step_size(type(kernel)):
-        own = getattr(kernel, kernel.step_name, None)
-        if not isinstance(own, Tensor):
-            return None
-        fit_ladder(own, rungs)
-        return own
-    return ladder_step_sizes(kernel, step_size, rungs, words)
 
 
 def _require_swaps(given: object) -> Swaps:

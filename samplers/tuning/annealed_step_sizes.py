@@ -54,5 +54,5 @@ class AnnealingSettings(Settings):
         run.planned = sum(PER_RUNG.sizes(run))
         betas = self.kernel_at({"step_size": None}).betas
         betas = betas[[round(place * (len(betas) - 1) / (PLACES - 1)) for place in range(PLACES)]]
-        sizes, spent = yield from tune_rungs(run, self.base, betas, self.acceptance)
-        return TuningResult({"step_size": sizes.tolist()}, spent, {"betas": betas.tolist()})
+        sizes, spent, short = yield from tune_rungs(run, self.base, betas, self.acceptance)
+        return TuningResult({"step_size": sizes.tolist()}, spent, {"betas": betas.tolist(), **short})

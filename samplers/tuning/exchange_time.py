@@ -11,6 +11,7 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
+from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
 from samplers.tuning.pilots.step_size import tune_step_size
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel
@@ -72,5 +73,6 @@ class ExchangeSettings(Settings):
             "wanted_acceptance": self.acceptance,
             "lowest_acceptance": found.acceptance.min().item(),
             "longest_times": times.tolist(),
+            **shortfall(run, sought, found),
         }
         return TuningResult({"step_size": times.min().item()}, found.evaluations * len(times), report)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
+from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
 from samplers.tuning.pilots.step_size import tune_step_size
 from samplers.tuning.tunable import Tunable, TuningResult
@@ -41,9 +42,11 @@ class StepSizeTuning(Tunable):
     def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
         self.check(target)
         run.planned = sum(Pilot().sizes(run))
-        found = yield from tune_step_size(run, Sought(self.at, torch.ones(1), self.acceptance))
+        sought = Sought(self.at, torch.ones(1), self.acceptance)
+        found = yield from tune_step_size(run, sought)
         report = {
             "wanted_acceptance": self.acceptance,
             "lowest_acceptance": found.acceptance.min().item(),
+            **shortfall(run, sought, found),
         }
         return TuningResult({self.cls.step_name: found.sizes.item()}, found.evaluations, report)

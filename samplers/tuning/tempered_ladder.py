@@ -10,11 +10,13 @@ import torch
 
 from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
 from samplers.kernel import Kernel
+from samplers.kernel_family import rung_step_sizes
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tempering.parallel_tempering import ParallelTempering, rung_step_sizes
+from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import FORMULAS
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, tune_ladder
+from samplers.tuning.pilots.shortfall import joined
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG
 from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
@@ -83,8 +85,9 @@ class LadderSettings(Settings):
             near = tuned.near
         if "step_size" in self.open:
             betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
-            sizes, spent = yield from tune_rungs(run, self.base, betas, self.acceptance, near)
+            sizes, spent, short = yield from tune_rungs(run, self.base, betas, self.acceptance, near)
             numbers["step_size"], evaluations = sizes.tolist(), evaluations + spent
+            report = joined(report, short)
         return TuningResult(numbers, evaluations, report)
 
 

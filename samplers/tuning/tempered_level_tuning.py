@@ -11,13 +11,17 @@ import torch
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import ladder_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
-from samplers.tempering.simulated.simulated_tempering import SimulatedTempering, check_log_partition
+from samplers.tempering.simulated.simulated_tempering import (
+    SimulatedTempering,
+    check_log_partition,
+    level_step_sizes,
+)
 from samplers.tempering.simulated.stmh_ladder import LADDERS, mixture_of, radius, stmh_ladder
 from samplers.tempering.simulated.stochastic_approximation import wang_landau
 from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
+from samplers.tuning.pilots.shortfall import joined
 from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tempered_ladder import planned_steps
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
@@ -66,7 +70,7 @@ class LevelSettings(Settings):
         levels = None if betas is None else len(betas)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         words = (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,)
-        self.step_sizes = ladder_step_sizes(self.base, step_size, levels, words)
+        self.step_sizes = level_step_sizes(self.base, step_size, levels, words)
         move_rate(self.rate)
         one_of("partition", self.partition, PARTITIONS)
         self.wanted = LadderWanted(
@@ -125,8 +129,8 @@ class LevelSettings(Settings):
             sizes = torch.full((len(betas),), radius(mixture_of(target), len(betas)), dtype=torch.float64)
         elif "step_size" in self.open:
             levels = torch.tensor(betas, dtype=torch.float64)
-            sizes, spent = yield from tune_rungs(run, self.base, levels, self.acceptance, near)
-            evaluations += spent
+            sizes, spent, short = yield from tune_rungs(run, self.base, levels, self.acceptance, near)
+            evaluations, report = evaluations + spent, joined(report, short)
         numbers["step_size"] = None if sizes is None else sizes.tolist()
         if "log_partition" in self.open:
             chain = self._chain(betas, numbers["step_size"]).to(target.like())

@@ -15,6 +15,9 @@ from samplers.pilot_run import PilotRun, Steps
 from targets.randomness import Generator
 from targets.target import Target
 
+WARNINGS = "warnings"
+"""Key in a report of the sentences of which whoever uses the tuning is warned; absent where there is none."""
+
 
 @dataclass(frozen=True)
 class TuningResult:

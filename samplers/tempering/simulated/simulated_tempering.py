@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,7 +14,7 @@ from samplers.choice import choose
 from samplers.hyperparameters import AUTO, move_rate
 from samplers.inverse_temperatures import require_temperable
 from samplers.kernel import Info, Kernel, State
-from samplers.kernel_family import family_of, ladder_step_sizes
+from samplers.kernel_family import family_of, rung_step_sizes
 from samplers.tempering.ladder import check_ladder
 from samplers.tempering.path import TemperedPath
 from targets.checks import is_number
@@ -50,7 +51,8 @@ class SimulatedTempering(Kernel):
             (`samplers.tuning.tempered_level_tuning` finds them).
         log_partition: log Z_i of each level, from the cold one. Only differences between them matter.
         rate: lambda, the probability of a move between levels.
-        step_size: one for all levels, one per level, or None for that of `kernel`, if it has one.
+        step_size: one for all levels, one per level, or None for that of `kernel`, if it has one: a tensor of
+            several holds one per level.
 
     Raises:
         ValueError: for a rate, a ladder, partition functions or step sizes that do not fit.
@@ -72,7 +74,7 @@ class SimulatedTempering(Kernel):
         self.base = kernel
         self.exact = kernel.exact
         self.betas = check_ladder(ladder, auto=False)
-        self.step_sizes = ladder_step_sizes(kernel, step_size, self.levels)
+        self.step_sizes = level_step_sizes(kernel, step_size, self.levels)
         if self.step_sizes is not None:
             self.step_sizes = self.step_sizes.expand(self.levels)
         self.log_partition = check_log_partition(log_partition, self.levels)
@@ -161,6 +163,14 @@ class SimulatedTempering(Kernel):
         aux = {name: after.aux[name] for name in local.aux}
         info = replace(local, jump=local.jump.masked_fill(between, 0.0), level=level, aux=aux)
         return replace(after, aux={**after.aux, LEVEL: level}), info
+
+
+def level_step_sizes(
+    kernel: Kernel, step_size: Any, levels: int | None, words: Sequence[str] = ()
+) -> Tensor | None:
+    """`rung_step_sizes`, but None where the kernel's own is one for all levels: the kernel stays as it is."""
+    sizes = rung_step_sizes(kernel, step_size, levels, words)
+    return None if step_size is None and sizes is not None and sizes.dim() == 0 else sizes
 
 
 def check_log_partition(given: Sequence[float] | str, levels: int | None, *, auto: bool = False) -> Tensor:

@@ -23,6 +23,7 @@ from samplers.tempering.ladder import equal_rejection_ladder, geometric_ladder
 from samplers.tempering.replica_count import optimal_replicas
 from samplers.tempering.swaps.swap_round import SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
+from samplers.tuning.pilots.shortfall import unseen_barrier
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, Pilot, Sought, StepSizes
 from samplers.tuning.pilots.step_size import check_finite, first_look
 
@@ -70,6 +71,7 @@ class TunedLadder:
             "pilot_ladder": self.pilot_ladder,
             "pilot_rejections": self.rejections,
             "optimal_replicas": self.optimal,
+            **unseen_barrier(self.barrier[-1], len(self.pilot_ladder)),
         }
 
 

@@ -76,12 +76,15 @@ class StepSizes:
         acceptance: mean acceptance of each candidate, ``(candidates, K)``.
         theta: where the chains stand whose step size is nearest, ``(K, 1, chains, *event_shape)``.
         evaluations: of the target, per chain.
+        reached: the acceptance at `sizes` by the closer look, ``(K,)``: the wanted one, but where all that it
+            tried were accepted less, or all more; None without such a look.
     """
 
     sizes: Tensor
     acceptance: Tensor
     theta: Tensor
     evaluations: int
+    reached: Tensor | None = None
 
 
 def _adjusted_form(kernel: Kernel) -> Kernel:

@@ -21,6 +21,7 @@ from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.pilots.acceptance_curve import first_crossing
+from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, Pilot, Sought, StepSizes
 from targets.trial.failures import failure
 
@@ -95,7 +96,9 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
         if not bool(again.any()):
             break
         centre, left = torch.where(below, candidates[0], candidates[-1])[again], left[again.cpu()]
-    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)))
+    seen_last, wanted = acceptance.cpu(), torch.full_like(sizes, sought.wanted)
+    reached = torch.where(seen_last[0] < wanted, seen_last[0], wanted).maximum(seen_last.amin(0))
+    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)), reached)
 
 
 def _tried(
@@ -161,8 +164,8 @@ def tune_rungs(
     betas: Tensor,
     acceptance: float,
     near: StepSizes | None = None,
-) -> Steps[tuple[Tensor, int]]:
-    """Step sizes ``(K,)`` of the rungs or levels `betas` around `kernel`, and the evaluations spent.
+) -> Steps[tuple[Tensor, int, dict[str, Any]]]:
+    """Step sizes ``(K,)`` of the rungs or levels `betas` around `kernel`, the evaluations spent, a report.
 
     Args:
         near: what is known about them already.
@@ -172,4 +175,4 @@ def tune_rungs(
         found = yield from tune_step_size(run, sought, PER_RUNG)
     else:
         found = yield from closer_look(run, sought, near, PER_RUNG)
-    return found.sizes, found.evaluations * len(betas)
+    return found.sizes, found.evaluations * len(betas), shortfall(run, sought, found)

@@ -65,6 +65,28 @@ def test_what_is_open_is_tuned_first() -> None:
     assert (draws[0] == draws[1]).all()
 
 
+@pytest.mark.parametrize(("width", "size", "reached"), [(1e-4, "0.0001", "0.00"), (1e4, "100", "1.00")])
+def test_a_step_size_out_of_reach_is_warned_of(
+    width: float, size: str, reached: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def narrow(theta: Tensor) -> Tensor:
+        return -(theta / width).square().sum(-1) / 2
+
+    runner.sample(narrow, "mala", space=Real(3), **SMALL)  # type: ignore[arg-type]
+    assert capsys.readouterr().err == (
+        "warning: tuning mala: no step size from 0.0001 to 100 is accepted with probability 0.574: "
+        f"at {size} it is {reached}; give sampler.step_size, or the target in other units.\n"
+    )
+
+
+def test_step_sizes_in_reach_and_the_largest_one_of_a_discrete_space_are_not_warned_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runner.sample(lambda theta: -theta.square().sum(-1) / 2, "mala", space=Real(3), **SMALL)  # type: ignore[arg-type]
+    runner.sample(lambda theta: 0.0 * theta.sum(-1), "dmala", space=Binary(3), **SMALL)  # type: ignore[arg-type]
+    assert capsys.readouterr().err == ""
+
+
 def test_the_steps_are_there_one_by_one() -> None:
     found = runner.sample(Bernoulli4(), ParallelTempering(DMALA(0.4), [1.0, 0.5, 0.1]), **SMALL)  # type: ignore[arg-type]
     shapes = {name: values.shape for name, values in found.info.items()}

@@ -32,6 +32,15 @@ def test_the_runs_of_a_sweep_share_one(call: Call) -> None:
         assert {"report", "seconds"} <= set(tuning)
 
 
+def test_a_step_size_out_of_reach_is_warned_of_by_every_command_that_uses_it(call: Call) -> None:
+    narrow = ("target=gaussian_mixture", "target.means=[[0,0,0]]", "target.covariance=1e-8", "sampler=mala")
+    for seed in range(2):
+        ended = call(*narrow, "task.steps=20", "task.chains=3", f"seed={seed}")
+        assert ended.err.count("warning: tuning mala to gaussian_mixture: no step size from 0.0001") == 1
+    (result,) = tuning_results(Path("outputs")).values()
+    assert result["report"]["reached_acceptance"] == [pytest.approx(0.0, abs=0.05)]
+
+
 def test_another_process_finds_the_same(call: Call) -> None:
     for root in ("one", "two"):
         call(*SMALL, "sampler=pt_dmala", "seed=5", f"output_root={root}")

@@ -122,6 +122,10 @@ def test_each_level_has_its_own_step_size() -> None:
     shared = SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG, step_size=0.3)
     assert shared.at(level).proposal.step_size.tolist() == [[0.3] * 4]
     assert SimulatedTempering(DMALA(7.0), LADDER, log_partition=WRONG).at(level).step_size == 7.0
+    own = SimulatedTempering(DMALA(torch.tensor(STEPS, dtype=torch.float64)), LADDER, log_partition=WRONG)
+    assert own.at(level).proposal.step_size.tolist() == kernel.proposal.step_size.tolist()
+    with pytest.raises(ValueError, match=r"^step_size must be one .* of the 3 rungs of the ladder"):
+        SimulatedTempering(DMALA(torch.tensor(STEPS[:2])), LADDER, log_partition=WRONG)
 
 
 def test_chains_at_the_cold_level_follow_the_mixture() -> None:

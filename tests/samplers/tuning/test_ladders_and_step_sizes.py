@@ -13,6 +13,7 @@ from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers import (
     DMALA,
     DULA,
+    MALA,
     Gibbs,
     Kernel,
     ParallelTempering,
@@ -32,12 +33,15 @@ from samplers.tempering.replica_count import (
 )
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.ladder_rounds import LadderPilot, LadderWanted, _by_place, tune_ladder
-from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Streams, Target
+from targets import TSP, Binary, MixtureOfGaussians, Ordinal, Real, Streams, Target
+from targets.function_target import FunctionTarget
+from targets.synthetic.independent import IndependentBits
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import Quadratic, random_target, small_rbm
 from tests.support.tunable import piloted, tunable
 
 RBM_TARGET = small_rbm()
+BERNOULLI = IndependentBits(300, 4.0).float()
 RUGGED = random_target(Ordinal(2, 9), seed=7, roughness=8.0)
 
 
@@ -163,6 +167,18 @@ def test_tempering_tunes_its_ladder_and_each_rung() -> None:
     assert found["step_size"] == sorted(found["step_size"])
 
 
+def test_a_rung_without_a_step_size_in_reach_is_named() -> None:
+    target = FunctionTarget(lambda theta: -1e8 * theta.square().sum(-1), Real(2))
+    sampler = tunable(ParallelTempering, configured(MALA), ladder=[1.0, 0.5])
+    report = sampler.tune(target, Streams([0], "tuning"), effort=0.1).report
+    (sentence,) = report["warnings"]
+    assert sentence.startswith(
+        "no step size from 0.0001 to 100 is accepted with probability 0.574 at beta=1:"
+    )
+    assert " is accepted with probability 0.574 at beta=1: at 0.0001 it is 0.0" in sentence
+    assert len(report["reached_acceptance"]) == 2
+
+
 def test_a_ladder_ends_at_the_hottest_temperature_that_is_given() -> None:
     """From 1 to 0.1 alone, with a barrier of 1.11 (to 0: 1.84), and equal rejections by enumeration."""
     sampler = tunable(ParallelTempering, Gibbs(), replicas=4, hottest=0.1)
@@ -181,6 +197,18 @@ def test_the_pilot_of_many_replicas_has_as_many_rungs() -> None:
     report = sampler.tune(RUGGED, Streams([0], "tuning"), effort=0.01).report
     assert len(report["pilot_ladder"]) == 12
     assert (report["pilot_ladder"][0], report["pilot_ladder"][-1]) == (1.0, 0.2)
+
+
+def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of() -> None:
+    """The true one is 11.2, of which ten rungs see less than 9."""
+    report = tunable(ParallelTempering, Gibbs()).tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report
+    (sentence,) = report["warnings"]
+    assert sentence == (
+        f"the barrier of {report['barrier']:.1f} is a lower bound, since the 10 rungs of the pilot see no "
+        "more than 9; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+    )
+    few = tunable(ParallelTempering, Gibbs()).tune(RUGGED, Streams([0], "tuning"), effort=0.05).report
+    assert "warnings" not in few
 
 
 def test_a_given_number_of_replicas_is_kept() -> None:
